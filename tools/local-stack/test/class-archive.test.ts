@@ -8,7 +8,7 @@ afterAll(() => scratch.end());
 
 const WHOLE = Buffer.from('a80bbaf00b000000', 'hex');
 
-test('Java keeps its classes where the program ended for the first time, and uses what is whole', () => {
+test('Java writes its class archive when the program first ends, and uses a complete archive', () => {
   const folder = scratch.folder();
   const [writes] = classArchive(folder, '17.0.15');
   const fresh = writes!.replace('-XX:ArchiveClassesAtExit=', '');
@@ -24,7 +24,7 @@ test('Java keeps its classes where the program ended for the first time, and use
   expect(readFileSync(archive)).toEqual(WHOLE);
 });
 
-test('the classes of another Java are not kept, and all else in the folder is', () => {
+test('deletes the class archives of another Java, and nothing else in the folder', () => {
   const folder = scratch.folder();
   mkdirSync(join(folder, 'data'));
   writeFileSync(join(folder, 'classes-17.0.14.jsa'), WHOLE);

@@ -23,7 +23,7 @@ test('a killed node comes back with its topics and messages, at the same address
   const context = scratch.context();
   const first = await startKafka(context);
   await withAdmin(first.url, (admin) => admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 1 }], waitForLeaders: false }));
-  // The topic may be without a leader for a while on a busy machine.
+  // On a busy machine the topic may be without a leader for a while.
   const producer = createKafka('test', { kafkaBrokers: [first.url] }, silentLog).producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
   await producer.connect();
   await producer.send({ topic: 'kept', messages: [{ value: 'one' }, { value: 'two' }] });
@@ -37,7 +37,7 @@ test('a killed node comes back with its topics and messages, at the same address
   await second.daemon.stop();
 });
 
-test('a damaged data folder is told in one sentence that says what to do', async () => {
+test('reports a damaged data folder in one sentence that says what to do', async () => {
   const context = scratch.context();
   await (await startKafka(context)).daemon.stop();
   rmSync(join(context.folder, 'kafka/data/meta.properties'));
@@ -55,7 +55,7 @@ describe('a machine', () => {
     delete process.env['XDG_CACHE_HOME'];
   });
 
-  /** Only these commands exist, each printing a text to standard error. */
+  /** Makes only these commands available, each printing a text to standard error. */
   function commands(given: Readonly<Record<string, string>>): void {
     const folder = scratch.folder();
     mkdirSync(folder, { recursive: true });
@@ -72,12 +72,12 @@ describe('a machine', () => {
     await expect(startKafka(scratch.context())).rejects.toThrow(/^Java is missing, which Kafka needs: install Java 17 or newer [^\n]*KAFKA_BROKERS\.$/);
   });
 
-  test('with an old Java is told which one it needs', async () => {
+  test('with an old Java is told which version it needs', async () => {
     commands({ java: 'openjdk version "11.0.22" 2024-01-16' });
     await expect(startKafka(scratch.context())).rejects.toThrow(/^Java 11 is too old for Kafka: install Java 17 or newer [^\n]*\.$/);
   });
 
-  test('without Maven is told where to get it, unless Kafka is there already', async () => {
+  test('without Maven is told where to get it, unless Kafka is already there', async () => {
     commands({ java: 'openjdk version "17.0.15" 2025-04-15' });
     process.env['XDG_CACHE_HOME'] = scratch.folder();
     await expect(startKafka(scratch.context())).rejects.toThrow(/^Maven is missing, which downloads Kafka once: install it [^\n]*KAFKA_BROKERS\.$/);

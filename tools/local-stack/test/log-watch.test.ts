@@ -27,7 +27,7 @@ test('only warnings and errors reach the terminal, as sentences with their cause
   log.stop();
 });
 
-test('a line that is still being written is read when it is whole', () => {
+test('a partly written line is read when it is complete', () => {
   const { file, log, said } = watch();
   appendFileSync(file, '{"level":"error","msg":"fai');
   log.look();
@@ -37,14 +37,14 @@ test('a line that is still being written is read when it is whole', () => {
   log.stop();
 });
 
-test('a sentence that repeats is shown once', () => {
+test('a repeated sentence is shown once', () => {
   const { log, said, write } = watch();
   for (let times = 0; times < 5; times += 1) write({ level: 'warn', msg: 'Kafka is away' });
   expect(said).toEqual(['billing warn: Kafka is away']);
   log.stop();
 });
 
-test('a file that was emptied is read from its beginning', () => {
+test('a truncated file is read from its beginning', () => {
   const { file, log, said, write } = watch();
   writeFileSync(file, '');
   write({ level: 'error', msg: 'a' });

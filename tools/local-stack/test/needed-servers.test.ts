@@ -29,7 +29,7 @@ describe('the servers that test files need', () => {
       ['pure.test.ts', 'both.test.ts'],
       ['postgres', 'kafka'],
     ],
-  ])('of %p are %p', async (files, servers) => {
+  ])('for %p are %p', async (files, servers) => {
     expect(
       await neededServers(
         folder,

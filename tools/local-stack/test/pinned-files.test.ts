@@ -9,7 +9,7 @@ import { Scratch } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-test('a folder is taken only with exactly the files that were pinned', async () => {
+test('accepts a folder only with exactly the pinned files', async () => {
   const folder = join(scratch.folder(), 'jars');
   const list = join(scratch.folder(), 'list');
   mkdirSync(folder);
@@ -22,7 +22,7 @@ test('a folder is taken only with exactly the files that were pinned', async () 
   expect(await differenceFrom(list, folder)).toMatch(/^a\.jar has the SHA-256 [0-9a-f]{64} instead of/);
 });
 
-test('Kafka is not run from jars that were changed, and the sentence says what to do', async () => {
+test('refuses to run Kafka from modified jars, in a sentence that says what to do', async () => {
   const cache = scratch.folder();
   const former = process.env['XDG_CACHE_HOME'];
   process.env['XDG_CACHE_HOME'] = cache;

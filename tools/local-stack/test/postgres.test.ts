@@ -12,7 +12,7 @@ afterAll(() => scratch.end());
 const password = 'of the administrator';
 const start = (folder: string) => startPostgres({ ...scratch.context(folder), password });
 
-/** A folder in which PostgreSQL has run before: making the data takes longer than copying it. */
+/** A folder in which PostgreSQL has already run: copying it is faster than initdb. */
 function prepared(): string {
   const folder = scratch.folder();
   execFileSync('cp', ['-a', join(template, 'postgres'), folder]);
@@ -21,7 +21,7 @@ function prepared(): string {
 const template = scratch.folder();
 beforeAll(async () => (await start(template)).daemon.stop());
 
-test('what was written outlives a stop and a kill, at the same address', async () => {
+test('data survives a stop and a kill, at the same address', async () => {
   const folder = prepared();
   const first = await start(folder);
   await sql(first.url, 'create table kept as select 42 as answer');
@@ -36,20 +36,20 @@ test('what was written outlives a stop and a kill, at the same address', async (
   expect(await sql(third.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-test('a lock file that names a process of somebody else does not block the start', async () => {
+test('a lock file that names another user’s process does not block the start', async () => {
   const folder = prepared();
   const first = await start(folder);
   const lock = join(folder, 'postgres/postmaster.pid');
   const lines = readFileSync(lock, 'utf8').split('\n');
   await kill(first);
-  // As after a crash of the machine: the number is in use again.
+  // As after a crash of the machine: the pid is in use again.
   writeFileSync(lock, [process.pid, ...lines.slice(1)].join('\n'));
 
   const second = await start(folder);
   expect(await sql(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('a server that was left running on the folder is ended and replaced', async () => {
+test('a server that was left running on the folder is stopped and replaced', async () => {
   const folder = prepared();
   const first = await start(folder);
   const second = await start(folder);
@@ -71,7 +71,7 @@ test.each([
   ['without PG_VERSION', (data: string) => rmSync(join(data, 'PG_VERSION'))],
   ['with an empty control file', (data: string) => truncateSync(join(data, 'global/pg_control'))],
   ['of another version', (data: string) => writeFileSync(join(data, 'PG_VERSION'), '15\n')],
-])('a data folder %s is told in one sentence that says what to do', async (_, damage) => {
+])('a data folder %s is reported in one sentence that says what to do', async (_, damage) => {
   const folder = prepared();
   damage(join(folder, 'postgres'));
   const error = await start(folder).catch((thrown: unknown) => thrown);
@@ -79,7 +79,7 @@ test.each([
   expect((error as Problem).message).toMatch(/^[^\n]*\/postgres[^\n]*delete it to begin with an empty database[^\n]*\.$/);
 });
 
-test('a first start that was cut off is begun again', async () => {
+test('an interrupted first start is begun again', async () => {
   const folder = scratch.folder();
   writeFileSync(join(folder, 'postgres.new'), 'half-made');
   const server = await start(folder);
@@ -102,12 +102,12 @@ describe('roles', () => {
     }
   });
 
-  test('making them again changes nothing', async () => {
+  test('creating them again changes nothing', async () => {
     const options = { adminUrl: admin, database: 'truckroll', secret: 'secret' };
     expect(await provision(options)).toEqual(await provision(options));
   });
 
-  test('a user that may not make them is told in one sentence', async () => {
+  test('reports in one sentence a user that may not create them', async () => {
     await sql(admin, `create role guest login password 'guest'`);
     const url = new URL(admin);
     url.username = url.password = 'guest';
@@ -115,7 +115,7 @@ describe('roles', () => {
     await expect(refused).rejects.toThrow(/^The user guest of DATABASE_URL may not create roles and schemas[^\n]*\.$/);
   });
 
-  test('a wrong password is told in one sentence without the password', async () => {
+  test('reports a wrong password in one sentence without the password', async () => {
     const url = new URL(admin);
     url.password = 'wrong';
     const refused = provision({ adminUrl: url.href, secret: 'secret' });

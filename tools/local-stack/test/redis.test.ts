@@ -19,7 +19,7 @@ function ask(port: number, command: string): Promise<string> {
   });
 }
 
-test('what was written outlives a stop, at the same address', async () => {
+test('data survives a stop, at the same address', async () => {
   const context = { ...scratch.context(), careless: false };
   const first = await startRedis(context);
   expect(await ask(first.port, 'SET name truckroll')).toBe('+OK');
@@ -29,7 +29,7 @@ test('what was written outlives a stop, at the same address', async () => {
   expect(await ask(second.port, 'GET name')).toBe('$9\r\ntruckroll');
 });
 
-test('a damaged data folder is told in one sentence that says what to do', async () => {
+test('reports a damaged data folder in one sentence that says what to do', async () => {
   const context = scratch.context();
   await (await startRedis(context)).daemon.stop();
   writeFileSync(join(context.folder, 'redis/dump.rdb'), 'REDIS0010 and then nothing that makes sense');
@@ -38,7 +38,7 @@ test('a damaged data folder is told in one sentence that says what to do', async
   expect((error as Problem).message).toMatch(/^Redis cannot use its data folder [^\n]*delete it to begin with empty caches[^\n]*\.$/);
 });
 
-test('a machine without Redis is told where to get it', async () => {
+test('reports in one sentence where to get Redis when it is missing', async () => {
   const path = process.env['PATH'];
   process.env['PATH'] = scratch.folder();
   try {

@@ -9,7 +9,7 @@ import { Scratch } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-test('every component of the contract has a credential, which the services accept, and nobody else may read the file', () => {
+test('every component has a credential that the services accept, and only the owner can read the file', () => {
   const state = scratch.folder();
   const secrets = readSecrets(state);
   expect(Object.keys(secrets.callCredentials).sort()).toEqual([...callers].sort());
@@ -19,7 +19,7 @@ test('every component of the contract has a credential, which the services accep
   expect(readSecrets(state)).toEqual(secrets);
 });
 
-test('a folder of an earlier release keeps what it has and gets what it lacks', () => {
+test('an earlier release’s folder keeps its secrets and gets the missing ones', () => {
   const state = scratch.folder();
   const file = join(state, 'secrets.json');
   const old = { databasePassword: 'abc', cursorKeys: 'k1:x', webhookSecretKeys: 'k1:y' };
@@ -34,7 +34,7 @@ test('a folder of an earlier release keeps what it has and gets what it lacks', 
   expect(readSecrets(state).callCredentials.operator).toBe(first.callCredentials.operator);
 });
 
-test('a state folder can be entered by its owner alone, also one of an earlier release', () => {
+test('only its owner can enter a state folder, including one from an earlier release', () => {
   const made = join(scratch.folder(), 'a', '.truckroll');
   ownFolder(made);
   expect(statSync(made).mode & 0o777).toBe(0o700);
@@ -44,7 +44,7 @@ test('a state folder can be entered by its owner alone, also one of an earlier r
   expect(statSync(old).mode & 0o777).toBe(0o700);
 });
 
-// Only root can give a folder away.
+// Only root can change a folder's owner.
 (process.getuid?.() === 0 ? test : test.skip)('a state folder of another user is not taken', () => {
   const folder = scratch.folder();
   chownSync(folder, 65_534, 65_534);

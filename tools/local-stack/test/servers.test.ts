@@ -18,18 +18,18 @@ function start(environment: Record<string, string | undefined>) {
   return startServers({ folder: scratch.folder(), watchdog: scratch.watchdog(), say: silent, password: 'secret', careless: true, environment });
 }
 
-test('servers that the environment names are used and none is started', async () => {
+test('uses servers that the environment names, and starts none', async () => {
   const servers = await start(given);
   expect(servers.running.size).toBe(0);
   expect(servers).toMatchObject({ databaseUrl: given.DATABASE_URL, redisUrl: given.REDIS_URL, kafkaBrokers: given.KAFKA_BROKERS });
 });
 
-test('only what the environment does not name is started', async () => {
+test('starts only the servers that the environment does not name', async () => {
   const servers = await start({ ...given, REDIS_URL: '' });
   expect([...servers.running.keys()]).toEqual(['redis']);
 });
 
-test('a server can be used while another is missing, and what is missing is told', async () => {
+test('a server can be used while another one is missing, and the missing one is reported', async () => {
   const former = process.env['JAVA_HOME'];
   const home = scratch.folder();
   mkdirSync(join(home, 'bin'));
@@ -50,7 +50,7 @@ test.each([
   ['DATABASE_URL', (port: number) => `postgres://user:password@127.0.0.1:${port}/truckroll`],
   ['REDIS_URL', (port: number) => `redis://127.0.0.1:${port}`],
   ['KAFKA_BROKERS', (port: number) => `127.0.0.1:${port}`],
-])('a server of %s that does not answer is told in one sentence without its password', async (name, address) => {
+])('reports an unreachable %s server in one sentence without its password', async (name, address) => {
   const { port, server } = await occupant();
   await new Promise((resolve) => server.close(resolve));
   await expect(start({ ...given, [name]: address(port) })).rejects.toThrow(
@@ -61,14 +61,14 @@ test.each([
 test.each([
   ['redis+cluster://user:secret@127.0.0.1:1,', ''],
   ['rediss+sentinel://127.0.0.1:1,', '/main'],
-])('one of several servers that the environment names is enough: %s', async (first, last) => {
+])('accepts several servers when one of them answers: %s', async (first, last) => {
   const { port, server } = await occupant();
   const REDIS_URL = `${first}127.0.0.1:${port}${last}`;
   await expect(start({ ...given, REDIS_URL })).resolves.toMatchObject({ redisUrl: REDIS_URL });
   server.close();
 });
 
-test('ports are below those that the kernel gives to clients, and stay', async () => {
+test('ports are below the kernel’s client range, and stay the same', async () => {
   const file = join(scratch.folder(), 'ports.json');
   const port = await new Ports(file).take('redis');
   expect(port).toBeGreaterThan(1024);
@@ -76,7 +76,7 @@ test('ports are below those that the kernel gives to clients, and stay', async (
   expect(await new Ports(file).take('redis')).toBe(port);
 });
 
-test('a port in use is left to its owner', async () => {
+test('does not take a port that is in use', async () => {
   const file = join(scratch.folder(), 'ports.json');
   const port = await new Ports(file).take('gateway');
   const { server } = await occupant(port);
@@ -84,7 +84,7 @@ test('a port in use is left to its owner', async () => {
   server.close();
 });
 
-test('a full disk is told in one sentence, before the start and during it', () => {
+test('reports a full disk in one sentence, before the start and during it', () => {
   const folder = scratch.folder();
   expect(() => requireSpace(folder, Number.MAX_SAFE_INTEGER)).toThrow(
     /^The disk that holds [^\n]* has \d+ MB left and \d+ MB are needed: free some space and start again\.$/,
@@ -95,7 +95,7 @@ test('a full disk is told in one sentence, before the start and during it', () =
   expect(fullDisk('could not open file', folder)).toBeUndefined();
 });
 
-test('secrets are made once and are for their owner only', () => {
+test('secrets are created once and readable by their owner only', () => {
   const state = scratch.folder();
   const secrets = readSecrets(state);
   expect(readSecrets(state)).toEqual(secrets);

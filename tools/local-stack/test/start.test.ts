@@ -34,7 +34,7 @@ async function read(ready: Ready, token: string) {
   return { status: answer.status, body: (await answer.json()) as { data: { id: string }[] } };
 }
 
-test('one command brings up a company that can be read, stops whole, and finds the company again', async () => {
+test('one command starts a company that can be read, stops everything, and finds the company again', async () => {
   const state = join(scratch.folder(), '.truckroll');
   const first = await start(state);
   expect(first.ready.pid).toBe(first.child.pid);
@@ -59,7 +59,7 @@ test('one command brings up a company that can be read, stops whole, and finds t
   expect(existsSync(first.file)).toBe(false);
   expect(await isReady(`${first.ready.baseUrl}/readyz`)).toBe(false);
 
-  // The second time with Prometheus beside it.
+  // The second start also runs Prometheus.
   await prometheus('prometheus', silent);
   const second = await start(state, '--observe');
   expect(second.ready).toMatchObject({ baseUrl: first.ready.baseUrl, apiKey: first.ready.apiKey, otherApiKey: first.ready.otherApiKey });

@@ -7,7 +7,7 @@ import { Scratch } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-test('a second start says that there is a first one, and where', () => {
+test('a second start reports the first one and its folder', () => {
   const state = scratch.folder();
   const lock = lockState(state, 'npm start');
   writeFileSync(join(state, 'ready.json'), JSON.stringify({ baseUrl: 'http://127.0.0.1:8080' }));
@@ -18,7 +18,7 @@ test('a second start says that there is a first one, and where', () => {
   lockState(state, 'npm start').release();
 });
 
-test('the lock of a process that was killed is taken over', async () => {
+test('the lock of a killed process is taken over', async () => {
   const state = scratch.folder();
   const owner = scratch.program('lock-owner.ts', state);
   await owner.next();
@@ -29,7 +29,7 @@ test('the lock of a process that was killed is taken over', async () => {
   lockState(state, 'npm start').release();
 });
 
-test('the lock of an earlier process with a number that is in use again is taken over', () => {
+test('the lock of an earlier process whose pid is in use again is taken over', () => {
   const state = scratch.folder();
   writeFileSync(join(state, 'lock.json'), JSON.stringify({ pid: process.pid, started: 'before the machine went down', command: 'npm start' }));
   const lock = lockState(state, 'npm start');

@@ -31,7 +31,7 @@ async function supervise(code: string, port?: number) {
   return { supervised, said, readyUrl, watchdog };
 }
 
-test('a process that dies is started again, and this is said', async () => {
+test('a process that dies is restarted, and this is reported', async () => {
   const { supervised, said, readyUrl } = await supervise(SERVES);
   await supervised.ready;
   const first = supervised.pid!;
@@ -45,14 +45,14 @@ test('a process that dies is started again, and this is said', async () => {
   supervised.release();
 });
 
-test('a process that is given other settings begins anew with them', async () => {
+test('a process with changed settings is restarted with them', async () => {
   const { supervised, readyUrl } = await supervise(SERVES.replace("end('ready')", 'end(process.env.KAFKA_BROKERS)'));
   await supervised.change({ KAFKA_BROKERS: '127.0.0.1:9093' });
   expect(await (await fetch(readyUrl)).text()).toBe('127.0.0.1:9093');
   supervised.release();
 });
 
-test('a process that is being stopped is not started again', async () => {
+test('a process that is being stopped is not restarted', async () => {
   const { supervised, said, readyUrl, watchdog } = await supervise(SERVES);
   await supervised.ready;
   supervised.release();
@@ -61,7 +61,7 @@ test('a process that is being stopped is not started again', async () => {
   expect(said.filter((line) => line.includes('has ended'))).toEqual([]);
 });
 
-test('a process that can never start is given up, with its own words', async () => {
+test('a process that can never start is given up, with its own error message', async () => {
   const { supervised, said } = await supervise(`console.error('billing cannot start:\\nDATABASE_URL is missing'); process.exit(1)`);
   await expect(supervised.ready).rejects.toThrow(
     /^billing cannot start \(exit code 1\): .*billing\.log has the details\.\nbilling cannot start:\nDATABASE_URL is missing$/,
@@ -70,7 +70,7 @@ test('a process that can never start is given up, with its own words', async () 
   expect(readFileSync(supervised.log, 'utf8').match(/DATABASE_URL is missing/g)).toHaveLength(3);
 });
 
-test('a port in use is told in one sentence', async () => {
+test('reports a port in use in one sentence', async () => {
   const { port, server } = await occupant();
   const { supervised } = await supervise(SERVES, port);
   await expect(supervised.ready).rejects.toThrow(`billing cannot listen on port ${port}, which is in use: stop what uses it and start again.`);

@@ -10,7 +10,7 @@ import { Watchdog } from '../src/processes/watchdog.ts';
 import type { RunningServer, ServerContext } from '../src/servers/server.ts';
 import { silent } from '../src/say.ts';
 
-/** A busy machine may take long to answer; a test is not about that. */
+/** Generous timeout, because a busy machine may be slow. */
 const PATIENT_MS = 30_000;
 
 interface Program {
@@ -19,7 +19,7 @@ interface Program {
   readonly next: () => Promise<string>;
 }
 
-/** Folders, processes and watchdogs of one test file, all gone after it. */
+/** Folders, processes and watchdogs of one test file, all removed after it. */
 export class Scratch {
   readonly #folders: string[] = [];
   readonly #watchdogs: Watchdog[] = [];
@@ -39,13 +39,13 @@ export class Scratch {
     return watchdog;
   }
 
-  /** What a server is started with; the same folder gives the same data and ports. */
+  /** The context that a server is started with. The same folder gives the same data and ports. */
   context(folder = this.folder()): ServerContext {
     const ports = new Ports(join(folder, 'ports.json'));
     return { folder, ports, logs: join(folder, 'logs'), watchdog: this.watchdog(), say: silent, careless: true, address: '127.0.0.1' };
   }
 
-  /** A program of test/programs in a process of its own, the lines that it prints, and all that it says beside them. */
+  /** Runs a program of test/programs in its own process. Returns the lines that it prints and its standard error. */
   program(name: string, ...args: string[]): Program {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'programs', name), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#children.push(child);
@@ -56,7 +56,7 @@ export class Scratch {
   }
 
   async end(): Promise<void> {
-    // What they have started ends with them.
+    // The processes that they started end with them.
     for (const child of this.#children) child.kill('SIGKILL');
     await Promise.all(this.#watchdogs.map((watchdog) => watchdog.stopAll()));
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -72,20 +72,20 @@ export async function sql<R = Record<string, unknown>>(url: string, text: string
   }
 }
 
-/** Ends a server the hard way and waits until it is gone. */
+/** Kills a server with SIGKILL and waits until it is gone. */
 export async function kill(server: RunningServer): Promise<void> {
   server.daemon.kill('SIGKILL');
   await server.daemon.exited;
 }
 
-/** Somebody else who listens on a port of this machine. */
+/** Listens on a port of this machine, as another program would. */
 export async function occupant(port = 0): Promise<{ port: number; server: Server }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** Resolves when the condition holds; the test's own limit ends a wait in vain. */
+/** Resolves when the condition holds; the test's own timeout limits the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

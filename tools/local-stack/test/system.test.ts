@@ -7,7 +7,7 @@ import { Scratch, until } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-/** Warns of Kafka and of something else before it serves, and answers with where Kafka is. */
+/** A program that warns about Kafka and about something else before it serves, and answers with Kafka's address. */
 const SERVES = `
   import { createServer } from 'node:http';
   for (const msg of ['waiting for Kafka to create topics', 'a certificate ends soon']) console.log(JSON.stringify({ level: 'warn', msg }));
@@ -39,7 +39,7 @@ async function run(told: Record<string, string>) {
   return { system, brokers, warnings, stop: () => stopping.abort() };
 }
 
-test('what processes warn of while Kafka starts is told when it is there, but not that it was not', async () => {
+test('shows warnings from Kafka’s start-up once Kafka is up, except those about Kafka', async () => {
   const { system, warnings, stop } = await run({ KAFKA_BROKERS: '127.0.0.1:9092' });
   expect(warnings()).toEqual([]);
   await system.kafkaIsAt('127.0.0.1:9092');
@@ -47,7 +47,7 @@ test('what processes warn of while Kafka starts is told when it is there, but no
   stop();
 });
 
-test('a Kafka that had to take another port is told to those who were told of the first one', async () => {
+test('restarts processes with Kafka’s new address when Kafka had to take another port', async () => {
   const { system, brokers, stop } = await run({ KAFKA_BROKERS: '127.0.0.1:9092' });
   await system.kafkaIsAt('127.0.0.1:9093');
   expect(await brokers()).toBe('127.0.0.1:9093');

@@ -8,7 +8,7 @@ import { Scratch, until } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-test('a parent that is killed takes its processes along, the gateway first and the servers last', async () => {
+test('when the parent is killed its processes stop, the gateway first and the servers last', async () => {
   const folder = scratch.folder();
   const parent = scratch.program('family.ts', folder);
   const pids = Object.values(JSON.parse(await parent.next()) as Record<string, number>);
@@ -21,14 +21,14 @@ test('a parent that is killed takes its processes along, the gateway first and t
   await until(() => !existsSync(join(folder, 'run')));
 });
 
-test('what was left running when parent and watchdog were killed together is ended by the next start', async () => {
+test('processes left running when parent and watchdog were killed together are stopped by the next start', async () => {
   const folder = scratch.folder();
   const record = join(folder, 'processes.json');
   const parent = scratch.program('family.ts', folder, record);
   const pids = Object.values(JSON.parse(await parent.next()) as Record<string, number>);
   const identities = pids.map((pid) => identify(pid)!);
   const watchdog = Number(await parent.next());
-  // Stopped first, so that it does not see the pipe close before it is killed itself.
+  // Suspended first, so that it cannot see the pipe close before it is killed.
   process.kill(watchdog, 'SIGSTOP');
   parent.child.kill('SIGKILL');
   process.kill(watchdog, 'SIGKILL');
@@ -57,7 +57,7 @@ test('a process that ignores the signal is killed after its grace period', async
   expect(await daemon.exited).toEqual({ code: null, signal: 'SIGKILL' });
 });
 
-test('a watchdog that is killed is replaced by one that knows as much', async () => {
+test('a killed watchdog is replaced by one with the same information', async () => {
   const watchdog = scratch.watchdog();
   const folder = scratch.folder();
   mkdirSync(join(folder, 'run'));
@@ -80,7 +80,7 @@ test('a watchdog that is killed is replaced by one that knows as much', async ()
   expect(existsSync(join(folder, 'run'))).toBe(false);
 });
 
-test('a command that is missing is told, and nobody waits for it', async () => {
+test('reports a missing command without waiting for it', async () => {
   const daemon = new Daemon({
     name: 'nothing',
     command: join(scratch.folder(), 'nothing'),

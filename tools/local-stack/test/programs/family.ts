@@ -1,4 +1,4 @@
-// Starts one process of each order, prints their numbers and the watchdog's, and then waits to be killed.
+// Starts one process of each stop order, prints their pids and the watchdog's, and waits to be killed.
 import { join } from 'node:path';
 import { Daemon } from '../../src/processes/daemon.ts';
 import type { StopOrder } from '../../src/processes/stop-in-order.ts';
