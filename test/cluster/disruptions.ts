@@ -1,5 +1,4 @@
-// What must not be noticed from outside: new versions of everything and the way back, nodes that are emptied, pods that
-// end, and Redis and Kafka that are away for a while.
+// Disruptions that clients must not notice: upgrades and rollbacks, drained nodes, deleted pods, and outages of Redis and Kafka.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CHART } from './installation.ts';
 import { eventually, type Cluster } from './kubernetes.ts';
@@ -14,7 +13,7 @@ export interface Versions {
   readonly next: string;
 }
 
-/** From the last release to the images under test, back without a migration, and on again. */
+/** From the last release to the images under test, back without a migration, and forward again. */
 export async function upgrades(cluster: Cluster, traffic: Traffic, values: string, { release, next }: Versions): Promise<void> {
   const upgrade = async (): Promise<void> => {
     await cluster.helm('upgrade', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${next}`, '--wait', '--timeout', '10m');
@@ -52,7 +51,7 @@ export async function outages(cluster: Cluster, traffic: Traffic): Promise<void>
   }
 }
 
-/** As `kubectl drain` does: asks, and asks again while the disruption budget refuses. */
+/** Like `kubectl drain`: retries while the disruption budget refuses. */
 async function evict(cluster: Cluster, pod: string): Promise<void> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: cluster.namespace } };
   await eventually(`the eviction of ${pod}`, () =>
@@ -66,7 +65,7 @@ async function evict(cluster: Cluster, pod: string): Promise<void> {
   );
 }
 
-/** Two are ready again, without that pod. */
+/** Waits until two pods are ready, not counting that pod. */
 async function replaced(cluster: Cluster, component: string, pod: string): Promise<void> {
   await eventually(
     `two pods of ${component} without ${pod}`,

@@ -1,4 +1,4 @@
-// An installation of its own on any cluster: namespace, database and roles, Secrets, sink, and the chart.
+// A separate installation on any cluster: namespace, database and roles, Secrets, sink, and the chart.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export const CHART = join(ROOT, 'deploy/helm/truckroll');
 const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
 
 export interface Servers {
-  /** Of a role that may create databases and roles, at an address that pods reach too. */
+  /** URL of a role that may create databases and roles. Pods must reach the address, too. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly kafkaBrokers: string;
@@ -24,13 +24,13 @@ export interface Images {
   readonly tag: string;
 }
 
-/** What the chart is told, and what commands from outside need. */
+/** The chart's values, and what commands outside the cluster need. */
 export interface Prepared {
   readonly values: Record<string, unknown>;
-  /** `http://address:port`, where the sink is. */
+  /** `http://address:port` of the sink. */
   readonly sinkUrl: string;
   credential(caller: Caller): CallCredential;
-  /** Drops database and roles. */
+  /** Drops the database and roles. */
   remove(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   };
 }
 
-/** Resolves to the address of a pod that is ready. */
+/** Resolves to the address of the pod once it is ready. */
 async function start(cluster: Cluster, manifest: Manifest): Promise<string> {
   await cluster.apply(manifest);
   const { name } = manifest['metadata'] as { name: string };
@@ -86,7 +86,7 @@ async function start(cluster: Cluster, manifest: Manifest): Promise<string> {
   return cluster.kubectl('get', 'pod', name, '--output', 'jsonpath={.status.podIP}');
 }
 
-/** Small, so that all of them and their successors fit on one node. */
+/** Small, so that all pods and their successors fit on one node. */
 function component(name: string, target: string): Record<string, unknown> {
   const resources = { requests: { cpu: '20m', memory: '192Mi' }, limits: { memory: '512Mi' } };
   return { existingSecret: name, resources, replicas: 2, ...(name === 'dispatcher' ? { allowedTargets: [target], allowHttp: true } : {}) };
@@ -94,7 +94,7 @@ function component(name: string, target: string): Record<string, unknown> {
 
 const secret = (name: string, data: Record<string, string>): Manifest => ({ kind: 'Secret', metadata: { name }, stringData: data });
 
-/** A database of its own; roles belong to the whole server, so their names carry the suffix. */
+/** Creates a separate database. Roles belong to the whole server, so their names carry the suffix. */
 async function createRoles(adminUrl: string, suffix: string) {
   const database = `truckroll_${suffix}`;
   const users = Object.fromEntries(
@@ -123,7 +123,7 @@ async function createRoles(adminUrl: string, suffix: string) {
   return { database, users, remove: () => within(adminUrl, [`drop database ${database} with (force)`, ...names.map((name) => `drop role ${name}`)]) };
 }
 
-/** A folder in which commands keep what a local installation would. */
+/** A folder for the files that commands keep in a local installation's state folder. */
 export function workFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'truckroll-cluster-'));
   return { path, remove: () => rmSync(path, { recursive: true }) };

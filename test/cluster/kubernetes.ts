@@ -1,20 +1,20 @@
-// kubectl and helm as functions: what they print, or an error with what they said.
+// Runs kubectl and helm. Functions return their output, or throw with their error text.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { until } from '../support/until.ts';
 
-/** Each question starts kubectl, and is work for a machine that may be the cluster's too. */
+/** Poll interval in ms. Each poll starts kubectl, which costs time on a machine that may also run the cluster. */
 const EVERY_MS = 1000;
-/** For a pod to start or to drain on a machine that is busy. */
+/** Time limit in ms for a pod to start or drain on a busy machine. */
 const AT_MOST_MS = 240_000;
 
-/** As `until`, with the patience that a cluster needs. */
+/** Like `until`, with limits for a cluster. */
 export function eventually<T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> {
   return until(what, look, isRight, { atMostMs: AT_MOST_MS, everyMs: EVERY_MS });
 }
 
-/** Objects as they are applied; nothing of them is looked at here. */
+/** A Kubernetes object to apply. */
 export type Manifest = Record<string, unknown> & { kind: string };
 
 export class Cluster {
@@ -41,7 +41,7 @@ export class Cluster {
     await output('kubectl', ['--namespace', this.namespace, 'apply', '--filename', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   }
 
-  /** The address on this machine of a port of a Service or pod, until `leave` or the end of the pod that was chosen. */
+  /** Forwards a port of a Service or pod to this machine, until `leave` or until the chosen pod ends. Resolves to the address. */
   async forward(target: string, port: number): Promise<string> {
     const child = spawn('kubectl', ['--namespace', this.namespace, 'port-forward', target, `:${port}`], { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#forwards.add(child);
@@ -54,7 +54,7 @@ export class Cluster {
     throw new Error(`kubectl could not forward port ${port} of ${target}`);
   }
 
-  /** Names of a component's pods that are ready. */
+  /** Names of a component's ready pods. */
   async pods(component: string): Promise<string[]> {
     const { items } = JSON.parse(await this.kubectl('get', 'pods', '--selector', `app.kubernetes.io/component=${component}`, '--output', 'json')) as {
       items: { metadata: { name: string; deletionTimestamp?: string }; status: { conditions?: { type: string; status: string }[] } }[];
@@ -66,17 +66,17 @@ export class Cluster {
     return ready.map(({ metadata }) => metadata.name);
   }
 
-  /** What a pod answers over HTTP, by way of the API server. */
+  /** A pod's HTTP answer, through the API server. */
   ask(pod: string, port: number, path: string): Promise<string> {
     return output('kubectl', ['get', '--raw', `/api/v1/namespaces/${this.namespace}/pods/${pod}:${port}/proxy${path}`]);
   }
 
-  /** Posts to a path of the API that kubectl has no command for. */
+  /** Posts to an API path that has no kubectl command. */
   async create(path: string, body: Manifest): Promise<void> {
     await output('kubectl', ['create', '--raw', path, '--filename', '-'], JSON.stringify(body));
   }
 
-  /** Ends what was forwarded. */
+  /** Ends all port forwarding. */
   async leave(): Promise<void> {
     await Promise.all(
       [...this.#forwards].map(async (child) => {

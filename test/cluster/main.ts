@@ -1,8 +1,8 @@
-// `npm run test:cluster`: installs the last release on the cluster of KUBECONFIG, upgrades it and takes things away under
-// steady requests, and uses it as integrators do. Nothing of it is left afterwards. DATABASE_URL, REDIS_URL and KAFKA_BROKERS
-// name servers at addresses that this machine and pods reach; IMAGE_REPOSITORY and IMAGE_TAG images that the cluster can pull
-// or has, RELEASE_TAG those of the last release; NAMESPACE one that is not there yet. `--only losses,uses` does these parts of
-// it; without `upgrades` the images under test are installed at once.
+// `npm run test:cluster`: installs the last release on the cluster of KUBECONFIG, upgrades and disrupts it under a steady load, and uses it
+// as integrators do. It removes everything afterwards.
+// DATABASE_URL, REDIS_URL and KAFKA_BROKERS must be reachable from this machine and from pods. IMAGE_REPOSITORY and IMAGE_TAG name images
+// that the cluster has or can pull, RELEASE_TAG those of the last release. NAMESPACE must not exist yet. `--only losses,uses` runs only
+// these parts; without `upgrades` the images under test are installed directly.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -26,7 +26,7 @@ const settings = {
 };
 const PARTS = ['upgrades', 'losses', 'outages', 'uses'] as const;
 const PORTS = { integrations: 50054, scheduling: 50051, billing: 50052, reporting: 50053 };
-/** The release whose gateways became ready before their services could be found. */
+/** The release whose gateways became ready before they could find their services. */
 const WITHOUT_READINESS = '1.0.0';
 const startedAt = performance.now();
 
@@ -36,7 +36,7 @@ function say(text: string): void {
 
 type Reached = Pick<Surroundings, 'baseUrl' | 'environment'>;
 
-/** The installation as programs on this machine reach it, until pods change. */
+/** Forwards the installation's ports to this machine. Must be repeated when pods change. */
 async function reach(cluster: Cluster, { credential }: Prepared): Promise<Reached> {
   await cluster.leave();
   const addresses = Object.entries(PORTS).map(async ([name, port]) => [
@@ -107,14 +107,14 @@ async function test(): Promise<void> {
   }
 }
 
-/** A gateway that starts after the services finds them, and fails no first call. */
+/** Restarts the gateways after the services, so that they find them and no first call fails. */
 async function restartGateways(cluster: Cluster): Promise<void> {
   await cluster.kubectl('rollout', 'restart', 'deployment/truckroll-gateway');
   await cluster.kubectl('rollout', 'status', 'deployment/truckroll-gateway', '--timeout=240s');
   say('restarted the gateways, whose release becomes ready before its services');
 }
 
-/** What people do with an installation that has been through all that. */
+/** Uses the installation after all the disruptions. */
 async function uses(use: Surroundings): Promise<void> {
   await use.cluster.helm('test', 'truckroll', '--timeout', '3m');
   use.say('helm test passes');

@@ -1,17 +1,17 @@
-// Pods of the test's own: the sink of webhooks, the wires to Redis and Kafka, the prober. Each runs one script in the
-// image of the command line, within PodSecurity restricted.
+// The test's own pods: the webhook sink, the proxies for Redis and Kafka, and the prober. Each runs one script in the command line's image,
+// under PodSecurity `restricted`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from './kubernetes.ts';
 
 export const SINK_PORT = 8080;
-/** Where the wires are told to cut and restore, and where they stand for Redis and the first broker of Kafka. */
+/** Ports of the proxies: for commands, for Redis and for the first Kafka broker. */
 export const WIRES = { control: 8080, redis: 6379, kafka: 9092 } as const;
 
-/** Without these they would be last in everything on a node that is busy, and what passes by them with them. */
+/** Without requests, these pods would get the least CPU on a busy node, which would slow everything that passes through them. */
 const RESOURCES = { requests: { cpu: '200m', memory: '128Mi' } };
 
-/** `script` is a file beside this one; the pod is ready when it listens at `port`. */
+/** `script` is a file in the folder `pods`; the pod is ready when it listens on `port`. */
 export function pod(name: string, image: string, script: string, environment: Record<string, string> = {}, port?: number): Manifest {
   return {
     kind: 'Pod',

@@ -1,4 +1,4 @@
-// Requests at a steady rate through everything that happens to an installation, and the webhooks that its writes raise.
+// A steady load during all disruptions, and the webhooks that its writes cause.
 import assert from 'node:assert/strict';
 import { eventually, type Cluster } from './kubernetes.ts';
 import { pod, SINK_PORT } from './pods.ts';
@@ -6,7 +6,7 @@ import { assignable, received, subscribe, truckroll, type Surroundings } from '.
 
 const RATE = 20;
 const SINK = '/steady';
-/** Events of a service request that was created and booked; each write raises one more. */
+/** Events of a service request that was created and booked; each write adds one more. */
 const BEFORE = 3;
 
 interface Counted {
@@ -16,13 +16,16 @@ interface Counted {
 }
 
 export interface Traffic {
-  /** Does what should not be noticed, waits until it has ended and everything was asked after that, and says what was noticed. */
+  /**
+   * Runs a disruption that clients must not notice, waits until it has ended and every request after it was answered, and reports any
+   * failures.
+   */
   during(what: string, work: () => Promise<void>): Promise<void>;
-  /** No request has failed, and every acknowledged write has raised its webhook, in order. */
+  /** Checks that no request failed, and that every acknowledged write caused its webhook, in order. */
   end(): Promise<void>;
 }
 
-/** Writes to a visit that is booked for a service request: each moves the request, which raises an event. */
+/** Writes to a visit that is booked for a service request: each changes the request's status, which publishes an event. */
 export async function startTraffic(use: Surroundings, image: string): Promise<Traffic> {
   const { cluster, company, say } = use;
   const { visit, member } = await assignable(use);
@@ -50,7 +53,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
     async during(what, work) {
       const before = await counted();
       await work();
-      // As long as a pod takes to drain: its last clients are still with it.
+      // Wait until draining pods have ended: their last clients still use them.
       await eventually(
         'no pod that is ending',
         () => terminating(cluster),
@@ -85,7 +88,7 @@ interface Move {
   readonly sequence: number;
 }
 
-/** What arrived of a subject at the sink, in the order in which it came. */
+/** The webhooks of a subject that arrived at the sink, in order of arrival. */
 async function moves(cluster: Cluster, subject: string): Promise<Move[]> {
   return (await received(cluster, SINK)).map(({ body }) => JSON.parse(body) as Move & { data: { id: string } }).filter(({ data }) => data.id === subject);
 }

@@ -1,4 +1,4 @@
-// What integrators do with an installation, seen from outside of the cluster.
+// What integrators do with an installation, from outside the cluster.
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly company: Company;
   readonly baseUrl: string;
   readonly sinkUrl: string;
-  /** Of the operator's command line. */
+  /** Environment of the operator's command line. */
   readonly environment: Record<string, string>;
   readonly folder: string;
   readonly credential: Prepared['credential'];
@@ -54,14 +54,14 @@ async function request({ baseUrl, company }: Surroundings, method: string, path:
   return { status: response.status, body: await response.json() };
 }
 
-/** `data` of an answer. Throws with the whole answer where the read was not served. */
+/** `data` of an answer. Throws with the whole answer if the read failed. */
 async function read(use: Surroundings, path: string): Promise<any> {
   const { status, body } = await request(use, 'GET', path);
   assert.equal(status, 200, `GET ${path} was answered ${status}: ${JSON.stringify(body)}`);
   return body.data;
 }
 
-/** A visit without technicians, and a technician who may be added to it. */
+/** A visit without technicians, and a technician who can be added to it. */
 export async function assignable(use: Surroundings): Promise<{ visit: any; member: any }> {
   const [visit] = await read(use, '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1');
   const [member] = await read(use, '/v1/team-members?assignable=true&status=ACTIVE&limit=1');
@@ -69,7 +69,7 @@ export async function assignable(use: Surroundings): Promise<{ visit: any; membe
   return { visit, member };
 }
 
-/** What is written through the gateway is read there. */
+/** Writes through the gateway, and reads the change back. */
 export async function readAndWrite(use: Surroundings): Promise<void> {
   const { visit, member } = await assignable(use);
   const change = {
@@ -90,7 +90,7 @@ export async function readAndWrite(use: Surroundings): Promise<void> {
   use.say('a read and a write through the gateway agree');
 }
 
-/** An endpoint of the company at a path of the sink. Resolves to its secret. */
+/** Creates an endpoint of the company at a path of the sink. Resolves to its secret. */
 export async function subscribe({ company, credential, environment, sinkUrl }: Surroundings, path: string, ...eventTypes: string[]): Promise<Buffer> {
   const channel = openChannel(environment['INTEGRATIONS_ADDRESS']!, { credentials: [credential('gateway')] });
   try {
@@ -102,7 +102,7 @@ export async function subscribe({ company, credential, environment, sinkUrl }: S
   }
 }
 
-/** What is recorded arrives at the sink, signed. */
+/** Checks that recorded events arrive at the sink, signed. */
 export async function webhooks(use: Surroundings): Promise<void> {
   const secret = await subscribe(use, '/signed', 'service_request.created');
   const ids: string[] = [];
@@ -125,7 +125,7 @@ export interface Arrived {
   readonly body: string;
 }
 
-/** What came to a path of the sink, in that order. */
+/** The requests to a path of the sink, in order of arrival. */
 export async function received(cluster: Cluster, path: string): Promise<Arrived[]> {
   return JSON.parse(await cluster.ask('sink', SINK_PORT, path)) as Arrived[];
 }
@@ -133,7 +133,7 @@ export async function received(cluster: Cluster, path: string): Promise<Arrived[
 const LIST = 'truckroll.billing.v1.InvoiceService/ListInvoices';
 const CALLS = 1000;
 
-/** After scaling from one pod to three, each of them takes 20 to 47 % of the calls within a minute. */
+/** After scaling from one pod to three, each of them must take 20 to 47 % of the calls within a minute. */
 export async function balanced(use: Surroundings): Promise<void> {
   const { cluster } = use;
   const list = (): Promise<unknown> => read(use, '/v1/invoices?limit=1');

@@ -1,7 +1,7 @@
-// Whoever follows a document types what it says.
+// Readers type the commands exactly as documents name them.
 import { createJudge, namedCommands } from './named.ts';
 
-test('every command that a document or a help text names is there, with its options', async () => {
+test('every command that a document or a help text names exists, with its options', async () => {
   const judge = await createJudge();
   const named = namedCommands();
   expect(named.length).toBeGreaterThan(100);
@@ -17,6 +17,6 @@ test.each([
   ['node scripts/run.mjs opneapi', 'scripts/run.mjs knows no opneapi'],
   ['node loadtest/json.ts', 'fails on the Node that README asks for: give it a name in scripts/run.mjs'],
   ['node scripts/nothing.mjs', 'there is no scripts/nothing.mjs'],
-])('%s is found out', async (command, wrong) => {
+])('reports %s', async (command, wrong) => {
   expect((await createJudge())(command)).toBe(wrong);
 });

@@ -1,4 +1,4 @@
-// The commands that documents and help texts name, and what is wrong with each.
+// Finds the commands that documents and help texts name, and says what is wrong with them.
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
@@ -6,7 +6,7 @@ import { wholeProgram } from '../../tools/cli/test/program.ts';
 
 export interface Named {
   readonly file: string;
-  /** As it is written, in one line. */
+  /** The command as written, on one line. */
   readonly text: string;
 }
 
@@ -35,7 +35,7 @@ const HELP = [
 ];
 const BEGIN = /^(?:npx truckroll|truckroll|npm (?:run|start|test)|node [\w./-]+\.(?:ts|mjs)|deploy\/images|\.ci\/run)(?=\s|$)/;
 
-/** Every command that is written as code in a document, or in backticks or a line of its own in a help text. */
+/** Every command written as code in a document, or in backticks or on its own line in a help text. */
 export function namedCommands(): Named[] {
   const documents = files(DOCUMENTS).flatMap((file) => codeOf(read(file)).map((text) => ({ file, text })));
   const help = files(HELP).flatMap((file) => quotedIn(read(file)).map((text) => ({ file, text })));
@@ -62,7 +62,7 @@ function commandsIn(text: string): string[] {
     .filter((part) => BEGIN.test(part));
 }
 
-/** Of run.mjs, by the name that follows `npm run` or `node scripts/run.mjs`; undefined where it has none. */
+/** The programs of run.mjs, by the name after `npm run` or `node scripts/run.mjs`. */
 function programs(): ReadonlyMap<string, string> {
   const source = read('scripts/run.mjs');
   const named = [
@@ -74,7 +74,7 @@ function programs(): ReadonlyMap<string, string> {
   return new Map([...named.map(([, name, script]) => [name as string, script ?? ''] as const), ...benches]);
 }
 
-/** What is wrong with commands that are named. Undefined for one that does what it says. */
+/** Creates a function that says what is wrong with a command; undefined when it is correct. */
 export async function createJudge(): Promise<(text: string) => string | undefined> {
   const scripts = new Set(Object.keys((JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts));
   const known = programs();
@@ -100,7 +100,7 @@ export async function createJudge(): Promise<(text: string) => string | undefine
   };
 }
 
-/** An option that no file beside the program knows. */
+/** An option that no file in the program's folder mentions. */
 function unknownOption(script: string, given: readonly string[]): string | undefined {
   const options = given.flatMap((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1] ?? []);
   if (options.length === 0) return undefined;
@@ -111,7 +111,7 @@ function unknownOption(script: string, given: readonly string[]): string | undef
   return unknown && `${dirname(script)} knows no option --${unknown}`;
 }
 
-/** Judges the words after `truckroll` by what its commands say of themselves. */
+/** Checks the words after `truckroll` against the commands and options that the program declares. */
 async function commandLine(): Promise<(words: readonly string[]) => string | undefined> {
   const program = await wholeProgram();
   return (words) => {
@@ -124,7 +124,7 @@ async function commandLine(): Promise<(words: readonly string[]) => string | und
       options.push(...next.options.map(({ long }) => long));
       command = next;
     }
-    // Of a command that is named by itself, each of its own may take the option.
+    // When a group of commands is named, accept the options of all its subcommands.
     if (command !== program) options.push(...command.commands.flatMap((each) => each.options.map(({ long }) => long)));
     const unknown = words.find((word) => /^--[a-z]/.test(word) && !options.includes(word.split('=')[0]));
     return unknown && `truckroll ${command.name()} has no option ${unknown}`;

@@ -1,4 +1,4 @@
-// What the chart tells components, held against what they read. Golden renders are what the chart renders: check:chart says so.
+// Compares what the chart sets with what components read. The golden files are the chart's output: check:chart verifies that.
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
@@ -16,11 +16,11 @@ function secret(component: Component, key: string): string {
 
 const profiles = readdirSync(join(ROOT, 'deploy/helm/golden')).map((file) => basename(file, '.yaml'));
 
-test.each(profiles)('every component starts with what the profile %s tells it, and reads all of that', (profile) => {
+test.each(profiles)('every component starts with the settings of the profile %s, and reads all of them', (profile) => {
   const told = chartEnvironments(profile, secret);
   expect(told.map(({ component }) => component).toSorted()).toEqual(COMPONENTS.toSorted());
   for (const { component, names, environment } of told) {
-    // Kubernetes takes the last of two; tools that compare do not.
+    // Kubernetes uses the last of two equal names, but tools that compare manifests do not.
     expect({ component, names: names.toSorted() }).toEqual({ component, names: [...new Set(names)].toSorted() });
     const { config, unread } = read(component, environment);
     expect({ component, unread }).toEqual({ component, unread: [] });
@@ -28,7 +28,7 @@ test.each(profiles)('every component starts with what the profile %s tells it, a
   }
 });
 
-test.each(profiles)('every container of the profile %s is within PodSecurity restricted, writes nowhere and has no token', (profile) => {
+test.each(profiles)('every container of the profile %s complies with PodSecurity restricted, has a read-only file system and no token', (profile) => {
   const pods = chartPods(profile);
   expect(pods.length).toBeGreaterThan(COMPONENTS.length);
   for (const {
@@ -44,19 +44,16 @@ test.each(profiles)('every container of the profile %s is within PodSecurity res
   }
 });
 
-test.each(profiles)('no component of the profile %s is killed while it still stops as it should', (profile) => {
+test.each(profiles)('no component of the profile %s is killed before its shutdown limit', (profile) => {
   for (const { component, environment, graceSeconds } of chartEnvironments(profile, secret)) {
     expect(graceSeconds * 1000).toBeGreaterThan(stopLimitMs(read(component, environment).config));
   }
 });
 
-test.each(profiles)(
-  'in the profile %s connections that clients keep as they are told are all used once more, or gone, before a gateway ends them',
-  (profile) => {
-    const { environment } = chartEnvironments(profile, secret).find(({ component }) => component === 'gateway')!;
-    expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(TOLD_KEEP_ALIVE_MS);
-  },
-);
+test.each(profiles)('in the profile %s clients reuse or close every kept-alive connection before a gateway closes it', (profile) => {
+  const { environment } = chartEnvironments(profile, secret).find(({ component }) => component === 'gateway')!;
+  expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(TOLD_KEEP_ALIVE_MS);
+});
 
 test('addresses name Services at the ports on which components listen', () => {
   const told = new Map(chartEnvironments('minimal', secret).map(({ component, environment }) => [component, read(component, environment).config]));
@@ -66,12 +63,12 @@ test('addresses name Services at the ports on which components listen', () => {
   }
 });
 
-test('what the chart tells by itself cannot be told once more by env', () => {
+test('rejects variables in env that the chart sets itself', () => {
   const schema = JSON.parse(readFileSync(join(ROOT, 'deploy/helm/truckroll/values.schema.json'), 'utf8')) as {
     $defs: { env: { propertyNames: { not: { enum: string[] } } } };
   };
   const refused = new Set<string>(schema.$defs.env.propertyNames.not.enum);
-  // What the profiles give by env themselves.
+  // Variables that the profiles set through env.
   const given = ['READS_PER_MINUTE'];
   const names = profiles.flatMap((profile) => chartEnvironments(profile, secret).flatMap((each) => each.names));
   expect([...new Set(names)].filter((name) => !refused.has(name))).toEqual(given);

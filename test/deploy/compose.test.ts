@@ -1,4 +1,4 @@
-// deploy/compose.yaml, as far as it can be checked where no container engine is.
+// deploy/compose.yaml, as far as it can be checked without a container engine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
@@ -10,21 +10,21 @@ const secrets = drawSecrets();
 const project = compose(secrets);
 const environmentOf = (name: string): Record<string, string> => ({ ...project.services[name]!.environment });
 
-test('the file is what the Compose specification allows', () => {
+test('the file conforms to the Compose specification', () => {
   const schema = JSON.parse(readFileSync(join(ROOT, 'deploy/schemas/compose.json'), 'utf8')) as object;
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   expect(ajv.validate(schema, project) ? [] : ajv.errors).toEqual([]);
   expect(ajv.validate(schema, { services: { gateway: { imagee: 'x' } } })).toBe(false);
 });
 
-test.each(COMPONENTS)('%s starts with what it is told, and is told nothing that it does not read', (component) => {
+test.each(COMPONENTS)('%s starts with its settings, and reads all of them', (component) => {
   const { config, unread } = read(component, environmentOf(component));
   expect(unread).toEqual([]);
   expect(parseInt(project.services[component]!.stop_grace_period!, 10) * 1000).toBeGreaterThan(stopLimitMs(config));
   expect(project.services[component]!.read_only).toBe(true);
 });
 
-test('addresses name services of the file at the ports on which these listen', () => {
+test('addresses name services of the file at the ports on which they listen', () => {
   const addresses = Object.values(project.services).flatMap(({ environment = {} }) =>
     Object.entries(environment).filter(([name]) => /^[A-Z]+_ADDRESS$/.test(name)),
   );
@@ -35,13 +35,13 @@ test('addresses name services of the file at the ports on which these listen', (
   }
 });
 
-test('callers have the credentials that services accept, and the operator one of its own', () => {
+test('callers have credentials that services accept, and the operator has a separate one', () => {
   const { callerCredentials } = read('billing', environmentOf('billing')).config;
   expect([...callerCredentials.keys()].toSorted()).toEqual(['gateway', 'operator', 'webhook-dispatcher']);
   for (const name of ['gateway', 'webhook-dispatcher', 'truckroll']) expect(Object.values(secrets)).toContain(environmentOf(name)['CALL_CREDENTIAL']);
 });
 
-test('a variable that has no value is refused by name', () => {
+test('rejects a variable without a value by name', () => {
   const { CURSOR_KEYS: _, ...rest } = secrets;
   expect(() => compose(rest)).toThrow('CURSOR_KEYS');
 });

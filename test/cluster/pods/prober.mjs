@@ -1,6 +1,6 @@
-// Reads and writes through the gateway at a steady rate. GET / tells how many requests were answered as they should be, how
-// many of those were writes, and each failure; GET /stop the same, once the last request has ended. URL, KEY and RATE (a
-// second) say what is asked, VISIT and MEMBER where is written.
+// Reads and writes through the gateway at a steady rate. GET / reports the number of correct answers, the number of writes among them, and
+// each failure. GET /stop reports the same once the last request has ended. URL, KEY and RATE (per second) configure the requests, VISIT
+// and MEMBER the writes.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { clearInterval } from 'node:timers';
@@ -29,7 +29,7 @@ async function ask(method, path, body, wanted = 200) {
   }
 }
 
-/** A technician is added to a visit, and next time removed again: whatever became of the time before. */
+/** Adds a technician to a visit, or removes them if they are there, whatever the outcome of the previous write. */
 async function write() {
   const { revision, starts_at, ends_at, assignments } = (await ask('GET', `/v1/job-appointments/${visit}`)) ?? {};
   if (revision === undefined) return;
@@ -44,7 +44,7 @@ async function write() {
     );
 }
 
-/** One write after the other: a turn that comes while one is under way is left out. */
+/** Writes run one at a time: a turn is skipped while a write is in flight. */
 let writing;
 let turn = 0;
 const ticking = setInterval(() => {

@@ -1,4 +1,4 @@
-// Keeps what is posted, by path, in the order in which it came; GET of that path tells it. Signatures are checked by whoever asks.
+// Stores posted requests by path, in order of arrival; GET of a path returns them. Tests check the signatures.
 import { createServer } from 'node:http';
 
 const arrived = new Map();

@@ -1,7 +1,7 @@
-// Stands in front of Redis and Kafka, and takes them away: GET /cut/redis ends its connections and refuses new ones until
-// GET /restore/redis. REDIS and KAFKA (`host:port`, comma-separated) say where they are, ADDRESS where this pod is.
-// Brokers tell clients where brokers are. In what they answer, each broker's address becomes that of its wire: a host and a
-// port in the encodings that Kafka's protocol has, a string of two or one bytes of length and four bytes.
+// A proxy for Redis and Kafka that can interrupt them: GET /cut/redis closes its connections and refuses new ones until GET /restore/redis.
+// REDIS and KAFKA (`host:port`, comma-separated) are the servers, ADDRESS is this pod.
+// Kafka brokers announce broker addresses to clients, so each one in their answers is replaced by the proxy's: a host and a port in the
+// encodings of Kafka's protocol, which are a string with a length of two bytes or one, and four bytes.
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 
@@ -57,7 +57,7 @@ function replaced(frame) {
   return frame;
 }
 
-/** Messages of Kafka's protocol are preceded by their length in four bytes. */
+/** Messages of Kafka's protocol start with their length in four bytes. */
 function passKafka(upstream, client) {
   let held = Buffer.alloc(0);
   upstream.on('data', (chunk) => {
