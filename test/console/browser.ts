@@ -1,24 +1,24 @@
-// Headless Chromium on the console, watched for everything that the console must not do.
+// Headless Chromium for console tests. Records everything that the console must not do.
 import { chromium, say } from '@truckroll/local-stack';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 
 export const DESKTOP = { width: 1280, height: 860 };
-/** As narrow as phones are. Not told to be one: the browser would load the page anew for that. */
+/** The width of a narrow phone. Not emulated as a mobile device, because the browser would reload the page for that. */
 export const PHONE = { width: 360, height: 740, deviceScaleFactor: 2 };
 
 export interface Tab {
   readonly page: Page;
-  /** What went wrong in it: requests to other origins, console errors, violated policies, exceptions. */
+  /** Requests to other origins, console errors, policy violations and exceptions. */
   readonly complaints: string[];
   close(): Promise<void>;
 }
 
 export async function startBrowser(): Promise<Browser> {
-  // Chromium's sandbox refuses root, and shared memory is small in containers.
+  // Chromium's sandbox refuses to run as root, and shared memory is small in containers.
   return await puppeteer.launch({ executablePath: await chromium(say), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** A tab that shares nothing with others. That the API refuses or is away is no complaint: it is shown to the user. */
+/** An isolated tab. API errors and outages are not recorded, because the console shows them to the user. */
 export async function openTab(browser: Browser, origin: string): Promise<Tab> {
   const context = await browser.createBrowserContext();
   await context.overridePermissions(origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);

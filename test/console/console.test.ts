@@ -1,4 +1,4 @@
-// What somebody does who looks after an integration, in a real browser.
+// What the owner of an integration does in the console, in a real browser.
 import type { HTTPRequest } from 'puppeteer-core';
 import { fill, focused, press, shows, signIn, startConsoleDesk, tabTo, value, type Desk } from './desk.ts';
 
@@ -41,7 +41,7 @@ describe('endpoints', () => {
     expect(await desk.api(company, 'GET', '/api/v1/integrations/webhooks')).toMatchObject([{ name: 'Lead sync', enabled: true }]);
   });
 
-  test('are refused with each fault beside its field', async () => {
+  test('show each validation error next to its field', async () => {
     const page = await desk.enter(await desk.company(), '/endpoints/new');
     await page.waitForSelector('#name');
     for (const box of await page.$$('input[name="eventTypes"]')) await box.click();
@@ -77,7 +77,7 @@ describe('endpoints', () => {
     await tabTo(page, 'I have stored it');
     await page.keyboard.press('Enter');
     await shows(page, 'By keyboard was added.');
-    // The page has the focus as a whole until the list of endpoints has come.
+    // Until the list of endpoints has loaded, the document body has the focus.
     await page.waitForFunction(() => document.activeElement !== document.body);
     expect(await focused(page)).toMatch(/^By keyboard|^Endpoint/);
     const [endpoint] = await desk.api(company, 'GET', '/api/v1/integrations/webhooks');
@@ -88,7 +88,7 @@ describe('endpoints', () => {
     await page.evaluate(() => document.body.focus());
   });
 
-  test('are edited, changing only what was changed, and deleted after a question', async () => {
+  test('are edited, sending only the changed fields, and deleted after a confirmation', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
@@ -110,7 +110,7 @@ describe('endpoints', () => {
     await shows(page, 'No endpoints yet');
   });
 
-  test('whose maker has left are shown as ownerless, with what to do', async () => {
+  test('are shown as ownerless when their creator has left, with what to do', async () => {
     const [company, elsewhere] = [await desk.company(), await desk.company()];
     const { id } = await desk.endpoint(company);
     await desk.system.database.query({ text: 'update integrations.webhook_endpoints set created_by = $2 where id = $1', values: [id, elsewhere.userId] });
@@ -137,7 +137,7 @@ describe('endpoints', () => {
 });
 
 describe('deliveries', () => {
-  test('a test shows as it arrives, with what was sent and what was answered, and can be sent again', async () => {
+  test('shows a test as it arrives, with its request and response, and can send it again', async () => {
     desk.answer = (response) =>
       void response.writeHead(200, { 'content-type': 'application/json', 'x-told': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
     const company = await desk.company();
@@ -159,14 +159,14 @@ describe('deliveries', () => {
     expect(title).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC$/);
   });
 
-  test('of many attempts the newest show first, and older ones on request', async () => {
+  test('shows the newest of many attempts first, and older ones on request', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Send a test');
     await shows(page, 'Test Delivered');
     await desk.system.database.transaction(async (tx) => {
-      // Attempts are counted as they are inserted, by what finds its tables as services do.
+      // The trigger that counts attempts finds its tables through the services' search_path.
       await tx.query({ text: 'set local search_path to integrations' });
       await tx.query({
         text: `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, request_headers, response_headers,
@@ -190,7 +190,7 @@ describe('deliveries', () => {
     expect(await page.$$eval('button', (buttons) => buttons.map((button) => button.textContent))).not.toContain('Older attempts');
   });
 
-  test('what a receiver answers stays text', async () => {
+  test('shows a receiver’s response as text only', async () => {
     const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
     desk.answer = (response) => void response.writeHead(500, { 'content-type': 'text/html', 'x-hostile': '<b onmouseover=alert(1)>' }).end(hostile);
     const company = await desk.company();
@@ -203,7 +203,7 @@ describe('deliveries', () => {
     expect(await page.evaluate(() => (window as any).hacked)).toBeUndefined();
   });
 
-  test('JSON is shown as it was written, folds, and is plain text where it would be too much for the browser', async () => {
+  test('shows JSON as written and foldable, or as plain text when it is too large for the browser', async () => {
     const strange =
       '{"__proto__":{"long":12345678901234567890.10,"twice":1,"twice":2},"<b>":"<img src=x onerror=\\"window.hacked=1\\"> \\u202e","none":null,"empty":[]}';
     let body = strange;
@@ -230,7 +230,7 @@ describe('deliveries', () => {
     expect(await page.evaluate(() => (window as any).hacked)).toBeUndefined();
   });
 
-  test('what was skipped while an endpoint was disabled is recovered', async () => {
+  test('recovers deliveries that were skipped while an endpoint was disabled', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
@@ -249,7 +249,7 @@ describe('deliveries', () => {
     await desk.receiver.until(3);
   });
 
-  test('a recovery that takes several requests goes on until nothing remains, with the same end', async () => {
+  test('continues a recovery over several requests until nothing remains, with the same end time', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
@@ -272,7 +272,7 @@ describe('deliveries', () => {
     expect(Date.parse(asked[0]!.until) - Date.parse(asked[0]!.since)).toBeGreaterThan(86_000_000);
   });
 
-  test('are filtered and paged by the address, so that back and reload work', async () => {
+  test('are filtered and paged through the address, so that back and reload work', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company, { enabled: false });
     for (let i = 0; i < 27; i++) await desk.happen(company);
@@ -295,7 +295,7 @@ describe('deliveries', () => {
     await rows(25);
   });
 
-  test('what cannot be loaded is said, with what is still known and the request', async () => {
+  test('says what cannot be loaded, with what is still known and the request id', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
@@ -355,7 +355,7 @@ describe('API keys', () => {
 });
 
 describe('audit trail', () => {
-  test('shows who changed what, and narrows to an actor', async () => {
+  test('shows who changed what, and filters by actor', async () => {
     const company = await desk.company();
     await desk.api(company, 'POST', '/api/v1/integrations/api-keys', { name: 'Nightly export' });
     const page = await desk.enter(company);

@@ -1,4 +1,4 @@
-// The console before a whole system: gateway, services, dispatcher, an integrator's server, and somebody who looks at it.
+// The console on a whole system: gateway, services, dispatcher, an integrator's server, and a browser.
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { testCaller, testConfig, type Service } from '@truckroll/service-kit';
@@ -10,7 +10,7 @@ import { startSystem, type System, type TestCompany } from '../support/system.ts
 import { until } from '../support/until.ts';
 import { openTab, startBrowser, type Tab } from './browser.ts';
 
-/** Time for several retries of a delivery; less than a test's own limit, so that a failure tells which line waited. */
+/** Enough for several retries of a delivery, but less than a test's own limit, so that a failure names the line that waited. */
 const AT_MOST_MS = 50_000;
 const HOOKS = '/api/v1/integrations/webhooks';
 export const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
@@ -20,18 +20,18 @@ const thanks: Answer = (response) => void response.writeHead(204).end();
 export interface Desk {
   readonly system: System;
   readonly receiver: Receiver;
-  /** What the receiver answers from now on. */
+  /** The receiver's answer from now on. */
   answer: Answer;
   company(timezone?: string): Promise<TestCompany>;
   api(company: TestCompany, method: string, path: string, body?: object): Promise<any>;
   endpoint(company: TestCompany, fields?: object): Promise<any>;
-  /** Records a service request, of which endpoints are told. */
+  /** Records a service request, which sends webhooks to the endpoints. */
   happen(company: TestCompany): Promise<void>;
-  /** A page at a place of the console, not signed in. */
+  /** Opens a page at a place in the console, not signed in. */
   open(place?: string): Promise<Page>;
-  /** The same, signed in as the company's user. */
+  /** Opens a page, signed in as the company's user. */
   enter(company: TestCompany, place?: string): Promise<Page>;
-  /** Closes all pages; tells what went wrong in them, and what they would leave in the browser. */
+  /** Closes all pages. Resolves to the problems recorded in them, and to data they would leave in the browser. */
   leave(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -112,7 +112,7 @@ export async function startConsoleDesk(): Promise<Desk> {
   return desk;
 }
 
-/** Nothing of a session may outlive the page. */
+/** Data that would outlive the page. */
 const leftBy = (page: Page): Promise<string[]> =>
   page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(document.cookie === '' ? [] : [document.cookie])]);
 
@@ -122,13 +122,13 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.waitForSelector('header.bar', { visible: true });
 }
 
-/** Presses the button, or follows the link, of that name. */
+/** Clicks the button or link of that name. */
 export async function press(page: Page, name: string): Promise<void> {
   const named = (role: string) => page.locator(`::-p-aria([name="${name}"][role="${role}"])`);
   await Locator.race([named('button'), named('link')]).click();
 }
 
-/** Goes on by Tab to what has this name, id or value, and says so with a ring around it. */
+/** Presses Tab until the element with this name, id or value has the focus, and checks that it has a focus ring. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let steps = 0; steps < 60; steps++) {
     await page.keyboard.press('Tab');
@@ -144,11 +144,11 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not lead to ${name}`);
 }
 
-/** As `until`, with the patience that a browser needs. */
+/** Like `until`, with limits for a browser. */
 export const eventually = <T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> =>
   until(what, look, isRight, { atMostMs: AT_MOST_MS });
 
-/** Resolves when the visible text of the page has this. */
+/** Resolves when the page's visible text contains this. */
 export async function shows(page: Page, text: string): Promise<void> {
   try {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
@@ -159,12 +159,12 @@ export async function shows(page: Page, text: string): Promise<void> {
 
 export const visibleText = (page: Page): Promise<string> => page.evaluate(() => document.body.innerText);
 
-/** Id or text of what has the focus. */
+/** Id or text of the focused element. */
 export const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
 
 export const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
 
-/** Types into an input instead of what is in it. */
+/** Replaces an input's text. */
 export async function fill(page: Page, selector: string, text: string): Promise<void> {
   await page.waitForSelector(selector);
   await page.$eval(selector, (element) => {

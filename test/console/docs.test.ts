@@ -1,4 +1,4 @@
-// The documentation in a browser, and some of its samples on a real system; npm run check:docs runs them all.
+// The documentation in a browser, and some of its samples on a real system. npm run check:docs runs all samples.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ async function prefer(scheme: string): Promise<void> {
 }
 
 test.each(['/docs', '/docs/reports', '/docs/reference/job-assignments', '/nowhere'])(
-  '%s has no barrier that axe finds, in either scheme, and is nowhere wider than a phone',
+  '%s has no accessibility problem that axe finds, in either colour scheme, and fits the width of a phone',
   async (path) => {
     await open(path);
     for (const [name, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
@@ -64,7 +64,7 @@ test.each(['/docs', '/docs/reports', '/docs/reference/job-assignments', '/nowher
           await mkdir(folder, { recursive: true });
           await page.screenshot({ path: `${folder}/docs${path.replaceAll('/', '-')}-${name}-${scheme}.png` });
         }
-        // On a phone colours are the same.
+        // The phone has the same colours, so one scheme is enough.
         if (name === 'desktop' || scheme === 'light') expect([name, scheme, await barriers(page)]).toEqual([name, scheme, []]);
       }
       expect([name, await tooWide(page)]).toEqual([name, []]);
@@ -72,7 +72,7 @@ test.each(['/docs', '/docs/reports', '/docs/reference/job-assignments', '/nowher
   },
 );
 
-test('the search is reached and used by keyboard alone, and leads to the place', async () => {
+test('the search works with the keyboard alone and leads to the result’s place', async () => {
   await open('/docs/start');
   await page.keyboard.press('/');
   await page.keyboard.type('rotate secret');
@@ -94,7 +94,7 @@ test('the search is reached and used by keyboard alone, and leads to the place',
   expect(await page.$eval('#search input', (input) => input.value)).toBe('');
 });
 
-test('code is copied as it is shown, and one language is chosen for all samples and pages', async () => {
+test('code is copied as shown, and a chosen language applies to all samples and pages', async () => {
   await open('/docs/reference/invoices');
   const shown = (selector: string) => page.$$eval(selector, (blocks) => blocks.filter((block) => block.checkVisibility()).map((block) => block.textContent));
   expect((await shown('.samples code')).every((code) => code.startsWith('curl'))).toBe(true);
@@ -108,7 +108,7 @@ test('code is copied as it is shown, and one language is chosen for all samples 
   expect((await shown('.samples code'))[0]).toMatch(/^import/);
 });
 
-test('a heading has a link to itself, by keyboard too, and the page tells what is being read', async () => {
+test('a heading links to itself, also by keyboard, and the page marks the section being read', async () => {
   await open('/docs/errors');
   await tabTo(page, '#');
   await page.keyboard.press('Enter');
@@ -118,7 +118,7 @@ test('a heading has a link to itself, by keyboard too, and the page tells what i
   await page.waitForFunction(() => document.querySelector('.contents [aria-current]')?.textContent === 'Retries that do no harm');
 });
 
-test('on a phone the menu comes over the page and goes again, and the focus with it', async () => {
+test('on a phone the menu opens over the page, closes again and returns the focus', async () => {
   await page.setViewport(PHONE);
   await open('/docs');
   expect(await visibleText(page)).not.toContain('Job assignments');
@@ -130,7 +130,7 @@ test('on a phone the menu comes over the page and goes again, and the focus with
   expect(await focused(page)).toBe('Menu');
 });
 
-test('without scripts everything is there but the search', async () => {
+test('without JavaScript everything works except the search', async () => {
   await page.setJavaScriptEnabled(false);
   await open('/docs/reference/job-assignments');
   const text = await visibleText(page);
@@ -145,15 +145,15 @@ describe('on a running system', () => {
   const named = (...names: string[]) => operations.filter(({ id }) => names.includes(id));
   const languages = new Set(['bash', 'typescript', ...(spawnSync('python3', ['--version']).status === 0 ? ['python'] : [])]);
 
-  test('samples of reads and of changes run as they are printed', async () => {
+  test('runs the samples of reads and changes as printed', async () => {
     const prepare = standInsOf(target);
     const chosen = named('listInvoices', 'getCollectionsReport', 'createApiKey', 'createWebhook', 'updateWebhook');
     const wrong = await Promise.all(chosen.map((operation) => checkSamples(operation, target, prepare, languages)));
     expect([chosen.length, wrong.flat()]).toEqual([5, []]);
   });
 
-  // Those that need visits are left to check:docs.
-  test('errors come as they are shown', async () => {
+  // check:docs covers the operations that need visits.
+  test('returns errors as shown', async () => {
     const prepare = standInsOf(target);
     const wrong = await Promise.all(
       operations.filter(({ idempotent }) => !idempotent).map(async (operation) => (await prepare(operation)) && checkErrors(operation, target, prepare)),
@@ -162,7 +162,7 @@ describe('on a running system', () => {
     expect(wrong.flat().filter(Boolean)).toEqual([]);
   });
 
-  test('the scripts of the guide on sync make a copy, and bring it up to date', async () => {
+  test('makes a copy with the scripts of the sync guide, and updates it', async () => {
     const scripts = guideCode(root).filter(({ file, language }) => file.startsWith('sync.') && languages.has(language));
     expect(scripts.map(({ file }) => file)).toContain('sync.ts');
     for (const { language, code } of scripts) {

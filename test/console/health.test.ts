@@ -1,4 +1,4 @@
-// How endpoints fare, as whoever owns them sees it; and what they do about it.
+// The health of endpoints as their owners see it, and what owners do about failures.
 import { eventually, press, shows, startConsoleDesk, tabTo, value, visibleText, type Desk } from './desk.ts';
 import { remember } from './history.ts';
 import type { TestCompany } from '../support/system.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => desk.stop());
 afterEach(async () => expect(await desk.leave()).toEqual([]));
 
-/** An endpoint that has failed until its circuit opened. */
+/** Creates an endpoint that fails until its circuit opens. */
 async function failing(company: TestCompany): Promise<string> {
   desk.answer = (response) => void response.writeHead(500).end('no');
   const { id } = await desk.endpoint(company);
@@ -31,7 +31,7 @@ async function failing(company: TestCompany): Promise<string> {
   return id;
 }
 
-test('an endpoint that fails is red in the list and on its page: since when, what waits, and when it is tried next', async () => {
+test('a failing endpoint is red in the list and on its page, with since when, what is queued and when the next attempt is', async () => {
   const company = await desk.company();
   await failing(company);
   const page = await desk.enter(company);
@@ -52,7 +52,7 @@ test('an endpoint that fails is red in the list and on its page: since when, wha
     await shows(page, text);
 });
 
-test('a test goes at once past an open circuit and shows what came of it; once it succeeds the endpoint is seen to recover', async () => {
+test('a test bypasses an open circuit and shows its result; once it succeeds, the endpoint shows as recovering', async () => {
   const company = await desk.company();
   const id = await failing(company);
   const page = await desk.enter(company, `/endpoints/${id}`);
@@ -66,7 +66,7 @@ test('a test goes at once past an open circuit and shows what came of it; once i
   await page.waitForSelector('tbody .badge.good');
 });
 
-test('charts are gone through by arrow keys, are there as tables, and have three periods that the address keeps', async () => {
+test('charts can be read with the arrow keys and as tables, and the address keeps the chosen one of three periods', async () => {
   const company = await desk.company();
   const { id } = await desk.endpoint(company);
   await remember(desk.system, id, 100, { delivered: 40, failed: 8, bucket: 6 });
@@ -98,7 +98,7 @@ test('charts are gone through by arrow keys, are there as tables, and have three
   await page.waitForFunction(() => document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '167');
 });
 
-test('deliveries are narrowed to those that retry, to a time and to a subject, by the address', async () => {
+test('deliveries are filtered by retrying, by time and by subject through the address', async () => {
   const company = await desk.company();
   const id = await failing(company);
   desk.answer = (response) => void response.writeHead(204).end();
@@ -109,7 +109,7 @@ test('deliveries are narrowed to those that retry, to a time and to a subject, b
     () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
     ({ length }) => length >= 5,
   );
-  // The sixth follows, when its next attempt is due.
+  // The sixth delivery follows when its next attempt is due.
   const numbers: string[] = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).flatMap((each: any) => each.subjectNumber ?? []);
   expect(new Set(numbers).size).toBe(6);
   const page = await desk.enter(company, `/endpoints/${id}`);
@@ -141,13 +141,13 @@ test('deliveries are narrowed to those that retry, to a time and to a subject, b
     input.value = '2026-01-01T00:00';
     input.dispatchEvent(new Event('change', { bubbles: true }));
   });
-  // In the company's zone, Chicago, that is six hours later.
+  // Chicago is six hours behind UTC.
   await page.waitForFunction(() => location.hash.includes('before=2026-01-01T06%3A00'));
 });
 
-test('several deliveries are selected and sent again by keyboard, and what comes of them shows', async () => {
+test('several deliveries are selected and sent again by keyboard, and their results are shown', async () => {
   const company = await desk.company();
-  // By a path of its own: what earlier tests have left is still tried again meanwhile.
+  // A separate path, because deliveries of earlier tests are still being retried.
   const { id } = await desk.endpoint(company, { enabled: false, url: `${desk.receiver.url}/several` });
   for (let i = 0; i < 4; i++) await desk.happen(company);
   await eventually(
@@ -178,10 +178,10 @@ test('several deliveries are selected and sent again by keyboard, and what comes
   expect(await page.$$eval('tbody input:checked', (boxes) => boxes.length)).toBe(0);
 });
 
-test('a delivery that took too long reads “Timed out after 15 s”, and its next attempt is never in the past', async () => {
+test('shows a delivery that took too long as “Timed out after 15 s”, and its next attempt never in the past', async () => {
   const company = await desk.company();
   const id = await failing(company);
-  // A test is tried once: nothing follows its only attempt.
+  // A test is attempted only once, so its attempt has no next one.
   const { id: testId } = await desk.api(company, 'POST', `${HOOKS}/${id}/test`);
   await eventually(
     'a test that failed',
@@ -208,7 +208,7 @@ test('a delivery that took too long reads “Timed out after 15 s”, and its ne
   expect(next.filter((at) => at < Date.now() - 60_000)).toEqual([]);
 });
 
-test('the catalogue has the payload of each type of event', async () => {
+test('the catalogue shows the payload of each event type', async () => {
   const company = await desk.company();
   const page = await desk.enter(company, '/event-types');
   const types: { type: string; example: string }[] = await desk.api(company, 'GET', '/api/v1/integrations/webhook-event-types');

@@ -1,7 +1,7 @@
-// A past for an endpoint: counts of attempts as they would have been kept, for there is no waiting for days in a test.
+// Creates a history for an endpoint by inserting attempt counts, because a test cannot wait for days.
 import type { System } from '../support/system.ts';
 
-/** For each quarter of an hour of the last `hours`: what came of its attempts, which took about so many milliseconds. */
+/** Inserts the results of attempts for each quarter of an hour of the last `hours`, with their approximate duration in milliseconds. */
 export async function remember(
   system: System,
   endpointId: string,

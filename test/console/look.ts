@@ -1,11 +1,11 @@
-// What can be seen to be wrong with a page by looking at it as a whole.
+// Visual checks of a whole page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'puppeteer-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Barriers that axe finds. Evaluated, not injected as an element: the page's policy would refuse that, and must. */
+/** Accessibility problems that axe finds. axe is evaluated rather than added as an element, because the page's policy must refuse that. */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => (globalThis as any).axe.run(document, { resultTypes: ['violations'] }));
@@ -14,7 +14,7 @@ export async function barriers(page: Page): Promise<string[]> {
     .map(({ id, nodes }: any) => `${id}: ${nodes.map(({ target }: any) => target.join(' ')).join(', ')}`);
 }
 
-/** The elements that reach over the right edge, where the page as a whole does. */
+/** Elements that extend beyond the right edge, if the page scrolls horizontally. */
 export const tooWide = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return [];

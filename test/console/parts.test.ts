@@ -1,17 +1,17 @@
-// What the console computes by itself, without a browser.
+// The console's own computations, without a browser.
 import fc from 'fast-check';
 import { percent } from '../../gateway/console/src/parts/figures.ts';
 import { readJson, type Json } from '../../gateway/console/src/parts/json.ts';
 import { line, scaleTo, stackedBars } from '../../gateway/console/src/parts/plot.ts';
 
-/** As it was, but for the spaces. */
+/** The original text without its whitespace. */
 function written(json: Json): string {
   if (!('members' in json)) return json.text;
   const members = json.members.map(({ name, value }) => `${name === undefined ? '' : `${name}:`}${written(value)}`).join(',');
   return json.kind === 'object' ? `{${members}}` : `[${members}]`;
 }
 
-test('JSON is taken apart without a character of it being lost, however it is laid out', () => {
+test('parses JSON without losing a character, whatever its layout', () => {
   fc.assert(
     fc.property(fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue())), fc.constantFrom(0, 2), (value, indent) => {
       expect(written(readJson(JSON.stringify(value, null, indent))!)).toBe(JSON.stringify(value));
@@ -24,11 +24,11 @@ test.each(['', '7', '"text"', '{', '[1,]', '{"a":1}}', '{a:1}', '<html>', `${'['
   (text) => expect(readJson(text)).toBeUndefined(),
 );
 
-test('a share that is not all of it never reads as all of it', () => {
+test('never shows a share below 100 % as 100 %', () => {
   expect([0, 0.5, 0.9928, 0.9999, 1].map(percent)).toEqual(['0 %', '50 %', '99.3 %', '99.9 %', '100 %']);
 });
 
-test('bars stand on each other, are seen however low they are, and never leave the chart; lines break where nothing is known', () => {
+test('stacks bars, keeps low ones visible and inside the chart, and interrupts lines where there is no data', () => {
   const bucket = (delivered: number, failed: number) => ({ startsAt: '', delivered, failed, p50Ms: null, p95Ms: null });
   expect(stackedBars([bucket(50, 25), bucket(0, 0), bucket(1000, 1)], 1001)).toEqual({
     delivered: 'M1 100h8v-5h-8zM21 100h8v-97h-8z',

@@ -1,5 +1,5 @@
-// Every screen as it looks: no barrier that axe finds, nothing wider than a phone. With SCREENSHOTS=folder the screens are
-// kept there as pictures, for people to look at.
+// Checks every screen: no accessibility problem that axe finds, and no overflow at a phone's width. SCREENSHOTS=folder stores a picture of
+// each screen there.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
@@ -12,13 +12,13 @@ const folder = process.env['SCREENSHOTS'];
 const KEYS = '/api/v1/integrations/api-keys';
 const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
 
-/** A sentence that ends twice, and what stands for nothing. */
+/** Doubled punctuation, and placeholders for missing values. */
 const UNFINISHED = /\.\.(?!\.)|[.:!?] \.|\b(undefined|NaN|Infinity|Invalid Date)\b/;
 
 let desk: Desk;
 let page: Page;
 let token: string;
-/** Places, and what is there to be seen when they are complete. */
+/** Places, and a text that shows when each has loaded. */
 const places: Record<string, readonly [place: string, text: string]> = {};
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ beforeAll(async () => {
       () => circuitOf(id),
       (state) => state === 'open',
     );
-  // One that has failed twice waits for minutes, and so is still there to be recovered from.
+  // A delivery that has failed twice waits for minutes, so it can still be recovered.
   await eventually(
     'a second attempt',
     () => desk.api(company, 'GET', `${hook(recovering.id)}/deliveries`),
@@ -95,7 +95,7 @@ beforeAll(async () => {
     (state) => state === 'closed',
   );
 
-  // The newest may wait for the circuit, which a few failures open.
+  // The newest delivery may be waiting for the circuit, which opens after a few failures.
   const refused = (await desk.api(company, 'GET', `${hook(failing.id)}/deliveries`)).find(({ attempts }: any) => attempts.length > 0);
 
   Object.assign(places, {
@@ -128,7 +128,7 @@ async function picture(name: string): Promise<void> {
   if (name === 'endpoint-failing-light') await page.screenshot({ path: join(folder, 'console.webp'), type: 'webp', quality: 80 });
 }
 
-/** Without motion: a picture of a change of colours is of neither. */
+/** Disables motion, because a picture taken during a transition shows mixed colours. */
 async function prefer(scheme: string): Promise<void> {
   await page.emulateMediaFeatures([
     { name: 'prefers-color-scheme', value: scheme },
@@ -136,7 +136,7 @@ async function prefer(scheme: string): Promise<void> {
   ]);
 }
 
-/** On a desktop and on a phone, in both schemes; and what it says. */
+/** Checks the text, and the layout on desktop and phone in both colour schemes. */
 async function inspect(name: string): Promise<void> {
   expect([name, (await visibleText(page)).match(UNFINISHED)]).toEqual([name, null]);
   for (const scheme of ['light', 'dark']) {
@@ -217,6 +217,6 @@ test('errors, questions and secrets', async () => {
   await shows(page, 'Billing mirror was deleted.');
 });
 
-test('nothing went wrong meanwhile, and nothing was asked of anybody else', async () => {
+test('no page had errors or sent requests to another origin', async () => {
   expect(await desk.leave()).toEqual([]);
 });

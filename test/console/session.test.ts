@@ -1,4 +1,4 @@
-// Who may look, and what is left of them afterwards.
+// Signing in and out of the console, and the data that must not remain.
 import type { HTTPRequest } from 'puppeteer-core';
 import { fill, focused, press, shows, signIn, startConsoleDesk, value, visibleText, type Desk } from './desk.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => desk.stop());
 afterEach(async () => expect(await desk.leave()).toEqual([]));
 
-test('the console takes a user token only, says what is wrong with another one, and gets to the place in the address', async () => {
+test('accepts only a user token, says what is wrong with any other, and opens the place in the address', async () => {
   const company = await desk.company();
   const page = await desk.open('/keys');
   await press(page, 'Sign in');
@@ -30,7 +30,7 @@ test('the console takes a user token only, says what is wrong with another one, 
   expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
 });
 
-test('the header names the company, its time zone, in which times are told, and the user', async () => {
+test('shows the company, the time zone of all times and the user in the header', async () => {
   const company = await desk.company('Asia/Kolkata');
   await desk.endpoint(company);
   const page = await desk.enter(company);
@@ -44,7 +44,7 @@ test('the header names the company, its time zone, in which times are told, and 
   expect(text).toContain(`${((local.getUTCHours() + 11) % 12) + 1}:${local.toISOString().slice(14, 19)}`);
 });
 
-test('a session is forgotten by a reload, which comes back to the same place, and by signing out', async () => {
+test('forgets a session on reload, which returns to the same place, and on signing out', async () => {
   const company = await desk.company();
   const page = await desk.enter(company, '/event-types');
   await shows(page, 'service_request.created');
@@ -58,7 +58,7 @@ test('a session is forgotten by a reload, which comes back to the same place, an
   expect(await page.$('header.bar')).toBeNull();
 });
 
-test('the token is asked for again when it ends, and what was being typed is still there', async () => {
+test('asks for a new token when the old one expires, and keeps what was being typed', async () => {
   const company = await desk.company();
   const page = await desk.enter(company, '/endpoints/new');
   await fill(page, '#name', 'Half typed');
@@ -79,7 +79,7 @@ test('the token is asked for again when it ends, and what was being typed is sti
   await shows(page, 'Your endpoint is ready');
 });
 
-test('who signs in after another sees nothing of the other', async () => {
+test('shows nothing of the previous user after another one signs in', async () => {
   const [first, second] = [await desk.company(), await desk.company()];
   await desk.endpoint(first, { name: 'Of the first' });
   const page = await desk.enter(first);
@@ -97,7 +97,7 @@ test('who signs in after another sees nothing of the other', async () => {
   expect(await page.content()).not.toContain('Of the first');
 });
 
-test('a question that was open when the token ended is open again, and was not in the way of signing in', async () => {
+test('opens a dialog again that was open when the token expired, after signing in', async () => {
   const company = await desk.company();
   const { id } = await desk.endpoint(company);
   const page = await desk.enter(company, `/endpoints/${id}`);

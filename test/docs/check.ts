@@ -1,10 +1,10 @@
-// Holds what the documentation shows against a running system: every sample runs, every error comes as it is shown.
+// Checks the documentation against a running system: every sample runs, and every error is returned as shown.
 import type { OperationView } from '../../gateway/docs/src/views.ts';
 import { runSample } from './run-sample.ts';
 import { filledIn, type Prepare, type StandIns } from './stand-ins.ts';
 import type { Target } from './target.ts';
 
-/** What is wrong with the samples of an operation; a text each. */
+/** Problems with an operation's samples. */
 export async function checkSamples(operation: OperationView, target: Target, prepare: Prepare, languages: ReadonlySet<string>): Promise<string[]> {
   const wrong: string[] = [];
   for (const { label, language, code } of operation.samples) {
@@ -18,7 +18,7 @@ export async function checkSamples(operation: OperationView, target: Target, pre
   return wrong;
 }
 
-/** What is wrong with the errors that an operation is shown with. */
+/** Problems with an operation's documented errors. */
 export async function checkErrors(operation: OperationView, target: Target, prepare: Prepare): Promise<string[]> {
   const wrong: string[] = [];
   for (const { status, error } of operation.answers) {
@@ -35,7 +35,7 @@ export async function checkErrors(operation: OperationView, target: Target, prep
   return wrong;
 }
 
-/** Members in one order, and without what no example can know. */
+/** The error's members in a fixed order, without the revision, which an example cannot know. */
 function withoutRevision({ location, field, code, message }: Record<string, string>): unknown[] {
   return [location, field, code, message];
 }
@@ -52,7 +52,7 @@ function provoke(
     target,
   );
   if (change.query !== undefined) to = `${to.replace(/[?&]limit=\d+$/, '')}${to.includes('?') && !/\?limit=\d+$/.test(to) ? '&' : '?'}${change.query}`;
-  // Nobody is told of what is refused, and whom one would tell is not looked for.
+  // Requests no customer notification, because the write is to be refused and no contact has been prepared.
   const silent = known(operation, { customer_notification: null });
   const sent = operation.body && { ...(operation.body.example as object), ...known(operation, body), ...silent, ...change.body };
   return fetch(url + to, {
@@ -66,7 +66,7 @@ function provoke(
   });
 }
 
-/** Of what stands in for a sample's values, members of the body itself. */
+/** The given values that are members of the operation's body. */
 function known({ body: described }: OperationView, body: Record<string, string | null>): object {
   return Object.fromEntries(Object.entries(body).filter(([name]) => described?.rows.some((row) => row.name === name)));
 }

@@ -1,10 +1,10 @@
-// Code of the guides that readers are meant to run: its fence names `check`, or the file that it is.
+// Code of the guides that readers should run: its fence names `check`, or the file name.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { guideFiles } from '../../gateway/docs/src/guides.ts';
 
 export interface GuideCode {
-  /** `guides/sync.md, sync.ts`. */
+  /** Such as `guides/sync.md, sync.ts`. */
   name: string;
   file: string;
   language: string;

@@ -1,5 +1,5 @@
-// npm run check:docs: runs every sample of the reference and of the guides, in curl, TypeScript and Python, against a running
-// system (npm start, or the one that TRUCKROLL_URL names), and brings about every error that the reference shows.
+// npm run check:docs: runs every sample of the reference and the guides in curl, TypeScript and Python, and triggers every error that the
+// reference shows. The system is that of npm start, or the one in TRUCKROLL_URL.
 import { join } from 'node:path';
 import { buildSite } from '../../gateway/docs/src/site.ts';
 import { checkErrors, checkSamples } from './check.ts';
@@ -10,7 +10,7 @@ import { readTarget } from './target.ts';
 
 const root = join(import.meta.dirname, '../..');
 const languages = new Set(['bash', 'typescript', 'python']);
-/** Writes are one after the other, for they compare revisions of the same visits. */
+/** For reads. Writes run one at a time, because they compare revisions of the same visits. */
 const AT_ONCE = 4;
 
 const target = readTarget(root);

@@ -1,4 +1,4 @@
-// Runs code of the documentation as a reader would who pasted it.
+// Runs the documentation's code as if a reader had pasted it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,12 @@ const PROGRAMS: Record<string, [program: string, file: string]> = {
 };
 
 export interface Ran {
-  /** 0 where it succeeded. */
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** In a folder of its own, unless one is given, which is kept; with the variables that all samples read. */
+/** Runs in a new folder, or in `folder`, which is kept. Sets the variables that all samples read. */
 export async function runSample(
   code: string,
   language: string,
@@ -31,7 +30,7 @@ export async function runSample(
   const place = folder ?? mkdtempSync(join(tmpdir(), 'truckroll-sample-'));
   try {
     writeFileSync(join(place, file), code);
-    // A refusal fails a shell's sample as it does the others.
+    // Makes curl fail on an error status, as the other languages' samples do.
     writeFileSync(join(place, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
     const env = { PATH: process.env['PATH'], HOME: place, CURL_HOME: place, TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token };
     const child = spawn(program, [join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });

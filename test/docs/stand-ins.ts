@@ -1,4 +1,4 @@
-// What the ids and values of samples stand for in a running system, made or looked up for each sample that needs it.
+// Real ids and values to replace those in samples, created or looked up for each sample.
 import type { OperationView } from '../../gateway/docs/src/views.ts';
 import { ask, type Target } from './target.ts';
 
@@ -12,7 +12,7 @@ export interface StandIns {
   body?: Record<string, string>;
 }
 
-/** Undefined where the system has no such record. */
+/** Undefined when the system has no such record. */
 export type Prepare = (operation: OperationView) => Promise<StandIns | undefined>;
 
 export function standInsOf(target: Target): Prepare {
@@ -62,19 +62,19 @@ export function standInsOf(target: Target): Prepare {
   };
 }
 
-/** Deletes what samples have made. */
+/** Deletes what the samples created. */
 export async function tidy(target: Target, before: ReadonlySet<string>): Promise<void> {
   for (const list of [HOOKS, KEYS]) {
     for (const { id } of await ask(target, 'GET', list)) if (!before.has(id)) await ask(target, 'DELETE', `${list}/${id}`);
   }
 }
 
-/** What is there before samples make more. */
+/** The records that exist before samples create more. */
 export async function present(target: Target): Promise<Set<string>> {
   return new Set((await Promise.all([HOOKS, KEYS].map((list) => ask(target, 'GET', list)))).flat().map(({ id }) => id as string));
 }
 
-/** A sample with what its values stand for. Bodies have one member in a line, in every language. */
+/** A sample with its values replaced. Bodies have one member per line in every language. */
 export function filledIn(code: string, { pathIds, target }: Pick<OperationView, 'pathIds' | 'target'>, { path = {}, body = {} }: StandIns): string {
   const real = pathIds.reduce((text, { name, example }) => (path[name] === undefined ? text : text.replace(`/${example}`, `/${path[name]}`)), target);
   const members = Object.entries(body).reduce(

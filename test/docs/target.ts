@@ -1,4 +1,4 @@
-// A running system to try samples on: where it is, and by which credentials.
+// The address and credentials of a running system to try samples on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ export interface Target {
   token: string;
 }
 
-/** By TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN, or what `npm start` left in .truckroll. */
+/** From TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN, or else from the files of `npm start` in .truckroll. */
 export function readTarget(root: string): Target {
   const { TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token } = process.env;
   if (url !== undefined && key !== undefined && token !== undefined) return { url, key, token };
@@ -19,7 +19,7 @@ export function readTarget(root: string): Target {
   throw new Error('No system runs here: start one by npm start, or set TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN.');
 }
 
-/** The `data` of an answer; throws for any other than success. */
+/** `data` of an answer; throws unless the request succeeded. */
 export async function ask({ url, key, token }: Target, method: string, path: string, body?: object): Promise<any> {
   const users = path.startsWith('/api/');
   const response = await fetch(url + path, {

@@ -1,4 +1,4 @@
-// npm run test:fuzz: every operation of the description, fuzzed on a whole system with a demo company in it.
+// npm run test:fuzz: fuzzes every operation of the description on a whole system with a demo company.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateCompany } from '@truckroll/demo-company';
@@ -24,7 +24,7 @@ await runMain(async () => {
       for (const { path, records } of generateCompany({ seed: 5, size: 60, timezone: TIMEZONE, until: new Date().toISOString() })) {
         await system.importRecords(company, path, records);
       }
-      // Until they are added up for the first time, reports answer 503.
+      // Until reports have been computed for the first time, they answer 503.
       await fresh(system, company);
       return await fuzz(program, {
         description: join(ROOT, 'gateway/openapi.json'),

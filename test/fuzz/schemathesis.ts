@@ -1,9 +1,9 @@
-// The fuzzer that is not ours: schemathesis, from PyPI, which the first run installs.
+// The fuzzer: schemathesis from PyPI, installed by the first run.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pythonPrograms } from '../support/installed.ts';
 
-/** The program. Throws Problem where it cannot be installed. */
+/** Path of the program. Throws Problem when it cannot be installed. */
 export function requireSchemathesis(): string {
   return join(pythonPrograms('schemathesis==4.32.5'), 'schemathesis');
 }
@@ -16,7 +16,7 @@ export interface FuzzOptions {
   seed: number;
 }
 
-/** Runs it over every operation; resolves to its exit code. */
+/** Fuzzes every operation; resolves to the exit code. */
 export function fuzz(program: string, { description, baseUrl, authorization, seconds, seed }: FuzzOptions): Promise<number> {
   const args = [
     'run',
@@ -25,12 +25,12 @@ export function fuzz(program: string, { description, baseUrl, authorization, sec
     baseUrl,
     '--header',
     `Authorization: ${authorization}`,
-    // No 5xx, no undocumented status, no body or header that misses its description.
+    // No 5xx, no undocumented status, and no body or header that violates its description.
     '--checks',
     'not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection',
     '--phases',
     'examples,coverage,fuzzing',
-    // One worker: beside another thread, Python 3.11 now and then refuses to parse ("AST constructor recursion depth mismatch").
+    // One worker: with several threads, Python 3.11 sometimes refuses to parse ("AST constructor recursion depth mismatch").
     '--max-time',
     String(seconds),
     '--seed',

@@ -1,5 +1,5 @@
-// The generators that people use, each in a folder of its own below .truckroll/generators: what it makes of the description, how
-// that is compiled, and how the program that uses it (programs/) is run.
+// Popular code generators, each run in its own folder below .truckroll/generators: what it generates from the description, how the result
+// is compiled, and how the program that uses it (programs/) is run.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, STATE } from '@truckroll/local-stack';
@@ -24,9 +24,9 @@ const OPTIONS = [
 ];
 
 export interface Generator {
-  /** With its version. */
+  /** Including its version. */
   readonly name: string;
-  /** Installs what is not installed, generates, and compiles it with the program; the command that runs that. Throws Problem. */
+  /** Installs what is missing, generates the client, and compiles it with the program. Returns the command that runs it. Throws Problem. */
   prepare(folder: string): readonly [string, ...string[]];
 }
 
@@ -66,11 +66,11 @@ const python: Generator = {
   name: 'openapi-python-client 0.29.1',
   prepare(folder) {
     const bin = pythonPrograms('openapi-python-client==0.29.1', 'mypy==1.19.1');
-    // What it formats with is found beside it.
+    // The generator finds its formatter through PATH.
     const generate = ['generate', '--path', DESCRIPTION, '--meta', 'none', '--output-path', 'truckroll', '--overwrite', '--fail-on-warning'];
     run(folder, 'env', `PATH=${bin}:${process.env['PATH']}`, join(bin, 'openapi-python-client'), ...generate);
     program('openapi-python-client.py', join(folder, 'main.py'));
-    // All but what is the same for every description, in which mypy finds fault with the generator.
+    // Skips the generator's common code, which is the same for every description and in which mypy finds errors.
     run(folder, join(bin, 'mypy'), '--follow-imports=silent', 'main.py', 'truckroll/api', 'truckroll/models');
     return [join(bin, 'python'), 'main.py'];
   },
@@ -95,7 +95,7 @@ const typescriptFetch: Generator = {
   prepare(folder) {
     npmPackages(folder, COMPILER);
     const generator = jar('org.openapitools', 'openapi-generator-cli', '7.24.0');
-    // Left to itself it makes of webhooks an API to call, whose imports have no names; models of their bodies are made with the others.
+    // By default it generates an API to call for webhooks, with nameless imports. The models of their bodies are generated with the others.
     const parts = 'models,apis,supportingFiles';
     run(
       folder,
@@ -130,7 +130,7 @@ const go: Generator = {
       join(folder, 'go.mod'),
       'module example\n\ngo 1.26\n\nrequire (\n\tgithub.com/google/uuid v1.6.0\n\tgithub.com/oapi-codegen/runtime v1.8.0\n)\n',
     );
-    // Schemas that no operation's path leads to, such as those of events, are left out unless told otherwise.
+    // By default, schemas that no operation refers to, such as those of events, are left out.
     writeFileSync(
       join(folder, 'config.yaml'),
       'package: truckroll\noutput: truckroll/client.gen.go\ngenerate:\n  client: true\n  models: true\noutput-options:\n  skip-prune: true\n',
@@ -145,7 +145,7 @@ const go: Generator = {
 
 export const generators: readonly Generator[] = [openapiTypescript, heyApi, python, java, typescriptFetch, go];
 
-/** Where it works, empty: what an earlier run left could hide what is missing now. */
+/** The generator's folder, emptied, because output of an earlier run could hide what is missing now. */
 export function emptyFolder({ name }: Generator): string {
   const folder = join(STATE, 'generators', name.replace(/[^\w.]+/g, '-').replace(/^-/, ''));
   rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// npm run check:generators: what other people's generators make of the description is compiled, and calls a running system (npm start,
-// or the one that TRUCKROLL_URL and TRUCKROLL_KEY name).
+// npm run check:generators: compiles the clients that popular generators make from the description, and runs them against a system: that of
+// npm start, or the one in TRUCKROLL_URL and TRUCKROLL_KEY.
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { Problem, ROOT, runMain, say } from '@truckroll/local-stack';
@@ -43,7 +43,10 @@ await runMain(async () => {
   return failed === 0 ? 0 : 1;
 });
 
-/** What each program prints: the company's name, number and open cents of its first invoice, what a missing one is answered, a type of event. */
+/**
+ * The output expected of each program: the company's name, its first invoice's number and open cents, the error for a missing invoice, and
+ * an event type.
+ */
 async function expectedOf(target: Target): Promise<unknown[]> {
   const company = await ask(target, 'GET', '/v1/company');
   const [invoice] = await ask(target, 'GET', '/v1/invoices?limit=2&status=OPEN&status=PAID');

@@ -1,9 +1,9 @@
-// The generators that do not come with ours.
+// Generators that are not among this project's dependencies.
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installed, run } from '../support/installed.ts';
 
-/** Makes packages, each at one version, those of `folder`. */
+/** Installs npm packages at fixed versions. Returns the folder. */
 export function npmPackages(folder: string, packages: Readonly<Record<string, string>>): void {
   const name = Object.entries(packages)
     .map(([each, version]) => `${each.replace(/^@|\/.*$/g, '')}-${version}`)
@@ -16,7 +16,7 @@ export function npmPackages(folder: string, packages: Readonly<Record<string, st
   symlinkSync(join(from, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** A jar that stands alone, of Maven's central repository. */
+/** A standalone jar from Maven Central. */
 export function jar(group: string, artifact: string, version: string): string {
   const from = installed(`${artifact}-${version}`, (place) =>
     run(place, 'mvn', '-q', '-B', 'dependency:copy', `-Dartifact=${group}:${artifact}:${version}`, '-DoutputDirectory=.'),
