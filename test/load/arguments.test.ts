@@ -2,7 +2,7 @@ import { HELP, isLoopback, readOptions } from '../../loadtest/load/arguments.ts'
 
 const read = (line: string, environment: Record<string, string> = {}) => readOptions(line.split(' ').filter(Boolean), environment);
 
-test('what is run has the system of its own, and a given address where there is one', () => {
+test('a run uses its own system, or the address in BASE_URL if it is given', () => {
   expect(read('average --rate 50 --seconds 10 --only list,detail')).toEqual({
     what: 'average',
     rate: 50,
@@ -17,12 +17,12 @@ test('what is run has the system of its own, and a given address where there is 
   expect(read('--help')).toBe('help');
 });
 
-test.each(['127.0.0.1', '127.9.8.7', 'localhost', '[::1]'])('%s is of this machine', (host) => {
+test.each(['127.0.0.1', '127.9.8.7', 'localhost', '[::1]'])('%s is a loopback address', (host) => {
   expect(isLoopback(host)).toBe(true);
 });
 
 test.each(['192.168.1.4', '10.0.0.1', 'api.example.com', 'localhost.example.com', '127.example.com', '0.0.0.0', '[::ffff:127.0.0.1]'])(
-  '%s is refused without a word that it may be loaded',
+  '%s is refused unless the user says that it may be loaded',
   (host) => {
     const BASE_URL = `http://${host}:8080`;
     expect(() => read('average', { BASE_URL })).toThrow(/--i-may-load-this/);
@@ -38,15 +38,15 @@ test.each([
   ['average --rate=-1', /--rate must be a number above 0/],
   ['average --seconds soon', /--seconds must be a number above 0/],
   ['average --speed 5', /--speed/],
-])('%j is refused with what to do', (line, message) => {
+])('rejects %j with what to do', (line, message) => {
   expect(() => read(line)).toThrow(message);
 });
 
-test.each(['capacity', 'overload', 'flood', 'retention', 'average --pinned', 'average --imports'])('%s cannot be done to a system that is given', (line) => {
+test.each(['capacity', 'overload', 'flood', 'retention', 'average --pinned', 'average --imports'])('rejects %s for a given system', (line) => {
   expect(() => read(line, { BASE_URL: 'http://127.0.0.1:8080' })).toThrow(/leave BASE_URL out/);
 });
 
-test('the help tells of everything that can be run', () => {
+test('the help lists everything that can be run', () => {
   for (const name of ['smoke', 'average', 'day', 'stress', 'spike', 'soak', 'breakpoint', 'capacity', 'overload', 'flood', 'retention'])
     expect(HELP).toContain(`  ${name}`);
 });

@@ -1,4 +1,4 @@
-// When iterations are to begin: what waiting is counted from.
+// When iterations should begin; waiting is counted from these times.
 import { arrivalsOf, countOf, dueMs, executorOf, rateAt, secondsOf, type Arrivals } from '../../loadtest/k6/workloads/arrivals.ts';
 import { TESTS, askedOf, durationOf, planOf } from '../../loadtest/k6/workloads/plan.ts';
 
@@ -17,7 +17,7 @@ test('at a constant rate iterations are due at even intervals, the first at once
   expect(dueMs(STEADY, 501)).toBeUndefined();
 });
 
-test('on a ramp so many are due as its area has grown to', () => {
+test('on a ramp the number of due iterations is the area under it', () => {
   // 500 in the first ten seconds, 1,000 in the next, 250 in the last.
   expect(countOf(RAMP)).toBe(1750);
   expect(dueMs(RAMP, 499)).toBeCloseTo(10_000);
@@ -27,13 +27,13 @@ test('on a ramp so many are due as its area has grown to', () => {
   expect(dueMs(RAMP, 1750)).toBeUndefined();
 });
 
-test('a run that ends early was asked for what its ramp had come to by then', () => {
+test('a run that ends early has the number due by then', () => {
   expect(countOf(RAMP, 5)).toBe(125);
   expect(countOf(RAMP, 22.5)).toBe(500 + 1000 + 187.5);
   expect([0, 5, 15, 22.5, 30].map((seconds) => rateAt(RAMP, seconds))).toEqual([0, 50, 100, 50, 0]);
 });
 
-test('no iteration is due before the one that comes first', () => {
+test('no iteration is due before the first one', () => {
   for (const { profile, rate, seconds } of Object.values(TESTS)) {
     const arrivals = arrivalsOf(profile, rate, seconds);
     const due = Array.from({ length: Math.floor(countOf(arrivals)) }, (_, number) => dueMs(arrivals, number) ?? Infinity);
@@ -42,14 +42,14 @@ test('no iteration is due before the one that comes first', () => {
   }
 });
 
-test('an iteration of a seldom scenario is due when k6 begins it, however long a run lasts', () => {
+test('an iteration of a rare scenario is due when k6 begins it, however long a run lasts', () => {
   const arrivals = arrivalsOf(TESTS.soak.profile, 0.384, 1200);
   const { rate, timeUnit } = executorOf(arrivals) as { rate: number; timeUnit: string };
   const last = Math.floor(countOf(arrivals)) - 1;
   expect(dueMs(arrivals, last)).toBeCloseTo((1000 * last * parseInt(timeUnit, 10)) / rate);
 });
 
-test('k6 is asked for an open model: rates, never workers in a loop', () => {
+test('k6 runs an open model: rates, never workers in a loop', () => {
   expect(executorOf(STEADY)).toMatchObject({ executor: 'constant-arrival-rate', rate: 5000, timeUnit: '100s', duration: '10s' });
   expect(executorOf(RAMP)).toMatchObject({
     executor: 'ramping-arrival-rate',
@@ -59,13 +59,13 @@ test('k6 is asked for an open model: rates, never workers in a loop', () => {
 
 const ALL = { huge: true, empty: true, userToken: true };
 
-test('a plan asks for as many requests a second as it is told, however many an iteration sends', () => {
+test('a plan sends the given number of requests a second, however many each iteration sends', () => {
   const plan = planOf({ test: 'average', rate: 200, seconds: 30, has: ALL });
   const asked = Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0);
   expect(asked / durationOf(plan)).toBeCloseTo(200);
 });
 
-test('scenarios without credentials are left out, and the others ask for what those would have', () => {
+test('scenarios without credentials are left out, and the others take over their requests', () => {
   const plan = planOf({ test: 'average', rate: 100, seconds: 10, has: { huge: false, empty: false, userToken: false } });
   expect(Object.keys(plan)).toEqual(['list', 'detail', 'filter', 'report', 'write']);
   expect(Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0)).toBeCloseTo(1000, 0);

@@ -1,8 +1,8 @@
-// What the gateway's metrics say that it answered.
+// Counting the gateway's answers from its metrics.
 import { createMetrics } from '@truckroll/service-kit';
 import { answersIn } from '../../loadtest/load/gateway-watch.ts';
 
-test('answers of every route are counted by what became of them, of routes with parameters too', async () => {
+test('counts the answers of every route by outcome, including routes with parameters', async () => {
   const metrics = createMetrics('gateway');
   const requests = metrics.histogram('http_server_request_duration_seconds', 'Requests', ['http_request_method', 'http_route', 'http_response_status_code']);
   const answers: readonly [string, string][] = [

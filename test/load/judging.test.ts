@@ -1,4 +1,4 @@
-// What is made of k6's figures: verdicts, void runs, thresholds and the search for the knee.
+// Evaluation of k6's figures: verdicts, void runs, thresholds and the search for the knee.
 import { readFileSync } from 'node:fs';
 import { OPERATIONS } from '../../loadtest/k6/scenarios/api.ts';
 import { thresholdOf, type Slo } from '../../loadtest/k6/workloads/thresholds.ts';
@@ -9,7 +9,7 @@ import { rowsOf, voidReasons, type Conditions, type Summary } from '../../loadte
 
 const slo = JSON.parse(readFileSync(new URL('../../loadtest/slo.json', import.meta.url), 'utf8')) as Slo;
 
-test('every operation has an objective in slo.json, and nothing else is named there', () => {
+test('every operation has an objective in slo.json, and slo.json has no others', () => {
   expect(Object.keys(slo.load.operations).toSorted()).toEqual(OPERATIONS.toSorted());
   expect(thresholdOf(slo, 'list')).toEqual({ p99: 250, errors: 0.001 });
   expect(thresholdOf(slo, 'add')).toEqual({ p99: 1000, errors: 0.001 });
@@ -30,7 +30,7 @@ function summary(p99: number, errors: number): Summary {
 
 const judged = { slo, asked: { list: 1000 }, seconds: 10, times: true };
 
-test('a row says what was asked, reached and how long it took, and passes at its threshold', () => {
+test('a row has the target rate, the achieved rate and the latencies, and passes at its threshold', () => {
   expect(rowsOf(summary(250, 0.001), judged)).toEqual([
     { operation: 'list', asked: 100, reached: 95, p50: 5, p99: 250, errors: 0.001, shed: 0.0005, threshold: { p99: 250, errors: 0.001 }, pass: true },
   ]);
@@ -39,11 +39,11 @@ test('a row says what was asked, reached and how long it took, and passes at its
 test.each([
   ['a p99 above it', 250.1, 0],
   ['more errors', 10, 0.0011],
-])('%s fails', (_, p99, errors) => {
+])('fails with %s', (_, p99, errors) => {
   expect(rowsOf(summary(p99, errors), judged)[0]?.pass).toBe(false);
 });
 
-test('an operation that nobody answered fails, and where no time counts a slow one passes', () => {
+test('an operation without an answer fails, and a slow one passes when latency is not judged', () => {
   expect(rowsOf({ ...summary(1, 0), metrics: {} }, judged)[0]).toMatchObject({ reached: 0, pass: false });
   expect(rowsOf(summary(9000, 0), { ...judged, times: false })[0]?.pass).toBe(true);
   expect(rowsOf(summary(1, 0.0001), { ...judged, times: false })[0]?.pass).toBe(false);
@@ -79,18 +79,15 @@ async function search(knee: number, options: { start?: number; most?: number } =
   return { found, rates };
 }
 
-test.each([7, 99, 100, 101, 640, 2345])(
-  'the knee of a system that takes %d requests a second is found within five in a hundred, in few trials',
-  async (knee) => {
-    const { found, rates } = await search(knee);
-    expect(found).toBeLessThanOrEqual(knee);
-    expect(found).toBeGreaterThanOrEqual(knee * 0.95);
-    expect(rates.length).toBeLessThan(22);
-    expect(new Set(rates).size).toBeLessThan(14);
-  },
-);
+test.each([7, 99, 100, 101, 640, 2345])('finds the knee of a system that handles %d requests a second to within five percent, in few trials', async (knee) => {
+  const { found, rates } = await search(knee);
+  expect(found).toBeLessThanOrEqual(knee);
+  expect(found).toBeGreaterThanOrEqual(knee * 0.95);
+  expect(rates.length).toBeLessThan(22);
+  expect(new Set(rates).size).toBeLessThan(14);
+});
 
-test('a rate that was failed once and kept when it was asked for again does not end the search below it', async () => {
+test('a rate that failed once and passed when repeated does not end the search below it', async () => {
   const asked = new Map<number, number>();
   const found = await findKnee({
     start: 100,
@@ -104,11 +101,11 @@ test('a rate that was failed once and kept when it was asked for again does not 
   expect(found).toBeGreaterThanOrEqual(640 * 0.95);
 });
 
-test('what takes everything is not asked for more than the most', async () => {
+test('the search never exceeds the maximum rate', async () => {
   expect((await search(Infinity, { most: 300 })).found).toBe(300);
 });
 
-test('a trial that is void is made again, and three of them end the search without a result', async () => {
+test('a void trial is repeated, and three void trials end the search without a result', async () => {
   let trials = 0;
   const found = await findKnee({ start: 50, most: 50, within: 0.1, trial: async () => ({ pass: true, void: ++trials < 3 ? ['busy'] : [] }) });
   expect([found, trials]).toEqual([50, 3]);
@@ -117,16 +114,16 @@ test('a trial that is void is made again, and three of them end the search witho
   );
 });
 
-test('a system that takes nothing is said to', async () => {
+test('reports a system that cannot handle any rate', async () => {
   await expect(search(0)).rejects.toThrow(/not even one request a second/);
 });
 
-test('two results are compared by the larger', () => {
+test('the difference of two results is relative to the larger', () => {
   expect(disagreement(90, 100)).toBeCloseTo(0.1);
   expect(disagreement(100, 90)).toBeCloseTo(0.1);
 });
 
-test('the slope of memory is that of the time that counts', () => {
+test('the slope of memory ignores the warm-up', () => {
   const samples = Array.from(
     { length: 120 },
     (_, at): Sample => ({ at, cpu: {}, files: {}, others: 0, memory: { gateway: at < 60 ? 100 + at : 160 + (at - 60) / 60 } }),
@@ -145,7 +142,7 @@ describe('a soak', () => {
       { metrics: { latency_early: { values: { 'p(99)': early } }, latency_late: { values: { 'p(99)': late } } } },
     );
 
-  test('passes where memory and files stay as they are after a quarter of it, whatever the generator does', () => {
+  test('passes when memory and files are stable after a quarter of it, whatever the load generator does', () => {
     const { memory, files, slower, faults } = soaked(
       (at) => Math.min(at, 250),
       () => 60,

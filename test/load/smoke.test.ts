@@ -1,4 +1,4 @@
-// The smoke test of the load suite, without k6: every scenario against the whole system, statuses and shapes, no times.
+// A smoke test of the load suite without k6: every scenario against the whole system. Checks statuses and shapes, not latencies.
 import { generateCompany } from '@truckroll/demo-company';
 import { OPERATIONS, type World } from '../../loadtest/k6/scenarios/api.ts';
 import { SCENARIOS, SCENARIO_NAMES, requestsOf } from '../../loadtest/k6/scenarios/index.ts';
@@ -19,24 +19,24 @@ beforeAll(async () => {
   for (const { path, records } of generateCompany({ seed: 21, size: 60, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' })) {
     expect((await system.importRecords(usual, path, records)).problems).toEqual([]);
   }
-  // Reports are refused until the company is added up for the first time.
+  // Reports answer 503 until the company's sums have been computed.
   await until(
     'a report to be built',
     () => system.get(usual, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01'),
     ({ status }) => status === 200,
   );
-  // The lists of the huge company are the usual one's here: its size is no matter of shapes.
+  // The usual company replaces the huge one, because size does not affect shapes.
   const credentials = { usual: usual.apiKey, huge: usual.apiKey, empty: empty.apiKey, userToken: system.userToken(usual) };
   world = await discover(nodeClient(system.baseUrl).send, credentials, 'smoke');
 }, 120_000);
 afterAll(() => system.stop());
 
-it('finds something of everything that its scenarios ask for', () => {
+it('finds data for everything its scenarios request', () => {
   expect(Object.entries(world.usual.ids).filter(([, ids]) => ids.length === 0)).toEqual([]);
   expect(world.places.length).toBeGreaterThan(5);
 });
 
-it.each(SCENARIO_NAMES)('is answered as it expects in the scenario %s, with as many requests as are asked of k6', async (name) => {
+it.each(SCENARIO_NAMES)('gets the expected answers in the scenario %s, with the number of requests planned for k6', async (name) => {
   const client = nodeClient(system.baseUrl);
   const own = {};
   for (let number = 0; number < TURNS; number++) await SCENARIOS[name].run(client, world, { number, own });
@@ -51,7 +51,7 @@ it('has a scenario for each of its operations', () => {
   expect(SCENARIO_NAMES.flatMap((name) => Object.keys(SCENARIOS[name].sends)).toSorted()).toEqual(OPERATIONS.toSorted());
 });
 
-it('walks a list to its end and then begins another', async () => {
+it('walks a list to its end and then starts another', async () => {
   const client = nodeClient(system.baseUrl);
   const own: Record<string, string | undefined> = {};
   const paths: (string | undefined)[] = [];
@@ -59,12 +59,12 @@ it('walks a list to its end and then begins another', async () => {
     await SCENARIOS.list.run(client, world, { number: paths.at(-1) === undefined ? number : 0, own });
     paths.push(own['list path']);
   }
-  // 60 jobs make two pages and more of invoices: the first has a next one.
+  // 60 jobs give at least two pages of invoices, so the first has a next page.
   expect(paths[0]).toBe('/v1/invoices?limit=50');
   expect(paths).toContain(undefined);
 });
 
-it('removes an assignment and an endpoint that a run has left, and nothing else', async () => {
+it('removes an assignment and an endpoint that a run left behind, and nothing else', async () => {
   const { send } = nodeClient(system.baseUrl);
   const place = world.places[0]!;
   const read = async () => JSON.parse(await send({ path: `/v1/job-appointments/${place.visitId}`, credential: usual.apiKey, expect: [200] })).data;

@@ -6,7 +6,7 @@ import { schema as reporting } from '../../services/reporting/src/schema.ts';
 import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
 import { blockingStatements, nothingKnown } from './locks.ts';
 
-/** The last migration of each set in release 1.0.0: databases have applied those up to it, so they never change. */
+/** The last migration of each set in release 1.0.0. Databases have applied everything up to it, so those migrations never change. */
 const BEFORE: Readonly<Record<string, string>> = {
   outbox: '0001_outbox',
   'record-store': '0003_publications',
@@ -21,7 +21,7 @@ beforeAll(() => loadModule());
 test('no migration locks a table that may be large', () => {
   const schemas: readonly Schema[] = [billing, integrations, reporting, scheduling];
   const sets = new Map<string, MigrationSet>(schemas.flatMap(({ migrations }) => migrations.map((set) => [set.name, set])));
-  // Made from versions in the code: they note in one row, and in a function, that a version begins.
+  // Generated from versions in the code: they only change one row and a function.
   sets.delete('projections');
   sets.delete('summaries');
   expect([...sets.keys()].sort()).toEqual(Object.keys(BEFORE).sort());
@@ -80,7 +80,7 @@ test.each([
   expect(blockingStatements(sql)).toEqual([]);
 });
 
-test('allows NOT NULL once a check that says so was validated', () => {
+test('allows NOT NULL after a matching check constraint was validated', () => {
   const known = nothingKnown();
   const set = 'alter table t alter column a set not null';
   expect(blockingStatements('alter table t add constraint c check (a is not null) not valid', known)).toEqual([]);

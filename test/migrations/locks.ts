@@ -1,10 +1,10 @@
-// Which statements of a migration would lock a table that may be large, by PostgreSQL's own parser.
+// Finds the statements of a migration that would lock a table that may be large, using PostgreSQL's own parser.
 import { parseSync } from 'libpg-query';
 import { isInSteps } from '@truckroll/service-kit';
 
 type Node = Readonly<Record<string, any>>;
 
-/** ALTER TABLE commands that change the catalogue only. */
+/** ALTER TABLE commands that only change the catalogue. */
 const QUICK = new Set([
   'AT_ColumnDefault',
   'AT_DropColumn',
@@ -15,7 +15,7 @@ const QUICK = new Set([
   'AT_SetStatistics',
   'AT_SetStorage',
 ]);
-/** Statements on tables that are there, by what they keep others from, or are not seen through. */
+/** Statements refused on existing tables, with the reason: what they block, or why they cannot be checked. */
 const REFUSED: Readonly<Record<string, string>> = {
   ClusterStmt: 'CLUSTER locks the table while it is written anew',
   DoStmt: 'what a DO block runs cannot be checked: write the statements themselves',
@@ -27,10 +27,10 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 const CONCURRENTLY = 'build an index CONCURRENTLY, in steps';
 const BATCHES = 'change rows in batches, in steps';
-/** Functions that give all rows the same value: the column is added without a change of rows. */
+/** Functions that return the same value for all rows, so that a column with this default is added without rewriting the table. */
 const STABLE = new Set(['now', 'transaction_timestamp', 'statement_timestamp', 'current_schema']);
 
-/** Columns that a validated constraint says are not null, and constraints that will say so once they are validated. */
+/** Columns that a validated constraint guarantees to be not null, and constraints that will guarantee it once validated. */
 export interface Known {
   readonly candidates: Map<string, string>;
   readonly notNull: Set<string>;
@@ -38,7 +38,7 @@ export interface Known {
 
 export const nothingKnown = (): Known => ({ candidates: new Map(), notNull: new Set() });
 
-/** Why a migration would block others, one sentence for each statement; adds to what is known for the migrations after it. */
+/** Why a migration would block others, one sentence per statement. Adds to `known` for later migrations. */
 export function blockingStatements(sql: string, known: Known = nothingKnown()): string[] {
   const steps = isInSteps(sql);
   const fresh = new Set<string>();
@@ -108,7 +108,7 @@ function addition(column: Node): string[] {
   });
 }
 
-/** Whether any node of a name, however deep, is as asked. */
+/** Whether any node of this name, at any depth, satisfies the predicate. */
 function some(within: unknown, name: string, is: (node: Node) => boolean): boolean {
   if (typeof within !== 'object' || within === null) return false;
   return Object.entries(within).some(([key, value]) => (key === name && is(value as Node)) || some(value, name, is));

@@ -1,10 +1,10 @@
-// What counts as a request that was not served.
+// Decides whether a request failed.
 import type { Attempt } from '../faults/writes/history.ts';
 
-/** What the client did itself, by hanging up, is no failure; it does so within this many milliseconds. */
+/** A request that ends within this many milliseconds was ended by the client, which is not a failure. */
 const HANG_UP_MS = 1000;
 
-/** Why an attempt was not served; undefined where it was, refusals that follow from its visit's state included. */
+/** Why an attempt failed; undefined when it succeeded or was refused because of its visit's state. */
 export function failureOf({ key, write, answer, lost, invokedAt, endedAt }: Attempt): string | undefined {
   const what = `${write.kind} on visit ${write.visitId} by ${key}`;
   if (answer === undefined) {

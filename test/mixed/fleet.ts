@@ -1,4 +1,4 @@
-// Two replicas of every component, each at the release that it was last moved to. A replica's place is taken by a ready one.
+// Two replicas of every component, each at the release that it was last moved to. A replica is replaced once a new one is ready.
 import { join, relative } from 'node:path';
 import { ROOT, choosePort } from '@truckroll/local-stack';
 import { openChannel, type Channel } from '@truckroll/service-kit';
@@ -9,11 +9,11 @@ import { openFront, type Front } from './front.ts';
 import type { Component, Side } from './plan.ts';
 
 const REPLICAS = 2;
-/** Places of a component, by port: its replicas, and as many that take their place. */
+/** Ports per component: its replicas, and as many replacements. */
 const PLACES = 2 * REPLICAS;
 /**
- * Longer than clients need to notice. A gateway's also have to use each connection that they keep once more, and be told that
- * it ends: one that was idle for all that time ends without a word, perhaps while a request is on its way. As in the chart.
+ * Longer than clients need to notice. A gateway's clients must also use each kept-alive connection once more, to learn that it will close:
+ * an idle one is closed without notice, perhaps while a request is on its way. Same as in the chart.
  */
 const DRAIN_DELAY = { service: '1s', gateway: '5s' };
 
@@ -24,7 +24,7 @@ interface Place {
 }
 
 type Places = ReadonlyMap<Component, readonly Place[]>;
-/** With the code of each side. */
+/** The folder with the code of each side. */
 export type Folders = Readonly<Record<Side, string>>;
 
 export class Fleet implements Running {
@@ -38,7 +38,7 @@ export class Fleet implements Running {
   readonly #front: Front;
   readonly #channels = new Map<string, Channel>();
   readonly #all: Program[] = [];
-  /** Ends that took too long, or were no orderly ones. */
+  /** Processes that ended too slowly or with an error. */
   readonly #disorder: string[] = [];
   readonly #draining = new Map<Component, Promise<unknown>>();
 
@@ -51,7 +51,7 @@ export class Fleet implements Running {
     this.#front = front;
   }
 
-  /** All of them at a side. */
+  /** Starts every component at one side. */
   static async start(prepared: Prepared, folders: Folders, side: Side): Promise<Fleet> {
     const taken = new Set<number>();
     const port = async (): Promise<number> => {
@@ -66,7 +66,7 @@ export class Fleet implements Running {
       places.set(name as Component, of);
     }
     const fleet = new Fleet(prepared, folders, places, await openFront(await port()));
-    // One of each first: schemas and topics are made once.
+    // One replica of each first, so that schemas and topics are created only once.
     for (let replica = 0; replica < REPLICAS; replica++) {
       await Promise.all([...places].map(([component, of]) => fleet.#launch(component, of[replica]!, side)));
     }
@@ -74,7 +74,7 @@ export class Fleet implements Running {
     return fleet;
   }
 
-  /** Brings a component to a side: each replica goes once a new one is ready. Resolves when the last has been told to go. */
+  /** Moves a component to a side: each replica drains once a new one is ready. Resolves when the last one has begun to drain. */
   async move(component: Component, to: Side): Promise<void> {
     await this.#draining.get(component);
     const places = this.#places.get(component)!;
@@ -83,14 +83,14 @@ export class Fleet implements Running {
     let gone: Promise<unknown> = Promise.resolve();
     for (const [index, old] of olds.entries()) {
       const starting = this.#launch(component, free[index]!, to);
-      // What drains meanwhile is the one before.
+      // The previous replica drains during this start.
       await Promise.all([starting, gone]);
       gone = this.#drain(old);
     }
     this.#draining.set(component, gone);
   }
 
-  /** Resolves when everything that was told to go has gone. */
+  /** Resolves when every draining replica has ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#draining.values());
   }
@@ -116,7 +116,7 @@ export class Fleet implements Running {
     await this.#front.close();
   }
 
-  /** Every place of a component, taken or not: a client uses those where it finds somebody. */
+  /** Every port of a component, used or not: clients connect to those that answer. */
   #addressOf(component: Component): string {
     return `ipv4:${this.#places
       .get(component)!

@@ -1,11 +1,11 @@
-// What stands in front of the gateways, as a Service of Kubernetes does: new connections go to replicas that are ready, and
-// those that are there stay where they are.
+// A load balancer for the gateways that works like a Kubernetes Service: new connections go to ready replicas, and existing ones stay where
+// they are.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Front {
   readonly port: number;
-  /** From here on these ports are ready. */
+  /** Sets the ports that are ready from now on. */
   ready(ports: readonly number[]): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// npm run test:mixed: two neighbouring releases beside each other, in every order that a seed comes to, under load.
+// npm run test:mixed: two adjacent releases side by side under load, in orders derived from a seed.
 import { parseArgs } from 'node:util';
 import { Problem, ROOT, runMain, say } from '@truckroll/local-stack';
 import { keepEvidence } from '../faults/parts/evidence.ts';
@@ -26,7 +26,7 @@ Reads, writes and webhooks go on at a steady rate. Ends with 1 when any request 
 what clients were told, what is stored and what arrived at endpoints contradict each other. Before that, every component of
 every release is bundled as deploy/images does it, and started.
 `;
-/** Seconds, of everything but installing. */
+/** Time limit in seconds, not counting installation. */
 const LIMIT = 600;
 
 const { values } = parseArgs({

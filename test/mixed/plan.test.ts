@@ -2,12 +2,12 @@ import { COMPONENTS, ORDERS, SIDES, planOf, type Component, type Side } from './
 
 const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
 
-test('a plan follows from its seed alone', () => {
+test('a plan depends only on its seed', () => {
   expect(planOf(7)).toEqual(planOf(7));
   expect(new Set(SEEDS.map((seed) => JSON.stringify(planOf(seed)))).size).toBe(SEEDS.length);
 });
 
-test('every component is first alone on the newer release and back again, then eight orders follow', () => {
+test('first moves every component alone to the newer release and back, then all of them in eight orders', () => {
   const stages = planOf(1);
   expect(stages).toHaveLength(COMPONENTS.length + ORDERS);
   expect(stages.slice(0, COMPONENTS.length).map(({ moves }) => moves)).toEqual(
@@ -18,7 +18,7 @@ test('every component is first alone on the newer release and back again, then e
   );
 });
 
-test('every order brings every component to its end, with one that goes back by a release while others are still to go', () => {
+test('every order moves every component to its target, and one goes back a release while others still have to move', () => {
   for (const seed of SEEDS) {
     const sides = new Map<Component, Side>(COMPONENTS.map((component) => [component, 'released']));
     for (const { moves } of planOf(seed, { alone: false })) {
@@ -31,7 +31,7 @@ test('every order brings every component to its end, with one that goes back by 
       expect(moves.slice(at + 1).map(({ component }) => component)).toContain(back[0]!.component);
       expect(moves.slice(at + 1).length).toBeGreaterThan(1);
       for (const move of moves) {
-        // By one release at a time, and never beside one that is two away.
+        // By one release at a time, and no two components are ever two releases apart.
         sides.set(move.component, move.to);
         const levels = [...sides.values()].map((side) => SIDES.indexOf(side));
         expect(Math.max(...levels) - Math.min(...levels)).toBeLessThanOrEqual(1);

@@ -1,14 +1,14 @@
-// Which component goes to which release when: everything that a run does follows from its seed, and is told before it begins.
+// Which component moves to which release, and when. The whole run follows from its seed and is printed before it begins.
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 
 export const COMPONENTS = ['integrations', 'webhook-dispatcher', 'gateway', 'billing', 'reporting', 'scheduling'] as const;
 export type Component = (typeof COMPONENTS)[number];
 
-/** Neighbours work beside each other: the last release, the code as it is, and that code with a filter and an event type more. */
+/** Adjacent sides must work together: the last release, the current code, and the current code with an added filter and event type. */
 export const SIDES = ['released', 'head', 'changed'] as const;
 export type Side = (typeof SIDES)[number];
 
-/** All replicas of a component, one after the other. */
+/** Moves all replicas of a component, one at a time. */
 export interface Move {
   readonly component: Component;
   readonly to: Side;
@@ -19,7 +19,7 @@ export interface Stage {
   readonly moves: readonly Move[];
 }
 
-/** From one to the next of these in each order; all but the last end where the next begins. */
+/** The start and target of each order. All but the last end where the next one begins. */
 const ROADS: readonly (readonly [Side, Side])[] = [
   ['released', 'head'],
   ['head', 'released'],
@@ -33,8 +33,8 @@ const ROADS: readonly (readonly [Side, Side])[] = [
 export const ORDERS = ROADS.length;
 
 /**
- * Each component alone, there and back, and then whole installations in an order of their own. On each road one component goes
- * back by a release while others are still to go, and sets out again.
+ * First each component alone, there and back, then whole installations in random order. In each order one component goes back a release
+ * while others still have to move, and then moves forward again.
  */
 export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?: boolean; orders?: number } = {}): Stage[] {
   const chance = new Chance(seed);
@@ -57,7 +57,7 @@ export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?
 
 function orderOf(chance: Chance, from: Side, to: Side): Move[] {
   const components = shuffled(COMPONENTS, chance);
-  // Not the last one: some are before it, some behind it, while it is back.
+  // Not the last one, so that some components have moved and some have not while it is back.
   const turning = Math.floor(chance.between(0, components.length - 2));
   const back = Math.floor(chance.between(turning + 1, components.length - 1));
   return components.flatMap((component, index): Move[] => [
@@ -74,7 +74,7 @@ function shuffled<T>(items: readonly T[], chance: Chance): T[] {
     .map(([, item]) => item);
 }
 
-/** For people, before anything is done. */
+/** Printed before the run. */
 export function describePlan(stages: readonly Stage[]): string {
   return stages.map(({ title, moves }) => `  ${title}: ${moves.map(({ component, to }) => `${component} → ${to}`).join(', ')}`).join('\n');
 }

@@ -1,4 +1,4 @@
-// Reads at a steady rate over everything that the API reads: each must be answered, and by what was asked for.
+// Reads at a steady rate from every endpoint of the API. Each read must succeed and return what was requested.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TestCompany } from '../support/company.ts';
 
@@ -28,13 +28,13 @@ const PATHS = [
 export interface Reading {
   readonly baseUrl: string;
   readonly company: TestCompany;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
   readonly goesOn: () => boolean;
   readonly failed: (what: string) => void;
 }
 
-/** Resolves to how many were answered. */
+/** Resolves to the number of successful reads. */
 export async function read({ baseUrl, company, rate, goesOn, failed }: Reading): Promise<number> {
   const pending = new Set<Promise<void>>();
   let good = 0;
@@ -46,14 +46,14 @@ export async function read({ baseUrl, company, rate, goesOn, failed }: Reading):
     );
     pending.add(asking);
     void asking.finally(() => pending.delete(asking));
-    // By the clock, not by the answers: what waits must not slow down what follows.
+    // Paced by the clock, so that slow answers do not delay later requests.
     await delay(Math.max(0, startedAt + ((turn + 1) * 1000) / rate - performance.now()));
   }
   await Promise.all(pending);
   return good;
 }
 
-/** What every read of the API answers: throws a sentence about anything else. */
+/** Sends a read and throws a sentence for any unexpected answer. */
 async function ask(baseUrl: string, { apiKey }: TestCompany, path: string): Promise<void> {
   const sentAt = new Date().toISOString();
   const told = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);

@@ -1,5 +1,5 @@
-// One run: reads, writes and webhooks at a steady rate while every component goes from release to release; then everything
-// comes to rest and is held against what was told, by the checkers of the fault runs.
+// One run: reads, writes and webhooks at a steady rate while every component moves between releases. When everything has settled, the fault
+// runs' checkers compare the results with the answers.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
@@ -28,9 +28,9 @@ export interface MixedOptions {
 }
 
 export interface MixedResult {
-  /** Requests that were not served, by what was asked for and when. */
+  /** Failed requests, with the time of each. */
   readonly failures: readonly string[];
-  /** What contradicts, as the checkers say it. */
+  /** Violations found by the checkers. */
   readonly violations: readonly { readonly kind: string; readonly text: string }[];
   readonly counts: {
     readonly reads: number;
@@ -45,7 +45,7 @@ export interface MixedResult {
   readonly history: readonly Attempt[];
 }
 
-/** Reads a second; clients that write, with a pause between writes; systems that record, with a pause between stories. */
+/** Reads per second; writing clients and the pause between their writes; recording systems and the pause between their stories. */
 const LOAD = { reads: 20, clients: 3, thinkMs: 350, systems: 2, pauseMs: 1500 };
 
 export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages, say }: MixedOptions): Promise<MixedResult> {
@@ -140,7 +140,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   };
 }
 
-/** Reports are answered once every owner has told how far it is. */
+/** Waits for reports, which answer once every owner has published its progress. */
 async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> {
   await untilTrue('reports are answered', async () => {
     const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, {
@@ -152,8 +152,8 @@ async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> 
 }
 
 /**
- * What a dispatcher does not know waits for one that does, and later events of its subject do not wait for it: where a newer
- * scheduling is before its dispatchers, an event may come after one that followed it (docs/operations.md, "Upgrades").
+ * An event that a dispatcher does not know waits for a newer dispatcher, and later events of its subject do not wait. So when scheduling is
+ * newer than its dispatchers, an event may arrive after its successor (docs/operations.md, "Upgrades").
  */
 function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late: number; violations: Delivered['violations'] } {
   const known = new Set(arrivals.filter(({ unknownToOlder }) => unknownToOlder).map(({ subject }) => subject));
@@ -161,7 +161,7 @@ function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late:
   return { late: excused.length, violations: violations.filter((one) => !excused.includes(one)) };
 }
 
-/** Dead letters that nobody could send although all dispatchers are of the newest release by now. */
+/** Dead letters still unsent although all dispatchers have the newest release. */
 async function unretried({ database }: Fleet): Promise<{ kind: string; text: string }[]> {
   const left = async (): Promise<number> =>
     (await database.query<{ count: number }>({ text: 'select count(*) from integrations.parked_event' })).rows[0]!.count;

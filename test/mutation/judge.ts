@@ -1,4 +1,4 @@
-// What a run of mutants says of each file.
+// Judges the result of a mutation run for each file.
 import type { Measured } from './list.ts';
 
 /** A mutant after its tests have run; lines and columns count from 1. */
@@ -17,11 +17,11 @@ interface Position {
 export interface Verdict {
   readonly killed: number;
   readonly total: number;
-  /** What is wrong, one sentence each. */
+  /** Problems, one sentence each. */
   readonly problems: readonly string[];
 }
 
-/** Share of a file's mutants that its tests must notice. */
+/** Minimum share of a file's mutants that its tests must detect. */
 const LEAST = 0.9;
 const KILLED = ['Killed', 'Timeout'];
 const SURVIVED = ['Survived', 'NoCoverage'];
@@ -40,7 +40,7 @@ export function judge(source: string, mutants: readonly Mutant[], { survivors }:
   return { killed, total, problems };
 }
 
-/** A mutant by its line and what the line becomes, so that it keeps its name when the file around it changes. */
+/** Describes a mutant by its line before and after, so that the description stays valid when the rest of the file changes. */
 function describeMutant(source: string, { location: { start, end }, replacement = '' }: Mutant): string {
   const lines = source.split('\n');
   const [first, last] = [lines[start.line - 1]!, lines[end.line - 1]!];

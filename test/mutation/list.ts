@@ -1,4 +1,4 @@
-// What is known of each rule file: the tests that are run against its mutants, and which mutants survive and why.
+// The data about each rule file: the tests for its mutants, and which mutants survive and why.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ export interface Measured {
   readonly tests: readonly string[];
   /** Digest of the file and its tests at the last run that passed: see digestOf. */
   readonly digest: string;
-  /** By mutant, as describe names it, why no test needs to notice it. */
+  /** By mutant (see describeMutant), why no test needs to detect it. */
   readonly survivors: Readonly<Record<string, string>>;
 }
 
 export interface RuleList {
   readonly measured: Readonly<Record<string, Measured>>;
-  /** Rule files without a run so far. */
+  /** Rule files that have not been measured yet. */
   readonly unmeasured: readonly string[];
 }
 

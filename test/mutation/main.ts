@@ -1,5 +1,5 @@
-// `npm run test:mutation`: changes rule files in small ways, one at a time, and fails where their tests do not notice. Without arguments it does
-// those that have changed since they were last measured.
+// `npm run test:mutation`: changes rule files in small ways, one at a time, and fails if their tests do not detect it. Without arguments,
+// covers the files that changed since they were last measured.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,7 +60,7 @@ async function run(asked: readonly string[], given: readonly string[] | undefine
 
 type Options = ConstructorParameters<typeof Stryker>[0];
 
-/** Texts are not changed: what they say is no rule. */
+/** String literals are not mutated, because their wording is not a rule. */
 async function mutate(files: ReadonlyMap<string, Measured>): Promise<readonly Mutant[]> {
   const tests = new Set([...files.values()].flatMap((each) => each.tests));
   return await new Stryker({

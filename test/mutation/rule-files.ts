@@ -1,16 +1,16 @@
-// Which source files are rules: synchronous functions over values, which import nothing that reads or writes outside them. They decide most
-// figures and states, and tests reach all of them without a server.
+// Finds the source files that are rules: synchronous functions over values, which import nothing that does I/O. They decide most figures
+// and states, and tests reach them without a server.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** What serves requests, and the client that others install. */
+/** The code that serves requests, and the published client. */
 const SOURCES = ['packages/*/src', 'services/*/src', 'gateway/src'];
-/** Modules that compute only; the contract's own I/O is none of its exports. */
+/** Modules without I/O. */
 const COMPUTING = ['@truckroll/contract', 'ipaddr.js', 'node:buffer', 'node:crypto', 'node:util', 'temporal-polyfill'];
 const TIMERS = ['setImmediate', 'setInterval', 'setTimeout'];
 
-/** Paths from the root, in order. A file that imports another that is no rule is none either. */
+/** Paths from the root, sorted. A file that imports one that is not a rule file is not a rule file either. */
 export function ruleFiles(root: string): string[] {
   const files = SOURCES.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root })).filter(
     (file) => !/\.(test|d)\.ts$/.test(file) && !file.includes('/gen'),
@@ -29,7 +29,7 @@ function isComputing(name: string): boolean {
   return name.includes('/gen/') || COMPUTING.some((each) => name === each || name.startsWith(`${each}/`));
 }
 
-/** Modules whose values a file uses; a relative one by its path from the root. */
+/** Modules whose values a file imports; relative ones as paths from the root. */
 function importedBy(source: ts.SourceFile): string[] {
   return source.statements.flatMap((statement) => {
     const typesOnly = ts.isImportDeclaration(statement)
@@ -41,7 +41,7 @@ function importedBy(source: ts.SourceFile): string[] {
   });
 }
 
-/** Whether a file has functions, and none of them waits. */
+/** Whether a file has functions, and none of them awaits or uses timers. */
 function isSynchronous(source: ts.SourceFile): boolean {
   let functions = 0;
   let waits = false;

@@ -1,4 +1,4 @@
-// Every rule file has its mutants measured, or is listed as not measured yet.
+// Every rule file's mutants have been measured, or the file is listed as unmeasured.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ it.each(Object.entries(measured))('has tests and reasons for %s', (_, { tests, s
   expect(Object.values(survivors).filter((reason) => reason.trim() === '')).toEqual([]);
 });
 
-it('takes files for rules that neither wait nor import what is no rule', () => {
+it('excludes files that wait or import something that is not a rule', () => {
   const root = mkdtempSync(join(tmpdir(), 'truckroll-rules-'));
   const write = (name: string, text: string): void => writeFileSync(join(root, 'packages/x/src', name), text);
   try {
@@ -50,18 +50,18 @@ describe('a verdict', () => {
   });
   const killed = Array.from({ length: 9 }, () => mutant('Killed', 'true'));
 
-  it('is good where the tests notice every mutant', () => {
+  it('passes when the tests detect every mutant', () => {
     expect(judge(source, killed, { survivors: {} })).toEqual({ killed: 9, total: 9, problems: [] });
   });
 
-  it.each(['Survived', 'NoCoverage'])('asks for a test or a reason where one is %s', (status) => {
+  it.each(['Survived', 'NoCoverage'])('asks for a test or a reason when a mutant is %s', (status) => {
     const mutants = [...killed, mutant(status, 'a <= b')];
     const { problems } = judge(source, mutants, { survivors: {} });
     expect(problems).toEqual([expect.stringContaining('return a < b ? a : b; → return a <= b ? a : b;')]);
     expect(judge(source, mutants, { survivors: { 'return a < b ? a : b; → return a <= b ? a : b;': 'equal numbers are the same' } }).problems).toEqual([]);
   });
 
-  it('counts a mutant that never ends as noticed', () => {
+  it('counts a mutant that never ends as detected', () => {
     expect(judge(source, [mutant('Timeout', 'true')], { survivors: {} })).toEqual({ killed: 1, total: 1, problems: [] });
   });
 
@@ -69,12 +69,12 @@ describe('a verdict', () => {
     expect(judge(source, [mutant('CompileError', 'true')], { survivors: {} })).toEqual({ killed: 0, total: 0, problems: [] });
   });
 
-  it('refuses a reason for a mutant that is noticed', () => {
+  it('rejects a reason for a detected mutant', () => {
     const { problems } = judge(source, killed, { survivors: { 'x → y': 'nobody asks' } });
     expect(problems).toEqual(['rules.json lists "x → y", which does not survive']);
   });
 
-  it('refuses fewer than 90 % even with reasons', () => {
+  it('rejects less than 90 % even with reasons', () => {
     const survivors = { 'return a < b ? a : b; → return a <= b ? a : b;': 'equal numbers are the same' };
     const left = mutant('Survived', 'a <= b');
     expect(judge(source, [...killed, left, left], { survivors }).problems).toEqual(['9 of 11 mutants are noticed, fewer than 90 %']);

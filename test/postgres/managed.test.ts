@@ -1,4 +1,5 @@
-// PostgreSQL as others run it: no superuser, several hosts of which one takes writes, passwords that change while services run.
+// PostgreSQL as managed services run it: no superuser, several hosts of which one is writable, and passwords that change while services
+// run.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ports, Watchdog, runFolder, silent } from '@truckroll/local-stack';
@@ -19,7 +20,7 @@ const password = 'of the administrator';
 let primary: RunningServer;
 let standby: RunningServer;
 
-/** A server with the role and the database that a managed service gives to its customer. */
+/** A server with the role and database that a managed service gives its customer. */
 async function start(name: string, programs?: PostgresPrograms): Promise<RunningServer> {
   const own = join(folder, name);
   mkdirSync(own);
@@ -72,7 +73,7 @@ describe('role set-up of docs/operations.md', () => {
     }
   }
 
-  it('needs CREATEROLE and no superuser, and gives services and migrations what they need', () => setUp(primary, 18));
+  it('needs CREATEROLE but no superuser, and gives services and migrations the rights they need', () => setUp(primary, 18));
 
   it.each<OlderMajor>([15, 16, 17])(
     'does so on PostgreSQL %i',
@@ -98,7 +99,7 @@ describe('a URL with several hosts', () => {
     return rows[0]!.port;
   };
 
-  it('leads to the server that takes writes, also after another one has taken over', async () => {
+  it('connects to the writable server, even after another one has taken over', async () => {
     await readOnly(standby, 'on');
     const database = new Database({ url: hosts(), maxConnections: 2 });
     try {
@@ -106,7 +107,7 @@ describe('a URL with several hosts', () => {
 
       await readOnly(standby, 'off');
       await primary.daemon.stop();
-      // The connection that was open is lost, and may be what the first statement finds.
+      // The open connection is lost, and the first statement may still get it.
       await whereWritten(database).catch(() => undefined);
       expect(await whereWritten(database)).toBe(standby.port);
 
@@ -124,7 +125,7 @@ describe('a URL with several hosts', () => {
 });
 
 describe('a URL from a file', () => {
-  it('is read again for each new connection, and the last good one stays while it is not readable', async () => {
+  it('is read again for each new connection, and the last valid one is used while the file is unreadable', async () => {
     await readOnly(standby, 'off');
     const file = join(folder, 'database-url');
     const store = (of: string): void => writeFileSync(file, `${as(standby, 'changing', of)}\n`);

@@ -1,4 +1,5 @@
-// A real PgBouncer between a service's pool and PostgreSQL: what it does not keep is noticed, and what is needed is there all the same.
+// A real PgBouncer between a service's pool and PostgreSQL: settings that the pooler loses are detected, and required ones take effect
+// anyway.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Ports, Watchdog, choosePort, runFolder, silent, startPgBouncer } from '@truckroll/local-stack';
@@ -33,7 +34,7 @@ afterAll(async () => {
   await Promise.all(open.map((database) => database.close()));
   await watchdog.stopAll();
   await fresh.drop();
-  // The role is of the whole server: what it owns is gone with the database.
+  // Roles belong to the whole server; the objects that this one owns were dropped with the database.
   const last = await createSession({ url: process.env['DATABASE_URL']! });
   await last.query({ text: `drop role if exists ${role}` }).finally(() => last.close());
   await admin.close();
@@ -53,7 +54,7 @@ const reason = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('in transaction mode, for a role without the settings', () => {
-  it('a pool refuses to work, and says which statements give the role what it lacks', async () => {
+  it('a pool refuses to work, and names the statements that give the role the missing settings', async () => {
     const refusal = await reason(database('transaction').query({ text: 'select 1' }));
     expect(refusal).toContain('DATABASE_URL leads to a pooler that does not keep sessions');
     const remedies = refusal.match(/alter role [^;]*;/g) ?? [];
@@ -69,7 +70,7 @@ describe('in transaction mode, for a role without the settings', () => {
 });
 
 describe('in transaction mode, for a role with the settings', () => {
-  it('a transaction has the settings of the release that runs it, though releases share server connections', async () => {
+  it('a transaction has the settings of the release that runs it, although releases share server connections', async () => {
     const releases = [1, 2].map((release) => ({ release, database: database('transaction', release) }));
     const text = `select current_setting('truckroll.projection', true) as release, pg_backend_pid() as pid`;
     const found = await Promise.all(
@@ -85,14 +86,14 @@ describe('in transaction mode, for a role with the settings', () => {
     expect((await releases[0]!.database.query({ text })).rows).toMatchObject([{ release: '' }]);
   });
 
-  it('named statements are found on whichever server connection they run', async () => {
+  it('named statements work on whichever server connection they run', async () => {
     const of = database('transaction');
     const run = async (i: number): Promise<unknown> => (await of.query<{ n: number }>({ name: `n${i % 7}`, text: `select ${i % 7} as n` })).rows[0]?.n;
     const numbers = Array.from({ length: 60 }, (_, i) => i);
     expect(await Promise.all(numbers.map(run))).toEqual(numbers.map((i) => i % 7));
   });
 
-  it('a session is refused by the name of the variable, and readiness names it too', async () => {
+  it('a session is refused with the variable’s name, and readiness names it too', async () => {
     expect(await reason(database('transaction').session())).toMatch(/^DATABASE_SESSION_URL, .*does not keep sessions/);
 
     const metricsPort = await choosePort();
@@ -118,7 +119,7 @@ describe('in transaction mode, for a role with the settings', () => {
 });
 
 describe('in session mode', () => {
-  it('a session and a pool set what they need themselves', async () => {
+  it('a session and a pool apply their settings themselves', async () => {
     for (const name of ['statement_timeout', 'search_path']) await admin.query({ text: `alter role ${role} reset ${name}` });
     const of = database('session');
     const session = await of.session();

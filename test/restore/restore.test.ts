@@ -1,4 +1,4 @@
-// PostgreSQL is brought back to an earlier moment, while Kafka, receivers and clients remember what came after it.
+// PostgreSQL is restored to an earlier moment, while Kafka, receivers and clients still have what came after it.
 import { tmpdir } from 'node:os';
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -47,7 +47,7 @@ async function startDispatcher(): Promise<void> {
   await dispatcher.start();
 }
 
-/** What all reports say of everything up to now. */
+/** The answers of all reports, with everything up to now. */
 async function reports(): Promise<Json[]> {
   const asked = Date.now();
   const answers: Json[] = [];
@@ -77,7 +77,7 @@ async function contact(id: string): Promise<void> {
     .changeServiceRequestStatus({ company_id: company.id, id, status: ServiceRequestStatus.CONTACTED });
 }
 
-/** A message to a customer and an e-mail to a user that are due in an hour: whether they went out meanwhile nobody will know. */
+/** A message to a customer and an e-mail to a user, due in an hour. After the restore it is unknown whether they were sent. */
 async function queueMessages(): Promise<void> {
   await system.database.query({
     text: `insert into scheduling.notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, due_at)
@@ -90,7 +90,7 @@ async function queueMessages(): Promise<void> {
   });
 }
 
-/** How messages to customers and e-mails to users stand. */
+/** Statuses of the messages to customers and the e-mails to users. */
 async function messages(): Promise<string[]> {
   const { rows } = await system.database.query<{ status: string }>({
     text: 'select status from scheduling.notifications union all select status from integrations.mails',
@@ -98,7 +98,7 @@ async function messages(): Promise<string[]> {
   return rows.map(({ status }) => status);
 }
 
-/** Subject and sequence of what has come, in order. */
+/** Subject and sequence of the webhooks received, in order. */
 const arrived = (): [string, number][] => receiver.received.map(({ body }) => JSON.parse(body) as Json).map(({ data, sequence }) => [data.id, sequence]);
 const told = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
 
@@ -116,7 +116,7 @@ const command = (...args: string[]) =>
   );
 
 beforeAll(async () => {
-  // The first delivery of all has to be tried again.
+  // The very first delivery must be retried.
   [server, receiver] = await Promise.all([startBackedUpServer(), startReceiver((response) => void response.writeHead(refusals++ === 0 ? 503 : 204).end())]);
   ground = newGround(server.url);
   await startAll();
@@ -140,7 +140,7 @@ afterAll(async () => {
 }, MINUTES);
 
 it(
-  'is what it was at that moment everywhere, after truckroll restored',
+  'has the restored state everywhere after truckroll restored',
   async () => {
     const [waiting, unsent, later] = [randomUUID(), randomUUID(), randomUUID()];
     // One delivery waits for its retry, and one event has not become deliveries.
@@ -159,7 +159,7 @@ it(
     const before = await reports();
     await server.name(MOMENT);
 
-    // What will not have happened: changed, new and removed records, a new company, events that receivers have seen.
+    // Changes that the restore will undo: changed, new and removed records, a new company, and events that receivers have seen.
     const [invoice] = lines['invoices']!.filter(({ status }) => status === 'OPEN') as [Json];
     await store(company, 'invoices', [
       { ...invoice, status: 'VOIDED' },
@@ -192,7 +192,7 @@ it(
       ({ status }) => status === 200,
     );
 
-    // Nothing may run, and the command says so.
+    // The command refuses while services run.
     const refusal = await command('restored', '--wait', '1s');
     expect(refusal).toMatchObject({ code: 1, stderr: expect.stringMatching(/integrations, scheduling, billing, .*still run/) });
     await dispatcher.destroy();
@@ -246,7 +246,7 @@ it(
     };
     await until('the name of the backup in billing', nameKept, (name) => name === account.name);
 
-    // What was not certain to have been sent is sent, what never happened is not, and what comes now goes on.
+    // Events that may not have been sent are sent, undone events are not, and new events continue the sequence.
     await contact(unsent);
     const since = (id: string): number[] =>
       arrived()
@@ -258,7 +258,7 @@ it(
       ([two, one]) => two?.length === 2 && one?.length === 1,
     );
     expect({ unsent: since(unsent), waiting: since(waiting), later: since(later) }).toEqual({ unsent: [1, 2], waiting: [1], later: [] });
-    // Everything that is told now is newer than what topics and consumers remember.
+    // Everything published now has a higher version than topics and consumers remember.
     await store(company, 'invoices', [{ ...invoice, status: 'VOIDED' }]);
     await store(company, 'accounts', [{ ...account, name: 'Renamed again' }]);
     expect(await reports()).not.toEqual(before);

@@ -1,5 +1,5 @@
-// A PostgreSQL of a test's own that is backed up as docs/operations.md says: a base backup and an archive of its log, from
-// which it is brought back to a moment by recovery.
+// A separate PostgreSQL that is backed up as docs/operations.md says: a base backup and an archive of its log. Recovery restores it to a
+// named moment.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,19 +7,19 @@ import { Watchdog, runFolder, silent, startServers } from '@truckroll/local-stac
 import { createSession, type Session } from '@truckroll/service-kit';
 
 export interface BackedUpServer {
-  /** Of an administrator. */
+  /** URL of an administrator. */
   readonly url: string;
-  /** Names this moment, so that the server can be brought back to it. */
+  /** Creates a restore point with this name. */
   name(moment: string): Promise<void>;
-  /** Brings the whole server back: what was committed after that moment is lost. Nobody may be connected. */
+  /** Restores the whole server and loses whatever was committed after that moment. Requires that there are no connections. */
   restore(moment: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** With owners and rights, as a server takes nothing else. */
+/** Keeps owners and modes, because PostgreSQL rejects any others. */
 const copy = (...args: string[]): void => void execFileSync('cp', ['-a', ...args]);
 
-/** A file in a data folder belongs to whom the folder belongs to. */
+/** Writes a file that belongs to the data folder's owner. */
 function write(folder: string, name: string, text: string): void {
   const { uid, gid } = statSync(folder);
   writeFileSync(join(folder, name), text, { mode: 0o600 });
@@ -63,7 +63,7 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
   });
   await restart();
   await as(async (session) => {
-    // What pg_basebackup does, which the packaged server comes without.
+    // Does what pg_basebackup does, which the packaged server lacks.
     await session.query({ text: `select pg_backup_start('base', fast => true)` });
     copy(data, backup);
     const { rows } = await session.query<{ labelfile: string }>({ text: 'select labelfile from pg_backup_stop(wait_for_archive => false)' });
@@ -79,7 +79,7 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
     },
     async restore(moment) {
       await servers.running.get('postgres')!.daemon.stop();
-      // What was not archived yet is still there: the disk has survived.
+      // Log that was not archived yet is still on the disk, which has survived.
       copy('--no-clobber', join(data, 'pg_wal/.'), archive);
       renameSync(data, `${data}.lost`);
       renameSync(backup, data);

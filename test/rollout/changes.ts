@@ -1,9 +1,9 @@
-// What a later release adds, as an engineer would: CONTRIBUTING.md says where.
+// Additions of a later release, made as CONTRIBUTING.md tells engineers to.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tree } from './tree.ts';
 
-/** The filter `property_type` of /v1/locations, over a column that the release before does not have. */
+/** Adds the filter `property_type` to /v1/locations, over a column that the previous release lacks. */
 export function addFilter(tree: Tree): void {
   tree.replace(
     'proto/truckroll/scheduling/v1/locations.proto',
@@ -29,7 +29,7 @@ create index locations_property_type on locations (company_id, property_type, cr
   );
 }
 
-/** The group `location` of the report of invoices, over a column that reporting's read model of the release before does not have. */
+/** Adds the group `location` to the invoice report, over a read-model column that the previous release lacks. */
 export function addDimension(tree: Tree): void {
   tree.replace(
     'proto/truckroll/reporting/v1/report_types.proto',
@@ -69,11 +69,11 @@ function addMigration(tree: Tree, service: string, name: string, sql: string): v
   tree.write(`${folder}/${String(number).padStart(4, '0')}_${name}.sql`, sql);
 }
 
-/** Of the event that `addEventType` adds. */
+/** Type of the event that `addEventType` adds. */
 export const ADDED_TYPE = 'service_request.contacted';
 
 /**
- * The event service_request.contacted, raised after the change of status that it tells of; and `waited_seconds` in that
+ * Adds the event service_request.contacted, published after the status change that it reports, and the field `waited_seconds` to that
  * change's own event.
  */
 export function addEventType(tree: Tree): void {

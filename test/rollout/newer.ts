@@ -1,4 +1,4 @@
-// Components of a later release, beside those of the system that is running, on its data.
+// Components of a later release, run next to the current ones on the same data.
 import { openChannel, testCaller, testCallers, type Channel } from '@truckroll/service-kit';
 import type { System } from '../support/system.ts';
 import type { Program, Tree } from './tree.ts';
@@ -6,9 +6,9 @@ import type { Program, Tree } from './tree.ts';
 export interface Newer {
   readonly scheduling: Channel;
   readonly integrations: Channel;
-  /** What the command line is to be told, to work on them. */
+  /** The environment for a command line that works on them. */
   readonly operator: Readonly<Record<string, string>>;
-  /** Base URL of a gateway before all of them. */
+  /** Base URL of a gateway in front of them. */
   readonly gateway: string;
   startDispatcher(): Promise<void>;
   stop(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Newer {
 
 export async function startNewer(system: System, tree: Tree): Promise<Newer> {
   const programs: Program[] = [];
-  /** Resolves to its port once it serves. */
+  /** Resolves to the program's port once it serves. */
   async function run(main: string, environment: Readonly<Record<string, string>>): Promise<number> {
     const program = tree.run(main, environment);
     programs.push(program);

@@ -1,5 +1,5 @@
-// What the rules make of records that never change, held against what was accepted: a rule that comes to something else
-// without a new version would leave every stored record as the old rule had it (docs/adr/0005).
+// Compares what the rules compute for fixed records with the accepted results. A rule that changes its result without a new version would
+// leave all stored records with the old result (docs/adr/0005).
 import { hash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { resource, type RecordOwner } from '@truckroll/contract';
@@ -14,13 +14,13 @@ interface Accepted extends Result {
 }
 
 interface Result {
-  /** SHA-256 of what the rules come to. */
+  /** SHA-256 of the rules' results. */
   result: string;
-  /** SHA-256 of the columns that no rule fills, where any has a value. */
+  /** SHA-256 of the columns that no rule fills, if any has a value. */
   plain?: string;
 }
 
-/** A table with what its rules fill: its columns, and the tables of its links. */
+/** A table with the columns and link tables that its rules fill. */
 interface Ruled {
   path: string;
   table: string;
@@ -87,7 +87,7 @@ afterAll(async () => {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** All but the document, and when and by which version a row was written. */
+/** All columns except the document, the time of writing and the version that wrote the row. */
 async function rowsOf(owner: RecordOwner, table: string): Promise<Row[]> {
   const { rows } = await owners.databases[owner].query<{ row: Row }>({
     text: `select to_jsonb(t) - 'company_id' - 'document' - 'projection' - 'copied_at' as row from ${table} t
@@ -97,7 +97,7 @@ async function rowsOf(owner: RecordOwner, table: string): Promise<Row[]> {
   return rows.map(({ row }) => row);
 }
 
-/** What a column holds in no row is left out, so that adding a column changes nothing until a rule fills it. */
+/** Leaves out columns that are null in all rows, so that adding a column changes nothing until a rule fills it. */
 function only(rows: readonly Row[], isWanted: (column: string) => boolean): Row[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name, value]) => value !== null && isWanted(name))));
 }
@@ -135,7 +135,7 @@ it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))('mak
   expect({ path, remedy, ...now }).toEqual({ path, remedy, ...accepted[path] });
 });
 
-/** The document is not read here, and `unshown` names a field beyond what cents hold, which an import refuses. */
+/** `document` is not read here. `unshown` names a field too large for cents, which an import refuses. */
 const UNFILLED = ['document', 'unshown'];
 
 it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(

@@ -1,4 +1,4 @@
-// A record that a later release adds, in the places that CONTRIBUTING.md names and in no other.
+// Adds a record as a later release would, only in the places that CONTRIBUTING.md names.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tree } from './tree.ts';
@@ -108,7 +108,7 @@ create index deposits_status on deposits (company_id, status, created_at, id);
 select keep_projection('deposits');
 `;
 
-/** The record /v1/deposits of billing. */
+/** Adds the record /v1/deposits of billing. */
 export function addRecord(tree: Tree): void {
   tree.write('proto/truckroll/billing/v1/deposits.proto', PROTO);
   const resources = 'services/billing/src/resources';

@@ -1,4 +1,4 @@
-// A release that adds something, beside the one that is here, on one installation with old data.
+// A later release with additions, run next to the current one on one installation with existing data.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,22 +69,22 @@ beforeAll(async () => {
   addEventType(tree);
   addRecord(tree);
   tree.generate();
-  // What projects and adds up anew waits for the company, as it would behind an import.
+  // Holds back projecting and summing the company's records, as a running import would.
   [held, heldReports] = (await Promise.all(['scheduling', 'reporting'].map(hold))) as [Session, Session];
   newer = await startNewer(system, tree);
 }, 5 * MINUTES);
 
 afterAll(async () => {
   await Promise.all([held?.close(), heldReports?.close()]);
-  // Before the newer ones, which share its consumer groups: consumers of this process then leave no group that is rebalancing,
-  // whose connections kafkajs would leave open.
+  // Stopped before the newer services, which share its consumer groups: otherwise its consumers would leave a rebalancing group, and
+  // kafkajs would leave their connections open.
   await system.stop();
   await newer?.stop();
   await receiver.close();
   tree?.remove();
 });
 
-/** Holds the company's records in a service until the session is closed. */
+/** Locks the company's records in a service until the session is closed. */
 async function hold(service: string): Promise<Session> {
   const session = await system.database.session();
   await session.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in ' || $2, 0))`, values: [company.id, service] });
@@ -96,7 +96,7 @@ async function get(path: string): Promise<{ status: number; retryAfter: string |
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() };
 }
 
-/** Ids of every page; 503 and its message while the filter is not ready. */
+/** Ids from all pages; the error message while the filter answers 503. */
 async function ofType(type: string): Promise<string[] | { refused: string }> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -126,7 +126,7 @@ const idsOf = (type: string, records: readonly line.Line[]): string[] =>
     .map(({ id }) => id as string)
     .sort();
 
-it('adds a filter that finds old records: 503 until all of them are there, while other filters go on', async () => {
+it('adds a filter for old records that answers 503 until all of them are indexed, while other filters work', async () => {
   const refused = await ofType('House');
   expect(refused).toEqual({ refused: expect.stringMatching(/property_type is new here .*250 of the company's records/) });
   expect((await get('/v1/locations?limit=100&postal_code=78701')).body.data).toHaveLength(100);
@@ -138,11 +138,11 @@ it('adds a filter that finds old records: 503 until all of them are there, while
   expect(await ofType('Shop')).toEqual(idsOf('Shop', houses));
 });
 
-it('never answers with a part while a replica of the release before goes on writing', async () => {
+it('never answers incompletely while a replica of the previous release continues to write', async () => {
   const more: line.Line[] = [];
   for (let round = 0; round < 5; round += 1) {
     const record = { ...location('Barn'), id: randomUUID() };
-    // Through the release before, which knows of no such column.
+    // Through the previous release, which does not know the column.
     expect((await system.importRecords(company, 'locations', [record])).created).toBe(1);
     more.push(record);
     const answer = await ofType('Barn');
@@ -155,15 +155,15 @@ it('never answers with a part while a replica of the release before goes on writ
   expect(await ofType('House')).toEqual(idsOf('House', houses.slice(1)));
 });
 
-it('leaves the release before at work: it reads and imports as ever, and does not project', async () => {
+it('leaves the previous release working: it reads and imports as before, and does not project', async () => {
   expect((await system.get(company, '/v1/locations?limit=100')).status).toBe(200);
   const older = system.channel('scheduling').client(ProjectionServiceService).reproject({ path: 'locations' });
   await expect(older[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 503 });
 });
 
-it('has a record more for three places more: it is imported, listed, filtered, read, described and exported by what was there', async () => {
+it('adds a record in three places: existing code imports, lists, filters, reads, describes and exports it', async () => {
   tree.write('test/deposits.ts', DEMO_DEPOSITS);
-  // A demo company has such records too, in the order in which its jobs were booked.
+  // A demo company has such records too, ordered by the booking times of its jobs.
   const deposits = JSON.parse(await tree.finish('test/deposits.ts', [], {})) as { id: string; status: string; created_at: string }[];
   deposits.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
   expect(new Set(deposits.map(({ status }) => status))).toEqual(new Set(['HELD', 'RETURNED']));
@@ -192,10 +192,10 @@ it('has a record more for three places more: it is imported, listed, filtered, r
   }
 });
 
-describe('a group of a report that the release before does not have', () => {
+describe('a report group that the previous release lacks', () => {
   const REPORT = '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01&bucket=year&limit=100';
 
-  /** Invoices by location, in the order of the report. */
+  /** Invoices by location, in the report's order. */
   const countsOf = (records: readonly line.Line[]): [string, number][] =>
     Object.entries(Object.groupBy(records, ({ location_id }) => location_id as string))
       .map(([id, some]): [string, number] => [id, some!.length])
@@ -209,7 +209,7 @@ describe('a group of a report that the release before does not have', () => {
     });
     return rows[0]!.newest;
   };
-  /** Resolves when old records and sums have it, with what the report says then. */
+  /** Resolves to the report's rows once old records and sums have the location. */
   async function complete(): Promise<[string | null, number][]> {
     const { body } = await until(
       'the new group',
@@ -219,7 +219,7 @@ describe('a group of a report that the release before does not have', () => {
     return counts(body.data);
   }
 
-  it('is refused with 503 until old records are added up by it, while what the report had before is answered', async () => {
+  it('answers 503 until old records are summed by it, while the report’s other groups are answered', async () => {
     const { status, retryAfter, body } = await get(`${REPORT}&group_by=location`);
     expect({ status, message: body.error.message }).toEqual({ status: 503, message: expect.stringContaining('location is new in this report') });
     expect(Number(retryAfter)).toBeGreaterThan(0);
@@ -230,7 +230,7 @@ describe('a group of a report that the release before does not have', () => {
     expect(await complete()).toEqual(countsOf(invoices));
   });
 
-  it('never lacks what a replica of the release before has added up without it', async () => {
+  it('includes records that a replica of the previous release summed without it', async () => {
     const before = await generation();
     const more: line.Line[] = [];
     for (let round = 0; round < 20; round += 1) {
@@ -249,7 +249,7 @@ describe('a group of a report that the release before does not have', () => {
   });
 });
 
-describe('an event type, and a field of another type, that the release before does not know', () => {
+describe('an event type, and a field of another type, that the previous release does not know', () => {
   const HOOKS = '/api/v1/integrations/webhooks';
   const KNOWN = ['service_request.created', 'service_request.status_changed'];
   const own = testCaller('webhook-dispatcher');
@@ -277,11 +277,11 @@ describe('an event type, and a field of another type, that the release before do
     newer.scheduling
       .client(IntakeServiceService)
       .changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
-  /** What has arrived so far, each with a signature that verifies. */
+  /** The webhooks received so far, after verifying their signatures. */
   const arrived = () => receiver.received.map(({ body, headers }) => new Webhook(endpoint.signingSecret).verify(body, headers) as Record<string, any>);
   const told = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
 
-  it('waits as a dead letter where a newer scheduling is before its dispatcher; later events of the subject do not wait', async () => {
+  it('waits as a dead letter while scheduling is newer than its dispatcher; later events of the subject do not wait', async () => {
     await record(subject);
     await move(subject, 'CONTACTED');
     await move(subject, 'CLOSED');
@@ -297,7 +297,7 @@ describe('an event type, and a field of another type, that the release before do
     ]);
   });
 
-  it('reaches who has subscribed to it since, whole, once and verified, when the dispatcher is upgraded', async () => {
+  it('reaches endpoints that have subscribed since, complete, once and verified, when the dispatcher is upgraded', async () => {
     const eventTypes = [...KNOWN, ADDED_TYPE];
     expect(await call(system.baseUrl, 'PATCH', `${HOOKS}/${endpoint.id}`, { eventTypes })).toMatchObject({ status: 400 });
     expect(await call(newer.gateway, 'PATCH', `${HOOKS}/${endpoint.id}`, { eventTypes })).toMatchObject({ status: 200 });
@@ -305,7 +305,7 @@ describe('an event type, and a field of another type, that the release before do
     await newer.startDispatcher();
     await receiver.until(4);
     expect((await deadLetters()).count).toBe(0);
-    // A dispatcher that knows all of them sets nothing aside.
+    // A dispatcher that knows all types creates no dead letters.
     await record(later);
     await move(later, 'CONTACTED');
     await receiver.until(7);

@@ -1,5 +1,4 @@
-// The checkout as a later release would have it: a copy that a script changes, and programs that run from it beside those
-// of the checkout itself.
+// A copy of the checkout, modified by a script to act as a later release. Its programs run next to those of the checkout.
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,14 +6,14 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What a copy has of its own is what git has, generated code, and the links between packages. */
+/** Not copied. The copy has the tracked files, generated code and links between packages. */
 const LEFT_OUT = ['.git', '.truckroll', 'coverage'];
 const LOG_TAIL = 4000;
 
 export interface Program {
-  /** Waits for a line of its log; rejects with the log where the program ends first. Lines that were before count. */
+  /** Resolves to the first match in the log, including earlier lines. Rejects with the log when the program ends without one. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Ends it as an operator does. */
+  /** Stops it as an operator does. */
   stop(): Promise<void>;
 }
 
@@ -25,11 +24,11 @@ export class Tree {
     this.folder = mkdtempSync(join(tmpdir(), 'truckroll-rollout-'));
     const own = (source: string): boolean => !LEFT_OUT.includes(basename(source)) && source !== join(ROOT, 'node_modules');
     cpSync(ROOT, this.folder, { recursive: true, verbatimSymlinks: true, filter: own });
-    // Third parties are the checkout's; packages find each other by links of their own folders.
+    // Third-party packages are shared with the checkout; workspace packages find each other through links in their own folders.
     symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Puts a text in the place of another. Throws where that one is not there exactly once: then the change does not fit any more. */
+  /** Replaces a text. Throws unless it occurs exactly once, because then the change no longer fits. */
   replace(path: string, text: string, by: string): void {
     const file = join(this.folder, path);
     const before = readFileSync(file, 'utf8');
@@ -57,7 +56,7 @@ export class Tree {
     return programOf(main, child);
   }
 
-  /** Runs a program to its end, in an environment that has nothing else. Rejects with what it wrote where it does not end with 0. */
+  /** Runs a program to its end with only the given environment. Rejects with its output unless it exits with 0. */
   async finish(main: string, args: readonly string[], environment: Readonly<Record<string, string>>): Promise<string> {
     const env = { PATH: process.env['PATH'], ...environment };
     const { stdout } = await promisify(execFile)(process.execPath, [join(this.folder, main), ...args], { cwd: this.folder, env });
