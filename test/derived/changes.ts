@@ -1,4 +1,4 @@
-// Random corrections of a company's records, of the kinds that derived fields follow from.
+// Random corrections of the records that derived fields depend on.
 import fc from 'fast-check';
 import type { Json } from '../support/expected.ts';
 import type { World } from './oracle.ts';
@@ -8,13 +8,13 @@ const INVOICE_STATUSES = ['DRAFT', 'OPEN', 'OPEN', 'PAID', 'VOIDED', 'UNCOLLECTA
 const ASSIGNMENT_STATUSES = ['TO_DO', 'EN_ROUTE', 'IN_PROGRESS', 'PAUSED', 'COMPLETED', 'CANCELED'] as const;
 const STAGES = ['NEW', 'SCHEDULED', 'IN_PROGRESS', 'ON_HOLD', 'COMPLETED'] as const;
 const HOUR_MS = 3_600_000;
-/** Corrected lines of a kind, so that a round takes about a second. */
+/** Corrected lines per kind, so that a round takes about a second. */
 const MOST_LINES = 60;
 
-/** Corrected lines by path, in the order in which they are imported. */
+/** Corrected lines by path, in import order. */
 export type Corrections = [path: string, lines: Json[]][];
 
-/** Any order of paths, since derived fields may not depend on what arrives first. */
+/** In any order of paths, because derived fields must not depend on what arrives first. */
 export function corrections(world: World): fc.Arbitrary<Corrections> {
   const some = (path: string, change: (line: Json) => fc.Arbitrary<Json>): fc.Arbitrary<[string, Json[]]> =>
     fc
@@ -114,7 +114,7 @@ function later(at: string, hours: number): string {
   return canonical(Date.parse(at) + hours * HOUR_MS);
 }
 
-/** Six digits of a second, or none when they are zero. */
+/** Six fractional digits, or none when they are zero. */
 function canonical(ms: number): string {
   return new Date(ms)
     .toISOString()

@@ -1,4 +1,4 @@
-// Derived fields through the HTTP API, compared with an oracle that computes them from imported lines by itself.
+// Derived fields through the HTTP API, compared with an oracle that computes them independently from the imported lines.
 import fc from 'fast-check';
 import { resource } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
@@ -10,10 +10,10 @@ import { startSystem, type System, type TestCompany } from '../support/system.ts
 import { corrections } from './changes.ts';
 import { agingOf, DERIVED_PATHS, derivedOf, type World } from './oracle.ts';
 
-/** `DERIVED_COMPANIES=100 npm test -- test/derived` compares more. A company follows from its seed. */
+/** `DERIVED_COMPANIES=100 npm test -- test/derived` compares more. A seed determines a company. */
 const COMPANIES = Number(process.env['DERIVED_COMPANIES'] ?? 4);
 const SEED = Number(process.env['DERIVED_SEED'] ?? Math.floor(Math.random() * 1_000_000));
-/** UTC, both sides of it, half hours, and daylight-saving time in both hemispheres. */
+/** UTC, zones on both sides of it, half-hour offsets, and daylight-saving time in both hemispheres. */
 const ZONES = ['America/Chicago', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC'];
 
 let system: System;
@@ -42,7 +42,7 @@ async function demoCompany(seed: number, timezone: string): Promise<{ company: T
   return { company, world };
 }
 
-/** Every record of every kind that has derived fields. Aging is compared within one local day. */
+/** Compares every record that has derived fields. Aging is compared within one local day. */
 async function compare(company: TestCompany, world: World): Promise<void> {
   await untilFollowed(system, company);
   for (const path of DERIVED_PATHS) {
@@ -89,7 +89,7 @@ it.each(ZONES)('counts days past due by the calendar in %s, at both ends of ever
   const company = await system.createCompany(timezone);
   const [template] = [...generateCompany({ seed: 1, size: 25, timezone, until: '2026-03-10T16:00:00Z' }).find(({ path }) => path === 'invoices')!.records];
   const today = localDate(new Date().toISOString(), timezone);
-  // Half a year back, so that a day with 23 or 25 hours is among them.
+  // Reaches half a year back, to include a day of 23 or 25 hours.
   const days = Array.from({ length: 200 }, (_, n) => addDays(today, 3 - n));
   const due = [null, ...days.flatMap((day) => bothEnds(day, timezone))];
   const lines = due.map((due_at, n) => ({ ...(template as Json), id: idOf(n), number: `A${n}`, status: 'OPEN', due_at }));
@@ -100,7 +100,6 @@ it.each(ZONES)('counts days past due by the calendar in %s, at both ends of ever
   expect([...buckets].sort()).toEqual(['CURRENT', 'PAST_DUE_1_30', 'PAST_DUE_31_60', 'PAST_DUE_61_90', 'PAST_DUE_91_PLUS']);
 });
 
-/** The first and the last microsecond of a local day. */
 function bothEnds(day: string, timezone: string): [string, string] {
   const first = firstMillisecond(day, timezone);
   const next = firstMillisecond(addDays(day, 1), timezone);
@@ -123,7 +122,7 @@ describe('the revision of a visit', () => {
   const unknown = { id: '0b5cf9b0-5a3c-4a57-9d43-1f2a3b4c5d6e', name: 'Unknown' };
   const next = (at: string): string => new Date(Date.parse(at) + 1000).toISOString();
 
-  it('is the same in a company that imports the same visit, whatever its records are called', async () => {
+  it('is the same in a company that imports the same visit, even with other names in its records', async () => {
     const { company: other } = await demoCompany(3, 'America/Chicago');
     const renamed = [...world.lines['team-members']!.values()].map((line) => ({ ...line, name: `${line['name']} II` }));
     await system.importRecords(other, 'team-members', renamed);
@@ -131,7 +130,7 @@ describe('the revision of a visit', () => {
     expect(await revision(other)).toBe(await revision(company));
   });
 
-  it('stays when something of the job changes', async () => {
+  it('does not change when the job changes', async () => {
     const before = await revision(company);
     const job = world.lines['jobs']!.get(visit['job_id']) as Json;
     await imported(company, world, [['jobs', [{ ...job, summary: 'Something else', priority: 'LOW' }]]]);
@@ -186,7 +185,7 @@ describe('the revision of a visit', () => {
       resource(path)
         .record.fields.filter(({ derived }) => !derived)
         .map(({ name }) => name);
-    // The job that a line describes belongs to the job; ids name the record.
+    // `job` belongs to the job, and ids only identify the record.
     expect(['id', 'job', ...columns.map(([name]) => name)].sort()).toEqual(recorded('job-appointments').sort());
     expect(['id', 'job_id', 'appointment_id', ...assignmentColumns.map(([name]) => name)].sort()).toEqual(recorded('job-assignments').sort());
   });

@@ -1,4 +1,4 @@
-// Derived fields of every record, computed from imported lines alone (api.md; decisions §1, §2 and §12). Nothing of the product is used.
+// Derived fields of every record, computed from imported lines alone (api.md; decisions §1, §2 and §12). Uses no product code.
 import type { Json } from '../support/expected.ts';
 import { localDate, millis } from '../reports/oracle/dates.ts';
 
@@ -8,7 +8,7 @@ export interface World {
   lines: Record<string, Map<string, Json>>;
 }
 
-/** Fields of a record that an import ignores and a read computes. `at` is the moment of the read, in ms since 1970. */
+/** The fields of a record that an import ignores and a read computes. `at` is the time of the read, in ms since 1970. */
 export function derivedOf(path: string, line: Json, world: World, at: number): Json {
   return RULES[path]?.(line, world, at) ?? {};
 }
@@ -81,7 +81,7 @@ function invoiceFields(line: Json, world: World, at: number): Json {
   };
 }
 
-/** Days by the calendar on the wall in the company's zone: 23 and 25 hours are a day like any other. */
+/** Counts calendar days in the company's zone: a day of 23 or 25 hours is one day. */
 export function agingOf(dueAt: string | null, timezone: string, at: number): Json {
   if (dueAt === null) return { days_past_due: null, bucket: 'CURRENT' };
   const dayOf = (instant: string): number => Date.parse(`${localDate(instant, timezone)}T00:00:00Z`) / 86_400_000;
@@ -137,7 +137,7 @@ function dispatchStatus(canceled: boolean, all: string[]): string {
   return has('EN_ROUTE', 'COMPLETED') ? 'DISPATCHED' : 'ASSIGNED';
 }
 
-/** The lifecycle says what a status is called and where it stands; the line says which it is. */
+/** The lifecycle has a status's name and stage; the line has its id. */
 function statusOf({ status, lifecycle }: Json, world: World, flag: string): Json {
   const latest = world.lines['job-lifecycles']?.get(lifecycle.id)?.['statuses'].find(({ id }: Json) => id === status.id) ?? status;
   return { id: status.id, name: latest.name, stage: latest.stage, [flag]: latest[flag] };
@@ -185,7 +185,7 @@ function financialFields(line: Json, world: World): Json {
       ...Object.fromEntries(costs),
       total_cost_cents: total,
       gross_profit_cents: revenue - total,
-      // Math.round rounds halves toward positive infinity, as the specification does.
+      // Math.round rounds halves toward positive infinity, like the specification.
       gross_margin: revenue === 0 ? 0 : Math.round(((revenue - total) * 10_000) / revenue) / 10_000 + 0,
     },
     invoices: invoices.map(({ id, number, status, issued_at, amounts }) => ({ id, number, status, issued_at, subtotal_cents: amounts.subtotal_cents })),
@@ -196,12 +196,12 @@ function of(path: string, { lines }: World): Json[] {
   return [...(lines[path]?.values() ?? [])];
 }
 
-/** A reference with the latest name of its record, or the line's name where the record is not known. */
+/** A reference with the current name of its record, or the line's name if the record is not known. */
 function named(path: string, reference: Json | null, { lines }: World): Json | null {
   return reference === null ? null : { id: reference['id'], name: lines[path]?.get(reference['id'])?.['name'] ?? reference['name'] };
 }
 
-/** By microseconds: the fraction is padded, so that text compares as time does. */
+/** Compares microseconds: pads the fraction so that text sorts by time. */
 function byInstant(a: string, b: string): number {
   const micros = (instant: string): string =>
     instant

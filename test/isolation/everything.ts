@@ -1,4 +1,4 @@
-// Everything that a company's key reads: lists, each filter, details and reports.
+// Everything that a company's key can read: lists, each filter, details and reports.
 import { resources, type Parameter, type Resource } from '@truckroll/contract';
 import { valuesAt, type Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
@@ -10,11 +10,11 @@ const REPORTS = {
   'technician-participation-profitability': [],
 };
 const RANGE = 'start_date=2023-01-01&end_date=2027-01-01';
-/** Values of a filter that are tried, each alone. */
+/** Number of values tried per filter, one at a time. */
 const TRIED = 3;
 const AT_ONCE = 8;
 
-/** Addresses of a world: of every filter some values that its records have, and every detail of a few records. */
+/** The URLs to read: every filter with some values that occur in the records, and the details of a few records. */
 export function addressesOf(records: ReadonlyMap<string, readonly Json[]>): string[] {
   return [
     ...resources.flatMap((of) => {
@@ -40,14 +40,14 @@ function tried({ path }: Resource, { field, filter }: Parameter, records: Readon
   if (field.kind === 'boolean') return ['true', 'false'];
   if (field.enum !== undefined) return [...field.enum.spellings.keys()];
   const own = filter!.field === '' ? [] : (records.get(path) ?? []).flatMap((record) => valuesAt(record, filter!.field));
-  // Filters that search other records are tried with the ids of those.
+  // Filters that search through other records are tried with the ids of those records.
   const others = ['locations', 'team-members', 'jobs'].flatMap((other) => (records.get(other) ?? []).slice(0, TRIED).map(({ id }) => id));
   const values = own.length > 0 ? own : field.kind === 'uuid' ? others : ['2025-06-01'];
   const date = field.kind === 'local_date' || field.kind === 'date';
   return [...new Set(values.map(String))].slice(0, field.kind === 'uuid' ? others.length : TRIED).map((value) => (date ? value.slice(0, 10) : value));
 }
 
-/** What each address answers, without what differs from one request to the next. */
+/** The answer of each URL, without the parts that differ between requests. */
 export async function answersOf(system: System, company: TestCompany, addresses: readonly string[]): Promise<Map<string, unknown>> {
   const answers = new Map<string, unknown>();
   const left = [...addresses];

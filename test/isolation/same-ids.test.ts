@@ -1,4 +1,4 @@
-// Two companies that have records with the same ids: neither sees anything of the other, in any list, filter, detail or report.
+// Two companies whose records have the same ids: neither sees the other's data in any list, filter, detail or report.
 import type { Json } from '../support/expected.ts';
 import { untilFollowed } from '../support/read-models.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
@@ -43,7 +43,7 @@ it('reads the same before and after another company imports other values under t
 
   const own = await answersOf(system, other, addresses);
   const [differ, answered] = [addresses.filter((address) => !same(own.get(address), alone.get(address))), [...own.values()] as Json[]];
-  // The comparison would be idle if both companies read the same, or nothing.
+  // Guards against a vacuous comparison: the companies must read different, non-empty data.
   expect(differ.length).toBeGreaterThan(addresses.length / 2);
   expect(answered.filter(({ status }) => status === 200).length).toBeGreaterThan(addresses.length * 0.8);
   await load(one, valuesOf(3, TIMEZONE));

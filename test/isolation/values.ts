@@ -1,4 +1,4 @@
-// One set of ids with the values of several seeds: what an import of the same system, exported twice, would bring into two companies.
+// The same ids with the values of several seeds, as if one system had been exported twice and imported into two companies.
 import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';
 
@@ -7,16 +7,16 @@ export type Lines = [path: string, lines: Json[]][];
 const UNTIL = '2026-03-10T16:00:00Z';
 const SIZE = 20;
 const IDS_SEED = 1;
-/** Kinds with many small records. */
+/** Maximum number of lines for kinds with many small records. */
 const MOST_LINES = 120;
 
-/** Values of a seed under the ids of one seed, in the order of import. */
+/** The values of a seed under the ids of a fixed seed, in import order. */
 export function valuesOf(seed: number, timezone: string): Lines {
   const given = linesOf(seed, timezone);
   const ids = new Map<string, string>();
   const names = new Map(linesOf(IDS_SEED, timezone));
   for (const [path, lines] of given) {
-    // Records that the other seed has no id for keep theirs.
+    // Records without a counterpart in the other seed keep their own id.
     lines.forEach(({ id }, n) => ids.set(id, names.get(path)?.[n]?.['id'] ?? id));
   }
   return given.map(([path, lines]) => [path, lines.map((line) => renamed(line, ids) as Json)]);

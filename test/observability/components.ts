@@ -1,4 +1,4 @@
-// Every component put together as its process does, without I/O, for what can be asked of it then: its metrics.
+// Builds every component as its process does, without I/O, to read its metrics.
 import { randomBytes } from 'node:crypto';
 import { readBuild, testCaller, testCallers, acceptanceOf, type MetricDescription, type Service } from '@truckroll/service-kit';
 import { createGateway } from '../../gateway/src/app.ts';
@@ -14,7 +14,7 @@ import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 
-/** Nothing is at these addresses, and nothing is dialled. */
+/** Nothing listens at this address, and nothing connects to it. */
 const NOWHERE = '127.0.0.1:9';
 const keys = `key:${randomBytes(32).toString('base64')}`;
 const environment: Record<string, string> = {
@@ -46,12 +46,12 @@ export function components(): readonly Service[] {
   return all;
 }
 
-/** A metric with the components that have it, in the order above. */
+/** A metric and the components that have it, in the order above. */
 export interface ListedMetric extends MetricDescription {
   readonly components: readonly string[];
 }
 
-/** Every metric of the system by name. Throws where two components mean different things by one name. */
+/** Every metric of the system, by name. Throws when two components give one name different meanings. */
 export function listMetrics(of: readonly Service[] = components()): readonly ListedMetric[] {
   const found = new Map<string, MetricDescription & { components: string[] }>();
   for (const { name: component, metrics } of of) {

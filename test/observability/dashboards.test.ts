@@ -1,5 +1,5 @@
-// Dashboards and alert rules: that their parts fit together, and that each alert fires. Whether a system has what they ask
-// for is system.test.ts' business.
+// Checks that dashboards and alert rules are consistent, and that each alert fires. system.test.ts checks that a system provides their
+// metrics.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,17 +15,17 @@ beforeAll(async () => {
 const run = (...args: string[]) => spawnSync(promtool, args, { cwd: DASHBOARDS, encoding: 'utf8' });
 const alerts = [...new Set(rules.flatMap(({ alert }) => alert ?? []))];
 
-test.each(ruleFiles)('promtool finds nothing wrong with %s', (name) => {
+test.each(ruleFiles)('promtool finds no problem in %s', (name) => {
   const { status, stdout, stderr } = run('check', 'rules', '--lint-fatal', name);
   expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
 });
 
-test.each(ruleTests)('what %s makes fire fires, and was quiet before', (name) => {
+test.each(ruleTests)('the alerts in %s fire under their conditions, and not before', (name) => {
   const { status, stdout, stderr } = run('test', 'rules', name);
   expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
 });
 
-test('every alert is made to fire by a test, says how urgent it is, and has its section in the runbook', () => {
+test('every alert fires in a test, has a severity, and has a section in the runbook', () => {
   expect(firing.toSorted()).toEqual(alerts.toSorted());
   const page = readFileSync(join(DASHBOARDS, '../../docs/operations.md'), 'utf8');
   const sections = [
@@ -41,34 +41,37 @@ test('every alert is made to fire by a test, says how urgent it is, and has its 
   }
 });
 
-test.each(dashboards)('$name is a dashboard that Grafana takes: panels within the grid and beside each other, the source of data a choice', ({ dashboard }) => {
-  expect(dashboard).toMatchObject({
-    uid: expect.stringMatching(/^truckroll-[a-z]+$/),
-    schemaVersion: 39,
-    templating: { list: [{ name: 'datasource', type: 'datasource' }] },
-  });
-  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
-  const cells = new Set<string>();
-  for (const {
-    type,
-    targets = [],
-    datasource,
-    gridPos: { x, y, w, h },
-  } of dashboard.panels) {
-    expect(x + w).toBeLessThanOrEqual(24);
-    for (let cell = 0; cell < w * h; cell += 1) {
-      const place = `${x + (cell % w)},${y + Math.floor(cell / w)}`;
-      expect(cells).not.toContain(place);
-      cells.add(place);
+test.each(dashboards)(
+  '$name is a valid Grafana dashboard: panels lie within the grid without overlapping, and the data source can be chosen',
+  ({ dashboard }) => {
+    expect(dashboard).toMatchObject({
+      uid: expect.stringMatching(/^truckroll-[a-z]+$/),
+      schemaVersion: 39,
+      templating: { list: [{ name: 'datasource', type: 'datasource' }] },
+    });
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+    const cells = new Set<string>();
+    for (const {
+      type,
+      targets = [],
+      datasource,
+      gridPos: { x, y, w, h },
+    } of dashboard.panels) {
+      expect(x + w).toBeLessThanOrEqual(24);
+      for (let cell = 0; cell < w * h; cell += 1) {
+        const place = `${x + (cell % w)},${y + Math.floor(cell / w)}`;
+        expect(cells).not.toContain(place);
+        cells.add(place);
+      }
+      if (type === 'row') continue;
+      expect(datasource?.uid).toBe('${datasource}');
+      expect(targets.length).toBeGreaterThan(0);
+      expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
     }
-    if (type === 'row') continue;
-    expect(datasource?.uid).toBe('${datasource}');
-    expect(targets.length).toBeGreaterThan(0);
-    expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
-  }
-});
+  },
+);
 
-test('every expression of a dashboard is PromQL', () => {
+test('every expression of a dashboard is valid PromQL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-promql-'));
   try {
     const file = join(folder, 'rules.yaml');
@@ -80,7 +83,7 @@ test('every expression of a dashboard is PromQL', () => {
   }
 });
 
-test('names are found in expressions, and what is no name of a metric is not', () => {
+test('finds the metric names in an expression, and nothing else', () => {
   expect(
     namesIn('topk(10, histogram_quantile(0.95, sum by (le, statement) (rate(a_seconds_bucket{kind="x_y"}[5m])))) or on () vector(0) unless b_total offset 5m'),
   ).toEqual({

@@ -2,7 +2,7 @@
 import { publicEvents } from '@truckroll/contract';
 import { withMarked } from './marked.ts';
 
-/** The page with what endpoints can subscribe to, as the contract has it. Throws where the page has no marks. */
+/** The page with the events that endpoints can subscribe to, from the contract. Throws when the page has no marks. */
 export function withEvents(page: string): string {
   const rows = publicEvents.filter(({ subscribable }) => subscribable).map(({ type, body }) => `| \`${type}\` | \`${body.typeName}\` |`);
   return withMarked(page, 'events', ['| Type | Value |', '|---|---|', ...rows].join('\n'));

@@ -1,4 +1,4 @@
-// What the dashboards and alert rules of deploy/dashboards ask of Prometheus.
+// The Prometheus expressions in the dashboards and alert rules of deploy/dashboards.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -37,14 +37,14 @@ export const dashboards = files('.json').map((name) => ({ name, dashboard: JSON.
 export const ruleTests = files('.test.yaml');
 export const ruleFiles = files('.yaml').filter((name) => !ruleTests.includes(name));
 export const rules = ruleFiles.flatMap((name) => (parse(text(name)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules));
-/** Names of the alerts that a test makes fire. */
+/** Names of the alerts that fire in a test. */
 export const firing = ruleTests.flatMap((name) =>
   (parse(text(name)) as { tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] }).tests.flatMap((test) =>
     test.alert_rule_test.filter(({ exp_alerts: all }) => all.length > 0).map(({ alertname }) => alertname),
   ),
 );
 
-/** Every expression, with where it stands. Grafana's variables are what it would put there. */
+/** Every expression and where it is used. Grafana's variables are replaced by sample values. */
 export const expressions: readonly { where: string; expr: string }[] = [
   ...rules.map(({ alert, record, expr }) => ({ where: alert ?? record ?? '', expr })),
   ...dashboards.flatMap(({ name, dashboard }) =>
@@ -56,7 +56,7 @@ export const expressions: readonly { where: string; expr: string }[] = [
 
 const KEYWORDS = new Set(['and', 'or', 'unless', 'offset', 'bool', 'on', 'ignoring', 'group_left', 'group_right']);
 
-/** Metrics and labels that an expression names. Not a parser: promtool is one, and has passed it. */
+/** Metrics and labels that an expression names. This is not a parser and relies on promtool having accepted the expression. */
 export function namesIn(expr: string): { metrics: string[]; labels: string[] } {
   const labels: string[] = [];
   const note = (all: string | undefined): string => {

@@ -1,4 +1,4 @@
-/** The page with a text between its marks `<!-- NAME: … -->` and `<!-- /NAME -->`. Throws where the page has no marks. */
+/** Replaces the text between the marks `<!-- NAME: … -->` and `<!-- /NAME -->` of a page. Throws when the page has no such marks. */
 export function withMarked(page: string, name: string, text: string): string {
   const begin = `<!-- ${name}: written by \`npm run observability\` -->`;
   const [start, end] = [page.indexOf(begin), page.indexOf(`<!-- /${name} -->`)];

@@ -2,10 +2,10 @@
 import type { ListedMetric } from './components.ts';
 import { withMarked } from './marked.ts';
 
-/** Names that prom-client gives to what it knows of any process of Node's: one line for all. */
+/** prom-client's metrics of any Node process, listed on one line. */
 const OF_NODE = /^(nodejs|process)_/;
 
-/** The page with the list between its marks as the components have it. Throws where the page has no marks. */
+/** The page with the list of the components' metrics between its marks. Throws when the page has no marks. */
 export function withMetrics(page: string, metrics: readonly ListedMetric[]): string {
   return withMarked(page, 'metrics', table(metrics));
 }

@@ -1,4 +1,4 @@
-// What components say of themselves to Prometheus, as it is put together from the code and as a running system says it.
+// The components' Prometheus metrics, as built from the code and as exposed by a running system.
 import { spawnSync } from 'node:child_process';
 import { prometheus, silent } from '@truckroll/local-stack';
 import { components } from './components.ts';
@@ -18,6 +18,6 @@ test.each(all.map((component) => [component.name, component] as const))('what %s
   expect(status).toBe(0);
 });
 
-test('every process tells what it was built from', async () => {
+test('every process exposes its build', async () => {
   for (const { name, metrics } of all) expect((await metrics.render()).body).toContain(`build_info{version="checkout",commit="unknown",component="${name}"} 1`);
 });

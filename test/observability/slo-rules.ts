@@ -1,5 +1,5 @@
-// Recording rules and alerts of burn rates, from the objectives of loadtest/slo.json (Google's SRE workbook, chapter 5,
-// "Multiwindow, multi-burn-rate alerts").
+// Generates recording rules and burn-rate alerts from the objectives in loadtest/slo.json (Google's SRE workbook, chapter 5, "Multiwindow,
+// multi-burn-rate alerts").
 import { stringify } from 'yaml';
 
 export interface Objective {
@@ -7,10 +7,10 @@ export interface Objective {
   readonly promise: string;
   /** Share of good events. */
   readonly target: number;
-  /** Selectors of counters: all events, and the bad ones, unless those are bad that take longer than `withinMs`. */
+  /** Counter selectors for all events and for bad ones. Without `bad`, events that take longer than `withinMs` are bad. */
   readonly total: string;
   readonly bad?: string;
-  /** Milliseconds; one of the histogram's bounds. */
+  /** Milliseconds; must be one of the histogram's bounds. */
   readonly withinMs?: number;
 }
 
@@ -19,7 +19,9 @@ export interface Objectives {
   readonly objectives: readonly Objective[];
 }
 
-/** How much of the whole budget is gone after the long window; the short one tells that it is still burning. */
+/**
+ * An alert fires when both windows burn the budget at `rate`: the long one shows how much is gone, the short one that it is still burning.
+ */
 const BURNS = [
   { alert: 'BudgetBurnsFast', severity: 'page', long: '1h', short: '5m', rate: 14.4, wait: '2m' },
   { alert: 'BudgetBurns', severity: 'page', long: '6h', short: '30m', rate: 6, wait: '15m' },
@@ -52,14 +54,14 @@ function recordOf(window: string): string {
   return `slo:errors:ratio_rate${window}`;
 }
 
-/** Without the tails of binary fractions. */
+/** Removes the rounding errors of binary fractions. */
 function budget(target: number, rate: number): number {
   return Number(((1 - target) * rate).toPrecision(6));
 }
 
 function errorRatio({ total, bad, withinMs }: Objective, window: string): string {
   const sum = (selector: string): string => `sum(rate(${selector}[${window}]))`;
-  // No bad event is no series: that is a ratio of 0.
+  // Without a bad event there is no series, which means a ratio of 0.
   if (bad !== undefined) return `(${sum(bad)} or vector(0)) / ${sum(total)}`;
   if (withinMs === undefined) throw new Error(`an objective over ${total} needs bad or withinMs`);
   const good = total.replace(/_count\{(.*)\}$/, (_, labels: string) => `_bucket{${labels},le="${withinMs / 1000}"}`);

@@ -1,5 +1,5 @@
-// A running system as operators see it: one request followed from the gateway to a receiver of webhooks, and everything
-// that dashboards and alert rules ask for in what the components tell.
+// A running system as operators see it: follows one request from the gateway to a webhook receiver, and finds every metric that dashboards
+// and alert rules use.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'truckroll-observe-'));
   const logs = join(folder, '.truckroll', 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  // As processes would: each component in a file of its own.
+  // Like processes do: each component in its own file.
   logTo({
     write(lines) {
       for (const line of lines.trimEnd().split('\n')) {
@@ -78,7 +78,7 @@ async function trace(id: string): Promise<Line[]> {
   return (JSON.parse((await truckroll(['trace', id, '--json'], {}, folder)).stdout) as { lines: Line[] }).lines;
 }
 
-/** A visit that a service request was booked for: that is told to the receiver, and what happens to the visit as well. */
+/** A visit booked for a service request, so that its changes are sent to the receiver. */
 async function booked(): Promise<Awaited<ReturnType<DispatchDesk['visit']>>> {
   const visit = await desk.visit();
   const intake = system.channel('scheduling').client(IntakeServiceService);
@@ -88,7 +88,7 @@ async function booked(): Promise<Awaited<ReturnType<DispatchDesk['visit']>>> {
   return visit;
 }
 
-test('a request is followed by its id from the gateway to the receiver, and the delivery shows it', async () => {
+test('a request can be followed by its id from the gateway to the receiver, and the delivery shows it', async () => {
   const visit = await booked();
   await receiver.until(1);
   const added = await desk.add(visit);
@@ -137,7 +137,7 @@ test('a request is followed by its id from the gateway to the receiver, and the 
   expect(told['integrations']).toMatch(/^webhook_deliveries_total\{state="succeeded",component="integrations"\} [1-9]/m);
 });
 
-test('a test event shows the request that asked for it, and a trace that a client began goes on', async () => {
+test('a test event shows the request that created it, and continues the client’s trace', async () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { authorization: `Bearer ${system.userToken(desk.company)}`, traceparent };
   const asked = await fetch(`${system.baseUrl}${HOOKS}/${endpoint}/test`, { method: 'POST', headers });
@@ -154,7 +154,7 @@ test('a test event shows the request that asked for it, and a trace that a clien
   expect((await manage('GET', `${HOOKS}/${endpoint}/deliveries/${data.id}`)).data.requestId).toBe(requestId);
 });
 
-test('with an exporter the same way is one trace of spans, from the request to the exchange with the receiver; a 409 in it is no error', async () => {
+test('with an exporter, the request is one trace of spans, up to the exchange with the receiver; a 409 in it is not an error', async () => {
   const collector = await startCollector();
   const stop = await startTracing('system', { otlpEndpoint: collector.url }, silentLog);
   const before = receiver.received.length;
@@ -196,7 +196,7 @@ test('with an exporter the same way is one trace of spans, from the request to t
   );
 });
 
-test('health checks are not in the log at info, other requests are', async () => {
+test('the log has no health checks at level info, but has other requests', async () => {
   await Promise.all(['/healthz', '/readyz', '/openapi.json'].map(async (path) => (await fetch(`${system.baseUrl}${path}`)).text()));
   await until(
     'the request in the log',
@@ -206,7 +206,7 @@ test('health checks are not in the log at info, other requests are', async () =>
   expect(written.filter((line) => line.includes('"path":"/healthz"') || line.includes('"path":"/readyz"'))).toEqual([]);
 });
 
-/** Series names with their labels, of all components, as a scrape has them. */
+/** The series of all components with their labels, as scraped. */
 async function scraped(): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
   for (const body of Object.values(await system.metrics([dispatcher]))) {
@@ -221,12 +221,12 @@ async function scraped(): Promise<Map<string, Set<string>>> {
 
 const BASE = /_(bucket|count|sum)$/;
 
-test('everything that dashboards and alert rules ask for is told by the running system', async () => {
-  // What an import that fails, a limit or an outage would bring is made by none of this: known by the list alone.
+test('the running system exposes everything that dashboards and alert rules use', async () => {
+  // Nothing here causes failed imports, limits or outages, so their metrics are looked up in the list instead.
   const listed = new Map<string, ListedMetric>(listMetrics().map((metric) => [metric.name, metric]));
   await until('the metric webhook_endpoints', scraped, (metrics) => metrics.has('webhook_endpoints'));
   const series = await scraped();
-  // What is of a process rather than of a component is not there in a test's: metrics.test.ts and `npm start -- --observe` have it.
+  // Metrics of a process rather than a component are missing in a test's system: metrics.test.ts and `npm start -- --observe` cover them.
   const rare =
     /^(build_info|nodejs_|process_|gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
   for (const { where, expr } of expressions) {
@@ -243,7 +243,7 @@ test('everything that dashboards and alert rules ask for is told by the running 
   }
 });
 
-test('what a running system tells passes promtool check metrics, and is in the list', async () => {
+test('the running system’s metrics pass promtool check metrics, and are in the list', async () => {
   const listed = new Set(listMetrics().map(({ name }) => name));
   for (const [component, body] of Object.entries(await system.metrics([dispatcher]))) {
     const { stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });

@@ -1,5 +1,5 @@
-// Writes what follows from the code and from loadtest/slo.json into docs/operations.md and deploy/dashboards, or, with --check,
-// fails where what is committed is not that.
+// Writes the parts of docs/operations.md and deploy/dashboards that follow from the code and loadtest/slo.json. With --check, fails if the
+// committed files differ.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listMetrics } from './components.ts';

@@ -1,4 +1,4 @@
-// Asking the running system, and waiting until its figures have what was committed.
+// Queries the running system, and waits until its figures include what was committed.
 import type { Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -6,12 +6,12 @@ import { pathOf, type Question } from './oracle/question.ts';
 import type { Settings } from './oracle/records.ts';
 import { readAll } from './oracle/records.ts';
 
-/** Every row of the answer, read in pages of this size. */
+/** Every row of the answer, read in pages of `limit` rows. */
 export function ask(system: System, company: TestCompany, question: Question, limit = 100): Promise<Json[]> {
   return readAll(system, company, pathOf(question, limit));
 }
 
-/** Resolves when reports have everything that was committed until now, by what they say of themselves. */
+/** Resolves when reports include everything committed until now, by their as_of. */
 export async function fresh(system: System, company: TestCompany, settings?: Settings): Promise<void> {
   const committed = Date.now();
   const ask = () => system.get(company, '/v1/reports/job-profitability?start_date=2000-01-01&end_date=2000-01-02');

@@ -1,4 +1,4 @@
-// What reports answer while something is changed, set aside or away: never a wrong figure, and as_of says up to when.
+// Reports during changes, dead letters and outages: the figures are never wrong, and as_of says up to when they are complete.
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -37,12 +37,12 @@ async function pay(of: TestCompany, id: string, amount_cents: number): Promise<J
 
 const report = (query: string, of = company): ReturnType<System['get']> => system.get(of, `/v1/reports/${query}`);
 
-/** Cents received by day, of days with any. */
+/** Cents received by day, for days with payments. */
 function received({ data }: Json): Record<string, number> {
   return Object.fromEntries(data.filter((row: Json) => row['payment_count'] > 0).map((row: Json) => [row['period_start'], row['received_cents']]));
 }
 
-/** Runs work while something is held that reporting would change; resolves to its answer after that is let go. */
+/** Runs work while a lock keeps reporting from changing something; resolves to the work's result after the lock is released. */
 async function holding<T>(statement: string, work: () => Promise<T>): Promise<T> {
   const session = await system.database.session();
   try {
@@ -62,7 +62,7 @@ async function isUnavailable(): Promise<void> {
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-it('answers 503 with Retry-After while a company is added up for the first time, and other reads as ever', async () => {
+it('answers 503 with Retry-After while a company’s sums are computed for the first time, and other reads as usual', async () => {
   const before = received((await report(COLLECTIONS)).body);
   await holding(companysLock(company.id), async () => {
     await database(`update reporting.generations set state = 'retired' where company_id = $1`);
@@ -73,10 +73,10 @@ it('answers 503 with Retry-After while a company is added up for the first time,
   expect(received((await report(COLLECTIONS)).body)).toEqual(before);
 });
 
-it('never shows what a replica that keeps no sums has changed around them: it says that they are being built', async () => {
+it('never shows records changed by a replica that does not maintain sums, but says that sums are being built', async () => {
   await holding(companysLock(company.id), async () => {
-    // As a replica of the release before writes: its connections do not say that they keep sums. By rules of now, or else
-    // the payment would soon be projected anew, and be what billing has again.
+    // Writes like a replica of the previous release, whose connections do not announce that they maintain sums. Uses the current rules'
+    // version; otherwise the payment would soon be projected again from billing's record.
     await database(`with rules as materialized (select set_config('truckroll.projection', '32767', true))
       update reporting.payments set amount_cents = 2500 from rules where company_id = $1 and id = '${payment['id']}'`);
     await isUnavailable();
@@ -88,7 +88,7 @@ it('never shows what a replica that keeps no sums has changed around them: it sa
   expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 1001 });
 });
 
-it('is wholly of the old time zone until all is of the new one, and says so by meta.timezone and as_of', async () => {
+it('uses only the old time zone until all sums have the new one, and says so in meta.timezone and as_of', async () => {
   await holding('lock table reporting.invoice_summaries in exclusive mode', async () => {
     await system.setTimezone(company, 'Pacific/Kiritimati');
     const changed = Date.now();
@@ -110,7 +110,7 @@ it('is wholly of the old time zone until all is of the new one, and says so by m
   expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 1001 });
 });
 
-it('leaves jobs out by the company’s settings, and has them again', async () => {
+it('leaves jobs out by the company’s settings, and includes them again', async () => {
   const counts = async (settings: { costing_enabled: boolean; verified_only: boolean }): Promise<number> => {
     await system
       .channel('integrations')
@@ -129,7 +129,7 @@ it('leaves jobs out by the company’s settings, and has them again', async () =
   expect(await counts({ costing_enabled: true, verified_only: false })).toBe(tracked.length);
 });
 
-it('holds back as_of of a company whose event is set aside, of no other, until it is applied', async () => {
+it('holds back as_of while an event of the company is a dead letter, and for no other company', async () => {
   const other = await system.createCompany('America/Chicago');
   await system.database.query({ text: 'alter table reporting.payments add constraint refused check (amount_cents <> 666)' });
   await pay(company, payment['id'], 666);
@@ -154,7 +154,7 @@ it('holds back as_of of a company whose event is set aside, of no other, until i
   expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 666 });
 });
 
-it('moves as_of of other companies on while records of one are being published again', async () => {
+it('advances as_of of other companies while one company’s records are being published again', async () => {
   const other = await system.createCompany('America/Chicago');
   const unfinished = async (): Promise<boolean> => (await system.database.query({ text: 'select from billing.publications where not done' })).rowCount > 0;
   const publish = async (): Promise<void> => {
@@ -174,7 +174,7 @@ it('moves as_of of other companies on while records of one are being published a
   await publishing;
 });
 
-it.each(['billing', 'scheduling'] as const)('goes on answering while %s is away, with an as_of that stands still and moves on afterwards', async (owner) => {
+it.each(['billing', 'scheduling'] as const)('answers while %s is down, with an as_of that stops and advances again afterwards', async (owner) => {
   await system.stopService(owner);
   const stopped = Date.now();
   const other = owner === 'billing' ? 'scheduling' : 'billing';
@@ -194,10 +194,10 @@ it.each(['billing', 'scheduling'] as const)('goes on answering while %s is away,
   expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 666 });
 });
 
-it('goes on answering while Kafka is away, with an as_of that stands still and moves on afterwards', async () => {
+it('answers while Kafka is down, with an as_of that stops and advances again afterwards', async () => {
   await system.wires.kafka!.cut();
   const away = Date.now();
-  // Committed all the same, and published later.
+  // Committed now, but published later.
   await pay(company, payment['id'], 777);
   const before = (await report(COLLECTIONS)).body;
   expect((await system.database.query({ text: 'select from billing.outbox' })).rowCount).toBeGreaterThan(0);

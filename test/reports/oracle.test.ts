@@ -1,4 +1,4 @@
-// The four reports held against an oracle that adds up exported records by itself: every bucket, group, filter and page.
+// The four reports compared with an oracle that computes them from exported records: every bucket, group, filter and page.
 import fc from 'fast-check';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
@@ -11,7 +11,7 @@ import { readRecords, type Records, type Settings } from './oracle/records.ts';
 import { randomCompany, type RandomCompany } from './random-company.ts';
 import { randomQuestion } from './random-questions.ts';
 
-/** `npm run test:reports` sets more companies. A company follows from its seed. */
+/** `npm run test:reports` sets more companies. A seed determines a company. */
 const COMPANIES = Number(process.env['REPORT_COMPANIES'] ?? 12);
 const SEED = Number(process.env['REPORT_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const AT_ONCE = 6;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 it(
-  'answers every question about random companies as their exported records add up',
+  'answers every question about random companies as the oracle does',
   async () => {
     const asked = (company: RandomCompany) =>
       fc.array(fc.tuple(randomQuestion(company.cast, company.around), fc.integer({ min: 1, max: 100 })), { minLength: QUESTIONS, maxLength: QUESTIONS });
@@ -52,7 +52,7 @@ async function holdAgainstOracle(described: RandomCompany, asked: readonly (read
     for (const [path, records] of all) expect([path, (await system.importRecords(company, path, records)).problems]).toEqual([path, []]);
   };
   await imported(lines);
-  // While sums by the days of another zone are being made.
+  // Import while sums for the new time zone are being built.
   await set(company, then);
   await imported(again);
   await fresh(system, company, then);
@@ -71,7 +71,7 @@ async function set(company: TestCompany, { timezone, costing, verifiedOnly }: Se
   await admin.updateCompany({ id: company.id, timezone, costing_enabled: costing, verified_only: verifiedOnly });
 }
 
-it('answers for the demo company by every bucket and group as its exported records add up', async () => {
+it('answers for the demo company by every bucket and group as the oracle does', async () => {
   const timezone = 'America/Chicago';
   const company = await system.createCompany(timezone);
   for (const { path, records } of generateCompany({ seed: 7, size: 120, timezone, until: '2026-11-20T18:00:00Z' })) {

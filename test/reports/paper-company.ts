@@ -1,4 +1,4 @@
-// The company of docs/reports.md: the page's tables as lines to import, and its questions with their answers.
+// The company in docs/reports.md: the page's tables as lines to import, and its questions with their answers.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { generateCompany } from '@truckroll/demo-company';
@@ -24,7 +24,7 @@ function table(heading: string): Row[] {
   return rows.map((cells) => Object.fromEntries(names.map((name, n) => [name, cells[n] ?? ''])));
 }
 
-/** What the page asks and what it says is answered. */
+/** The page's requests and the answers it shows. */
 export function questions(): { path: string; format: 'json' | 'csv'; answer: string }[] {
   return [...page.matchAll(/```http\nGET (\S+)\n```\n+```(json|csv)\n([^`]*)```/g)].map(([, path = '', format, answer = '']) => ({
     path,
@@ -33,9 +33,9 @@ export function questions(): { path: string; format: 'json' | 'csv'; answer: str
   }));
 }
 
-/** Dollars as cents, by moving the point. */
+/** Converts dollars to cents by removing the point, without rounding. */
 const cents = (dollars: string): number => Number(dollars.replace('.', ''));
-/** Winter in Chicago is six hours behind. */
+/** A local time in Chicago in winter, UTC−6. */
 const instant = (clock: string): string => new Date(`${clock.replace(' ', 'T')}:00-06:00`).toISOString();
 
 function id(name: string): string {
@@ -46,7 +46,7 @@ function id(name: string): string {
 
 const named = (name: string | undefined): Json | null => (name === undefined || name === '–' ? null : { id: id(name), name });
 
-/** Lines by path, in the order of an import. */
+/** Lines by path, in import order. */
 export function paperCompany(): [path: string, lines: Json[]][] {
   const demo = generateCompany({ seed: 1, size: 20, timezone: TIMEZONE, until: '2026-03-10T16:00:00Z' });
   const templates = Object.fromEntries(demo.map(({ path, records }) => [path, [...records][0] as Json]));

@@ -1,11 +1,11 @@
-// Companies made of what reports stumble over: instants at the borders of days in zones that skip and repeat them, records
-// of things that nobody knows, refunds of payments that nobody knows, corrections and backdating.
+// Random companies full of edge cases for reports: times at day boundaries in zones that skip and repeat days, references to unknown
+// records, refunds of unknown payments, corrections and backdating.
 import fc from 'fast-check';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';
 import { addDays, firstMillisecond } from './oracle/dates.ts';
 
-/** Zones, each with a day of its own kind: skipped, repeated in part, begun an hour late, longer, ordinary. */
+/** Zones with an unusual day each: skipped, partly repeated, starting an hour late, longer, or ordinary. */
 const ZONES = [
   ['America/Chicago', '2025-11-02'],
   ['Pacific/Apia', '2011-12-30'],
@@ -23,7 +23,7 @@ export interface Settings {
   verifiedOnly: boolean;
 }
 
-/** Ids that records refer to; the last of each kind belongs to nothing that is imported. */
+/** Ids that records refer to. The last of each kind is never imported. */
 export interface Cast {
   accounts: string[];
   units: string[];
@@ -31,7 +31,7 @@ export interface Cast {
   members: string[];
 }
 
-/** Lines by path in the order of their import. */
+/** Lines by path, in import order. */
 type Lines = [path: string, lines: Json[]][];
 
 export interface RandomCompany {
@@ -58,14 +58,14 @@ const templates = Object.fromEntries(
 const line = (path: string, fields: Json): Json => ({ ...templates[path], ...fields });
 const named = (id: string | null): Json | null => (id === null ? null : { id, name: `Line ${id.slice(0, 8)}` });
 
-/** Mostly small, sometimes far beyond 32 bits; negative where adjustments are. */
+/** Mostly small, sometimes far beyond 32 bits; adjustments are negative. */
 const cents = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: -2_000, max: 90_000 }) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 ** 44 }) });
 
 function moments(timeZone: string, around: string): fc.Arbitrary<string> {
   const border = fc.tuple(fc.integer({ min: -3, max: 4 }), fc.constantFrom('-', '0', '+', 'later')).map(([days, side]) => {
     const first = firstMillisecond(addDays(around, days), timeZone);
     if (side === '-') return new Date(first - 1).toISOString().replace('Z', '999Z');
-    // Where clocks are set back over midnight, the wall shows the day before again.
+    // When clocks go back across midnight, local clocks show the previous day again.
     if (side === 'later') return new Date(first + 1_800_000).toISOString();
     return new Date(first).toISOString().replace('Z', side === '+' ? '001Z' : '000Z');
   });
@@ -73,7 +73,7 @@ function moments(timeZone: string, around: string): fc.Arbitrary<string> {
   return fc.oneof({ weight: 2, arbitrary: border }, { weight: 1, arbitrary: anywhere });
 }
 
-/** Every record once; some a second time, with other values. */
+/** Every record once, and some a second time with other values. */
 function versions<T>(one: (id: string) => fc.Arbitrary<T>, most: number): fc.Arbitrary<T[][]> {
   const record = fc.uuid().chain((id) => fc.array(one(id), { minLength: 1, maxLength: 2 }));
   return fc.array(record, { minLength: 1, maxLength: most });
@@ -222,7 +222,7 @@ interface Money {
 interface Seat {
   id: string;
   member: string;
-  /** Who takes the seat later. */
+  /** The member who takes the seat later. */
   then: string | null;
 }
 
@@ -243,7 +243,7 @@ function linesOf(cast: Cast, parts: Parts): { lines: Lines; again: Lines } {
   const assignments = (memberOf: (seat: Seat) => string | null): Json[] =>
     parts.seats.flatMap((seats, n) => {
       const { id: job_id } = jobs[n] as Json;
-      // A member sits on a visit once, whoever takes whose seat.
+      // A member is on a visit only once, even after changes of seats.
       const distinct = seats.filter(
         ({ member, then }, at) => !seats.slice(0, at).some((other) => [other.member, other.then].some((id) => id !== null && [member, then].includes(id))),
       );
@@ -265,7 +265,7 @@ function linesOf(cast: Cast, parts: Parts): { lines: Lines; again: Lines } {
       ['job-appointments', visits],
       ['job-assignments', assignments(({ member }) => member)],
       ['invoices', at(parts.invoices, 0)],
-      // A refund may be there before its payment.
+      // A refund may arrive before its payment.
       ['refunds', at(parts.refunds, 0)],
       ['payments', at(parts.payments, 0)],
       ['job-financials', financials(0)],

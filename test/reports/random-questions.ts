@@ -3,13 +3,13 @@ import { addDays, type Bucket } from './oracle/dates.ts';
 import type { Question, ReportName } from './oracle/question.ts';
 import type { Cast } from './random-company.ts';
 
-/** How far a range reaches, so that an answer has hundreds of rows at most. Days. */
+/** Maximum length of a range in days, so that an answer has at most some hundreds of rows. */
 const LENGTHS: Record<Bucket, number> = { day: 40, week: 250, month: 900, quarter: 2000, year: 9000 };
 
-/** How far the range is from the day: around it, from a year before, or all years that there are. */
+/** Position of the range: around the day, starting a year before it, or all years. */
 type Reach = 'near' | 'far' | 'all';
 
-/** Values for a filter; an id that nothing has is among them. */
+/** Values for a filter, including an id that no record has. */
 type Values = readonly string[];
 
 /** Questions about what happens around a day. */
@@ -60,7 +60,7 @@ export function randomQuestion({ accounts, units, types, members }: Cast, around
           report,
           groupBy,
           ...range,
-          // At most half of the filters at once, or hardly anything would be left to count.
+          // At most half of the filters at once, because more would leave almost nothing to count.
           filters: Object.fromEntries(
             Object.entries(given).flatMap(([name, values], n) =>
               values.length > 0 && (back + n) % 2 === 0 ? [[name, name.endsWith('_id') && include ? values.map((id) => id.toUpperCase()) : values]] : [],

@@ -1,4 +1,4 @@
-// What must hold between answers, whatever the figures are, and the company that docs/reports.md adds up on paper.
+// Relations that must hold between answers, whatever the figures, and the example company that docs/reports.md computes on paper.
 import { randomUUID } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
@@ -49,7 +49,7 @@ const question = (report: ReportName, more: Partial<Question> = {}): Question =>
   ...more,
 });
 
-/** Sums of every column that can be added up; `by` keeps what belongs together apart. */
+/** Sums of every additive column, separately for each value of `by`. */
 function sums(rows: readonly Json[], by: (row: Json) => string = () => 'all'): Record<string, Record<string, number>> {
   const found: Record<string, Record<string, number>> = {};
   for (const row of rows) {
@@ -65,7 +65,7 @@ const yearOf = (row: Json): string => `${row['period_start'].slice(0, 4)} ${grou
 
 describe('the company on paper', () => {
   it.each(questions().map(({ path, format, answer }) => [format, path, answer] as const))(
-    'answers as %s what the page says to %s',
+    'answers in %s as the page says for %s',
     async (format, path, answer) => {
       const response = await fetch(`${system.baseUrl}${path}`, {
         headers: { authorization: `Bearer ${paper.apiKey}`, accept: format === 'csv' ? 'text/csv' : 'application/json' },
@@ -85,7 +85,7 @@ describe('the company on paper', () => {
 });
 
 describe.each(REPORTS)('%s of the demo company', (report, groups) => {
-  it('is described by the description, and has something in it', async () => {
+  it('matches its description, and is not empty', async () => {
     for (const groupBy of groups) {
       const query = `start_date=${START}&end_date=${END}&bucket=year${groupBy === null ? '' : `&group_by=${groupBy}`}`;
       const { status, body } = await system.get(demo, `/v1/reports/${report}?${query}`);
@@ -116,7 +116,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     }
   });
 
-  it('is the same in pages of any size', async () => {
+  it('is the same at any page size', async () => {
     for (const groupBy of groups) {
       const asked = question(report, { groupBy, bucket: 'quarter' });
       const whole = await ask(system, demo, asked, 100);
@@ -126,7 +126,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     expect(await ask(system, demo, single, 1)).toEqual(await ask(system, demo, single, 100));
   });
 
-  it('has empty periods but no groups where nothing is, and a row for each period whatever the filters match', async () => {
+  it('has empty periods but no empty groups, and a row for each period whatever the filters match', async () => {
     const nobody = { job_class: ['WARRANTY'] };
     const filters = report === 'collections' ? { account_id: [empty.id] } : nobody;
     for (const groupBy of groups) {
@@ -138,7 +138,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     }
   });
 
-  it('is for user tokens too, and shows a stranger nothing', async () => {
+  it('accepts user tokens too, and shows another company nothing', async () => {
     const path = `/v1/reports/${report}?start_date=${START}&end_date=${END}`;
     const response = await fetch(`${system.baseUrl}${path}`, { headers: { authorization: `Bearer ${system.userToken(demo)}` } });
     const { data } = (await response.json()) as Json;
@@ -147,7 +147,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
   });
 });
 
-it('has whole reports as sums of disjoint filters and of groups', async () => {
+it('is the sum over disjoint filters, and over groups', async () => {
   const cases: [ReportName, string, string[]][] = [
     ['invoice-activity', 'status', ['OPEN', 'PAID']],
     ['collections', 'method', ['CARD', 'ACH', 'CASH', 'CHECK', 'PAYPAL', 'VENMO', 'CASHAPP', 'OTHER', 'WISETACK_LOAN']],
@@ -162,7 +162,7 @@ it('has whole reports as sums of disjoint filters and of groups', async () => {
   }
 });
 
-it('has costs that add up, and profits that are revenue less cost', async () => {
+it('has costs that add up, and profits that are revenue minus cost', async () => {
   for (const report of ['job-profitability', 'technician-participation-profitability'] as const) {
     const rows = await ask(system, demo, question(report, { bucket: 'month', includeExcluded: true }));
     expect(rows.some(({ total_cost_cents }) => total_cost_cents > 0)).toBe(true);
@@ -173,8 +173,8 @@ it('has costs that add up, and profits that are revenue less cost', async () => 
   }
 });
 
-it('has a job with one member equally in both job reports', async () => {
-  // Of job 4 only, which Dana did alone.
+it('has the same figures in both job reports for a job with one member', async () => {
+  // Only job 4 is in this range; Dana did it alone.
   const range = { start: '2026-02-01', end: '2026-03-01', bucket: 'month' as const };
   const [job] = await ask(system, paper, question('job-profitability', range));
   const [member] = await ask(system, paper, question('technician-participation-profitability', range));
@@ -184,7 +184,7 @@ it('has a job with one member equally in both job reports', async () => {
   expect(figures['job_count']).toBe(1);
 });
 
-it('has the sums of the invoices that a list gives for the same filters', async () => {
+it('has the sums of the invoices listed with the same filters', async () => {
   const account = lines['invoices']!.find(({ status, issued_at }) => status === 'PAID' && issued_at !== null)!['account'].id as string;
   for (const filters of [
     {},
@@ -214,7 +214,7 @@ it('has the sums of the invoices that a list gives for the same filters', async 
   }
 });
 
-it('shows new names at once with the old figures', async () => {
+it('shows new names at once, with unchanged figures', async () => {
   const asked = question('invoice-activity', { groupBy: 'account', bucket: 'quarter' });
   const before = await ask(system, demo, asked);
   const { id } = lines['accounts']!.find((account) => before.some((row) => groupOf(row) === account['id']))!;
@@ -228,7 +228,7 @@ it('shows new names at once with the old figures', async () => {
   expect(await csv.text()).toContain(`,"account","${id}","'=Renamed ""Household""","USD",`);
 });
 
-it('follows a change of the company’s settings as a whole, and says which are in effect', async () => {
+it('applies a change of the company’s settings as a whole, and says which are in effect', async () => {
   const asked = question('job-profitability', { bucket: 'month' });
   const before = await ask(system, paper, asked);
   const admin = system.channel('integrations').client(CompanyAdminServiceService);
@@ -242,7 +242,7 @@ it('follows a change of the company’s settings as a whole, and says which are 
   expect(await ask(system, paper, asked)).toEqual(before);
 });
 
-it('counts who is assigned now: a member whose last seat is taken away is in no row', async () => {
+it('counts current assignments: a member whose last assignment was removed is in no row', async () => {
   const asked = question('technician-participation-profitability');
   const membersOf = async (): Promise<string[]> => (await ask(system, paper, asked)).map(groupOf);
   const seats = (await readAll(system, paper, '/v1/job-assignments?limit=100')).filter(({ team_member }) => team_member.name === 'Lee Ortiz');
@@ -265,7 +265,7 @@ it('counts who is assigned now: a member whose last seat is taken away is in no 
   expect(left).not.toContain(id);
 });
 
-it('answers 500 for a figure that no number holds, by period, group and field, and serves all others', async () => {
+it('answers 500 for a figure too large for a number, naming period, group and field, and serves all others', async () => {
   const most = Number.MAX_SAFE_INTEGER;
   const [small, large] = ['0', 'f'].map((digit) => `${digit}${randomUUID().slice(1)}`) as [string, string];
   const invoice = lines['invoices']!.find(({ status }) => status === 'PAID') as Json;

@@ -1,5 +1,5 @@
-// Sums follow from what owners hold in the end, in whatever order, how often and how late reporting is told: no cent drifts.
-// CI applies some thousands of events; REPORT_EVENTS=100000 as many as one likes.
+// Sums depend only on the owners' final records, not on the order, number or delay of the events that reporting receives. CI applies some
+// thousands of events; set REPORT_EVENTS=100000 for more.
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource, topics, type TopicDefinition } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
@@ -34,10 +34,10 @@ let applied = 0;
 beforeAll(async () => {
   ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings, maxConnections: 6 }));
   const metrics = createMetrics('reporting');
-  // It is told of everything here, and never looks by itself.
+  // This test notifies the builder of every change, so it never polls.
   builder = summaryBuilder(database, silentLog, metrics, 2 ** 31 - 1);
   await builder.start?.();
-  // Handed its events here: it is not started.
+  // Events are passed in directly, so the subscriber is not started.
   const kafka = createKafka('test', { kafkaBrokers: ['127.0.0.1:1'] }, silentLog);
   subscriber = new Subscriber({ database, kafka, group: 'reporting', subscriptions: readModelSubscriptions(() => builder.look()), log: silentLog, metrics });
 });
@@ -130,7 +130,7 @@ function told(path: string, id: string, version: number, line: Json | null): Tol
   return { path, id, version, payload: line === null ? null : Buffer.from(codec(record.typeName).encode(value).finish()) };
 }
 
-/** Through the whole path that a message takes once it has been read. */
+/** Applies messages the way the subscriber does after reading them. */
 async function apply(company: string, events: readonly Told[]): Promise<void> {
   for (const [path, ofTopic] of Map.groupBy(events, (event) => event.path)) {
     const topic = TOPICS[path]!.name;
@@ -197,7 +197,7 @@ async function createCompany(cast: Cast): Promise<string> {
   return id;
 }
 
-/** Every row of every table of sums that is read, once nothing is left to build. */
+/** Every row of the tables of sums that reports read, once everything is built. */
 async function sums(company: string): Promise<Record<string, string[]>> {
   const isBuilt = async (): Promise<boolean> => {
     const text = `select exists (select from generations where company_id = $1 and state = 'current') and not exists (select from generations where company_id = $1 and state <> 'current')
@@ -217,7 +217,7 @@ async function sums(company: string): Promise<Record<string, string[]>> {
   );
 }
 
-it('comes to the same sums by events that are shuffled, repeated and late as by the last of each record', async () => {
+it('computes the same sums from shuffled, repeated and late events as from the last event of each record', async () => {
   let drift = 0n;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
@@ -238,7 +238,7 @@ it('comes to the same sums by events that are shuffled, repeated and late as by 
         [events[i], events[j]] = [events[j] as Told, events[i] as Told];
       }
       const [shuffled, plain] = [await createCompany(cast), await createCompany(cast)];
-      // In deliveries of every size, while sums are first built.
+      // In batches of different sizes, while sums are first being built.
       for (let start = 0; start < events.length; ) {
         const size = 1 + chance.below(2 * BATCH);
         await apply(shuffled, events.slice(start, start + size));
@@ -258,7 +258,7 @@ it('comes to the same sums by events that are shuffled, repeated and late as by 
   expect(drift).toBe(0n);
 }, 1_200_000);
 
-/** Cents by which sums of the whole differ from the records themselves, added up here. */
+/** Difference in cents between the stored sums and those added up here from the records. */
 async function driftOf(company: string, last: readonly Told[]): Promise<bigint> {
   const { rows } = await database.query<{ paid: string; refunded: string; invoiced: string }>({
     text: `select (select coalesce(sum(received_cents), 0)::text from collection_summaries where company_id = $1 and part = 'month') as paid,

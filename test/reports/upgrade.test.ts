@@ -1,4 +1,4 @@
-// From the release that had no reports to this one: side by side for a while, and on what that one left behind.
+// Upgrading from the release without reports: both releases side by side for a while, and a start on the old release's data.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
 import { Database, createMetrics, silentLog, type MigrationSet } from '@truckroll/service-kit';
@@ -22,7 +22,7 @@ import { readRecords } from './oracle/records.ts';
 
 const TIMEZONE = 'America/Chicago';
 const SETTINGS = { timezone: TIMEZONE, costing: true, verifiedOnly: false };
-/** The last migration of that release, by set; it had no others. */
+/** The last migration of that release, by set; it had no other sets. */
 const LAST: Readonly<Record<string, string>> = {
   integrations: '0005',
   scheduling: '0006',
@@ -68,7 +68,7 @@ async function addsUp(of: System): Promise<void> {
   }
 }
 
-/** What that release did with an event: it knew of no sums, and its connections say nothing of them. */
+/** Applies an event like that release, which did not maintain sums and whose connections do not announce that they do. */
 function ofReleaseBefore(model: ReadModel, applied: () => void): Subscription {
   return {
     topic: model.topic,
@@ -87,7 +87,7 @@ function ofReleaseBefore(model: ReadModel, applied: () => void): Subscription {
   };
 }
 
-it('keeps sums right beside a replica of the release before in its consumer group, and as_of moves on when that one is gone', async () => {
+it('keeps sums correct while a replica of the previous release is in its consumer group, and advances as_of once that replica is gone', async () => {
   const { DATABASE_URL: url = '', KAFKA_BROKERS: brokers = '', KAFKA_PREFIX: kafkaPrefix = '' } = system.serviceEnvironment;
   const database = new Database({ url, schema: reporting.schema, settings: reporting.settings, maxConnections: 4 });
   let applied = 0;
@@ -129,7 +129,7 @@ it('keeps sums right beside a replica of the release before in its consumer grou
   await addsUp(system);
 }, 120_000);
 
-/** A database as that release left it, with what is in this one of what it knew. */
+/** A database as that release would have left it, with its share of the current data. */
 async function left(): Promise<TestDatabase> {
   const released = (set: MigrationSet): MigrationSet => ({
     ...set,
@@ -146,7 +146,7 @@ async function left(): Promise<TestDatabase> {
     values: [SCHEMAS.map(({ schema }) => schema)],
   });
   for (const { name, columns } of tables) {
-    // Of topics that were not there, nothing was applied.
+    // That release did not have these topics, so it applied none of their events.
     const known = name === 'reporting.inbox_version' ? `where topic not like '%.payments' and topic not like '%.refunds'` : '';
     const { rows } = await system.database.query<{ all_rows: string }>({
       text: `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as all_rows from ${name} t ${known}`,
@@ -160,7 +160,7 @@ async function left(): Promise<TestDatabase> {
   return database;
 }
 
-it('answers right at the first start on what the release before left behind, without an import, and wrongly at no moment until then', async () => {
+it('is correct after the first start on the previous release’s data, without an import, and never wrong before', async () => {
   const expected = await Promise.all(QUESTIONS.map((question) => ask(system, company, question)));
   const upgraded = await startSystem({ database: await left() });
   try {

@@ -55,12 +55,12 @@ describe('the statements of the sources', () => {
     tables = await tablesOfCompanies();
   });
 
-  it('can be read, except those that are listed', () => {
+  it('can be read, except those listed', () => {
     const unread = written.filter(({ declared, texts }) => declared && texts.some((text) => parseable(text) === undefined));
     expect(unread.map(({ at }) => at).sort()).toEqual(Object.keys(NOT_READ).sort());
   });
 
-  it('bind every table that has a company, except those that are listed', () => {
+  it('bind every table that has a company, except those listed', () => {
     const found = new Map<string, Set<string>>();
     for (const { at, file, texts } of written) {
       const own = tables.get(file.split('/')[1] as string);
@@ -78,7 +78,7 @@ describe('the statements of the sources', () => {
   });
 });
 
-test('reads what conditions, callers, loops and constants of other files make of a text', () => {
+test('reads texts that depend on conditions, callers, loops and constants of other files', () => {
   const root = mkdtempSync(join(tmpdir(), 'truckroll-sql-'));
   try {
     mkdirSync(join(root, 'packages/x/src'), { recursive: true });

@@ -11,7 +11,7 @@ const SOURCES = ['packages/*/src', 'services/*/src', 'gateway/src', 'tools/cli/s
 
 /** A statement as the sources write it: an object with a `text`. */
 export interface Written {
-  /** File and name of the statement; of one without a name, the function that it stands in. */
+  /** File and name of the statement; without a name, the function that contains it. */
   readonly at: string;
   readonly file: string;
   /** Whether the object's type is Statement. Other objects have a `text` too, such as messages. */

@@ -33,7 +33,7 @@ interface Scope {
 }
 
 const COMPANY = 'company_id';
-/** Location of a row, by which a statement finds the rows again that it has selected: it implies their company. */
+/** Location of a row, with which a statement finds rows it selected earlier. It implies their company. */
 const ROW = 'ctid';
 const NO_SCOPE: Scope = { rows: [], outer: undefined, withs: new Map() };
 
@@ -327,7 +327,7 @@ function renamed(outputs: readonly Output[], names: readonly Node[] | undefined)
   return names === undefined ? outputs : outputs.map(({ name, origin }, i) => ({ name: names[i]?.['String'].sval ?? name, origin }));
 }
 
-/** The column, where an expression is one with or without a cast. */
+/** The column, if the expression is a column with or without a cast. */
 function columnOf(expression: Node): Node | undefined {
   if (expression['TypeCast'] !== undefined) return columnOf(expression['TypeCast'].arg);
   return expression['ColumnRef'];

@@ -1,11 +1,11 @@
-// What a report must say, worked out from the records alone: every row, in order (decisions §2 and §13).
+// Computes a report's rows, in order, from the records alone (decisions §2 and §13).
 import type { Json } from '../../support/expected.ts';
 import { countedBy, type Counted } from './counted.ts';
 import { periodsOf } from './dates.ts';
 import type { Question } from './question.ts';
 import type { Records } from './records.ts';
 
-/** The key that a filter looks at. */
+/** The key that each filter compares. */
 const FILTERED: Record<string, string> = {
   status: 'status',
   account_id: 'account',
@@ -48,7 +48,7 @@ function nullsLast(a: string | null, b: string | null): number {
   return a < b ? -1 : 1;
 }
 
-/** The owner's latest name; of what nobody knows, what is left. */
+/** The owner's latest name; for an unknown record, the best available text. */
 function labelOf(dimension: string, value: string, records: Records): string {
   if (dimension === 'payment_method') return value;
   const path = (
@@ -106,12 +106,12 @@ function columnsOf({ report }: Question, counted: readonly Counted[]): Json {
   };
 }
 
-/** A fraction, not a sum of cents: one too large for four decimals is the nearest number. */
+/** A fraction rather than a sum of cents, so a value too large for four decimals becomes the nearest number. */
 function marginOf(profit: bigint, revenue: bigint): number {
   return revenue === 0n ? 0 : Number(quotient(profit * 10_000n, revenue)) / 10_000;
 }
 
-/** To the nearest whole, halves toward positive infinity: the greatest whole not above a/b + 1/2. */
+/** Rounds to the nearest integer, halves toward positive infinity: the greatest integer not above a/b + 1/2. */
 function quotient(a: bigint, b: bigint): bigint {
   const [over, under] = b < 0n ? [-2n * a - b, -2n * b] : [2n * a + b, 2n * b];
   const whole = over / under;

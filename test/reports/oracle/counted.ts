@@ -1,18 +1,18 @@
-// Which records a report counts, on which day, in which groups and with which amounts (decisions §2 and §13).
+// Decides which records a report counts, on which day, in which groups and with which amounts (decisions §2 and §13).
 import type { Json } from '../../support/expected.ts';
 import { localDate, millis } from './dates.ts';
 import type { Question } from './question.ts';
 import type { Records } from './records.ts';
 
-/** One record that counts. A report's columns are sums of amounts. */
+/** A counted record. A report's columns are sums of its amounts. */
 export interface Counted {
   date: string;
-  /** By dimension and by filter: the same names mean the same thing. */
+  /** Values by dimension and filter, which share names. */
   keys: Record<string, string | null>;
   amounts: Record<string, bigint>;
 }
 
-/** What a report looks at, before its range and filters. */
+/** The records that a report counts, before its range and filters apply. */
 export function countedBy(question: Question, records: Records): Counted[] {
   switch (question.report) {
     case 'invoice-activity':

@@ -1,13 +1,13 @@
-// Days and periods by the calendar alone: Intl for zones, Date in UTC for arithmetic. Nothing of the product is used.
+// Days and periods by the calendar alone: Intl for zones, Date in UTC for arithmetic. Uses no product code.
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Longer than any zone ever turned its clocks back, the date line included. */
+/** Longer than any zone ever turned its clocks back, including date-line changes. */
 const LOOK_BACK_MS = 26 * 60 * MINUTE_MS;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What a wall shows at an instant: the calendar, and the clock to the minute as if it were UTC. */
+/** The local date at an instant, and the local time to the minute as if it were UTC. */
 function wall(ms: number, timeZone: string): { date: string; clock: number } {
   let format = formats.get(timeZone);
   if (format === undefined) {
@@ -20,7 +20,7 @@ function wall(ms: number, timeZone: string): { date: string; clock: number } {
   return { date, clock: Date.parse(`${date}T${part['hour']}:${part['minute']}:00Z`) };
 }
 
-/** Milliseconds, rounded down, of `2026-03-01T15:04:05.123456Z`. A day never begins between two milliseconds. */
+/** The instant in milliseconds, rounded down. A day never begins between two milliseconds. */
 export function millis(instant: string): number {
   return Date.parse(instant.replace(/\.(\d{3})\d*Z$/, '.$1Z'));
 }
@@ -28,8 +28,8 @@ export function millis(instant: string): number {
 const known = new Map<string, string>();
 
 /**
- * The date that an instant belongs to: the latest whose first instant is not after it (decisions §13). That is the latest
- * date that any wall has shown until then, for where clocks go back over midnight the new day has begun all the same.
+ * The local date of an instant: the latest date whose first instant is not after it (decisions §13). That is the latest date shown by a
+ * local clock up to then: when clocks go back across midnight, the new day has already begun.
  */
 export function localDate(instant: string, timeZone: string): string {
   const key = `${timeZone} ${instant}`;
@@ -50,7 +50,7 @@ function latestShown(ms: number, timeZone: string): string {
   return latest;
 }
 
-/** The first millisecond whose local date is that one or later. */
+/** The first millisecond whose local date is this date or later. */
 export function firstMillisecond(date: string, timeZone: string): number {
   let low = Date.parse(`${date}T00:00:00Z`) - 2 * DAY_MS;
   let high = low + 4 * DAY_MS;
@@ -68,7 +68,7 @@ export function addDays(date: string, days: number): string {
 
 export type Bucket = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
-/** First day and day after the last of every period, cut to the range. */
+/** The first day of every period and the day after its last, cut to the range. */
 export function periodsOf(start: string, end: string, bucket: Bucket): [start: string, end: string][] {
   const periods: [string, string][] = [];
   for (let from = start; from < end; ) {
@@ -80,7 +80,7 @@ export function periodsOf(start: string, end: string, bucket: Bucket): [start: s
   return periods;
 }
 
-/** First day of the period after the one that the date is in. */
+/** First day of the period that follows the date's period. */
 function following(date: string, bucket: Bucket): string {
   const at = utc(date);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
@@ -100,7 +100,7 @@ function utc(date: string): Date {
   return at;
 }
 
-/** Years beyond 9999 sort after all others, which is all that is asked of them. */
+/** Years beyond 9999 only need to sort after all others. */
 function text(date: Date): string {
   const year = date.getUTCFullYear();
   return year > 9999 ? '9999-99-99' : `${String(year).padStart(4, '0')}-${date.toISOString().slice(-19, -14)}`;

@@ -1,4 +1,4 @@
-// What can be asked of the four reports (decisions §2), as the oracle and the random questions both need it.
+// A query to one of the four reports (decisions §2), for the oracle and the random questions.
 import type { Bucket } from './dates.ts';
 
 export type ReportName = 'invoice-activity' | 'collections' | 'job-profitability' | 'technician-participation-profitability';
@@ -9,12 +9,12 @@ export interface Question {
   end: string;
   bucket: Bucket;
   groupBy: string | null;
-  /** By parameter; only those that are given. */
+  /** Values by parameter; only those that are given. */
   filters: Record<string, string[]>;
   includeExcluded: boolean;
 }
 
-/** The question as a request's path. */
+/** The question as a request path. */
 export function pathOf({ report, start, end, bucket, groupBy, filters, includeExcluded }: Question, limit = 100): string {
   const query = new URLSearchParams({ start_date: start, end_date: end, bucket, limit: String(limit) });
   if (groupBy !== null) query.set('group_by', groupBy);

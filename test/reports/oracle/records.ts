@@ -1,4 +1,4 @@
-// A company as its exports have it: the public reads, record by record.
+// A company's records, as the public API returns them.
 import type { Json } from '../../support/expected.ts';
 import type { System, TestCompany } from '../../support/system.ts';
 
@@ -16,7 +16,7 @@ const PATHS = [
   'refunds',
 ] as const;
 
-/** Settings that no read shows. */
+/** Settings that no read returns. */
 export interface Settings {
   timezone: string;
   costing: boolean;
@@ -25,7 +25,7 @@ export interface Settings {
 
 export type Records = Settings & Record<(typeof PATHS)[number], Json[]>;
 
-/** Every record that figures follow from, by the public reads. */
+/** Every record that the figures depend on, from the public API. */
 export async function readRecords(system: System, company: TestCompany, settings: Settings): Promise<Records> {
   const read = await Promise.all(PATHS.map(async (path) => [path, await readAll(system, company, `/v1/${path}?limit=100`)] as const));
   return { ...settings, ...Object.fromEntries(read) } as Records;
