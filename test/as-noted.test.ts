@@ -1,4 +1,4 @@
-// Whether what is made of files is made again: scripts/as-noted.mjs.
+// scripts/as-noted.mjs decides whether generated files must be generated again.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
@@ -27,7 +27,7 @@ beforeEach(() => {
   noteAll();
 });
 
-test('nothing is made again while files and folders are as they were', () => {
+test('accepts the output while files and folders are unchanged', () => {
   expect(isAsNoted(name)).toBe(true);
   expect(isAsNoted(`${name} of another`)).toBe(false);
 });
@@ -37,12 +37,12 @@ test.each<[string, () => void]>([
   ['a source is gone', () => rmSync(source)],
   ['what was made is gone', () => rmSync(made)],
   ['a folder has a file more', () => writeFileSync(join(folder, 'another.ts'), '')],
-])('it is made again when %s', (_, change) => {
+])('generates again when %s', (_, change) => {
   change();
   expect(isAsNoted(name)).toBe(false);
 });
 
-test('it is made again when a source was written while it was being made', () => {
+test('generates again when a source was written during generation', () => {
   writeFileSync(source, 'two');
   noteAll(1);
   expect(isAsNoted(name)).toBe(false);

@@ -27,7 +27,7 @@ let other: TestCompany;
 let desk: DispatchDesk;
 let api: WebhooksApi;
 let user: object;
-/** What Ana, an operator, calls. */
+/** Channels with the credential of Ana, an operator. */
 let ana: Record<'integrations' | 'scheduling' | 'reporting', Channel>;
 let stored: Database;
 /** Every secret that was shown once. */
@@ -119,7 +119,7 @@ describe('the audit trail', () => {
     expect(listed[5]).toMatchObject({ before: { name: 'Renamed' }, after: null });
   });
 
-  it('names the operator of every change of a company, a user or a key', async () => {
+  it('names the operator of every change to a company, a user or a key', async () => {
     const [companies, users, keys] = [CompanyAdminServiceService, UserAdminServiceService, KeyAdminServiceService].map((service) =>
       ana.integrations.client(service as typeof CompanyAdminServiceService),
     ) as unknown as [any, any, any];
@@ -250,14 +250,14 @@ describe('the audit trail', () => {
     expect((await desk.add(visit)).status).toBe(409);
     const added = () => events('&action=assignment.added');
     await until('the first write in the trail', added, (listed) => listed.some(({ after }) => after?.['appointment_id'] === visit['id']));
-    // An entry of a later write of the same visit would have come behind this one.
+    // The trail is in order, so once this removal shows, an entry for the refused write would show, too.
     await desk.remove(first.body['data'].assignments[0].id, first.body['data'].revision);
     const removed = () => events('&action=assignment.removed');
     await until('the removal in the trail', removed, (listed) => listed.some(({ before }) => before?.['appointment_id'] === visit['id']));
     expect((await events('&action=assignment.added')).filter(({ after }) => after?.['appointment_id'] === visit['id'])).toHaveLength(1);
   });
 
-  it('shows an import by what it stored', async () => {
+  it('shows an import with the records it stored', async () => {
     const since = new Date().toISOString();
     await desk.store('team-members', desk.member());
     const imports = () => events(`&from=${since}&action=records.imported`);
@@ -272,7 +272,7 @@ describe('the audit trail', () => {
     });
   });
 
-  it('shows what an operator reads of a company, and nothing of intake', async () => {
+  it('shows which of a company’s data an operator read, and nothing of intake', async () => {
     const intake = ana.scheduling.client(IntakeServiceService);
     await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.PHONE, summary: 'a private matter' });
     await ana.integrations.client(KeyAdminServiceService).listKeys({ company_id: company.id });
@@ -287,7 +287,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await events('', system.userToken(other)))).not.toContain('list_keys');
   });
 
-  it('shows an operator the commands that concern no company, of every service', async () => {
+  it('shows an operator the commands that concern no company, for every service', async () => {
     await ana.integrations.client(ParkingServiceService).retryParkedEvents({});
     await ana.reporting.client(ParkingServiceService).retryParkedEvents({});
     for await (const _ of ana.scheduling.client(ProjectionServiceService).reproject({ path: 'tags' }));
@@ -305,7 +305,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await events())).not.toContain('retry_parked_events');
   });
 
-  it('shows an operator all companies, with no more of an endpoint’s URL than its origin', async () => {
+  it('shows an operator all companies, and only the origin of an endpoint’s URL', async () => {
     await api.endpoint({ url: 'https://example.com/path-that-is-a-secret?token=1' });
     const { events: all } = await ana.integrations
       .client(AuditAdminServiceService)
@@ -315,7 +315,7 @@ describe('the audit trail', () => {
     expect(all.find(({ event }) => event?.action === 'webhook.created')?.event?.after).toContain('"url":"https://example.com"');
   });
 
-  it('holds no secret that was ever shown', async () => {
+  it('contains no secret that was ever shown', async () => {
     const { rows } = await stored.query<{ row: string }>({ text: 'select e::text as row from audit_events e' });
     const trail = JSON.stringify(rows) + JSON.stringify(await events());
     expect(secrets.length).toBeGreaterThan(5);

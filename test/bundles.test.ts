@@ -1,5 +1,5 @@
-// What is run of a program: its bundle where there is one of its modules as they are now, its modules otherwise. In a checkout
-// of its own: a service and a gateway of one module each, beside the scripts as they are.
+// A program runs from its bundle if the bundle is up to date, else from its modules. Uses a separate checkout with the real scripts, and a
+// service and a gateway of one module each.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ function write(path: string, text: string): void {
   const file = join(checkout, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
-  // As a checkout's files are: older than what is made of them.
+  // Sources must be older than what is built from them.
   utimesSync(file, 1, 1);
 }
 
@@ -42,14 +42,14 @@ function node(...args: string[]): string {
   }).trim();
 }
 
-/** As start does it. */
+/** As `npm start` does it. */
 const bundle = () => node('-e', `import('./scripts/bundles.mjs').then(({ bundleSystem }) => bundleSystem())`);
 const bundleOf = () => node('-e', `import('./scripts/bundles.mjs').then(({ bundleOf }) => console.log(bundleOf('${PROGRAM}')))`);
 const BUNDLE = join(checkout, 'node_modules/.cache/bundles/system/services/trial/src/main.mjs');
-/** Modules find what lies beside them where they stand, wherever they were bundled to. */
+/** Even in a bundle, `import.meta` refers to the original module, so that it finds the files next to it. */
 const says = (word: string) => `${word} ${join(checkout, PROGRAM)}`;
 
-test('a program is run from a bundle once there is one, until one of its modules has changed since', () => {
+test('runs from a bundle once there is one, until one of its modules changes', () => {
   expect(bundleOf()).toBe('undefined');
   bundle();
   expect(bundleOf()).toBe(BUNDLE);
@@ -61,7 +61,7 @@ test('a program is run from a bundle once there is one, until one of its modules
   expect(node(BUNDLE)).toBe(says('second, and longer'));
 });
 
-test('modules that cannot be bundled are said to be wrong, and are not run from what was bundled before', () => {
+test('reports modules that cannot be bundled, and does not run an older bundle', () => {
   write(WORD, 'export const word: string =');
   expect(bundle).toThrow(/word\.ts/);
   expect(bundleOf()).toBe('undefined');

@@ -1,4 +1,4 @@
-// @truckroll/client, and bodies as the description shows them, against the whole system.
+// @truckroll/client, and the request bodies in the API description, against the whole system.
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { Chance } from '../tools/cli/src/simulate/chance.ts';
@@ -9,7 +9,7 @@ import { openFaultyProxy } from './support/faulty-proxy.ts';
 import { startSystem, type System } from './support/system.ts';
 
 const VISITS = 20;
-/** Of each visit: a technician is added and removed so often. */
+/** How often each visit gets a technician and loses it again. */
 const ROUNDS = 25;
 const TIMES = { starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
 
@@ -62,7 +62,7 @@ describe('the client', () => {
     }
   }, 120_000);
 
-  it('tells a stale revision at once, with the one of now, and repeats nothing', async () => {
+  it('reports a stale revision at once, with the current revision, and does not retry', async () => {
     const visit = await desk.visit();
     const retries: Retry[] = [];
     const watched = createClient({ baseUrl: system.baseUrl, token: desk.company.apiKey, onRetry: (retry) => retries.push(retry) });
@@ -77,7 +77,7 @@ describe('the client', () => {
     expect(retries).toEqual([]);
   });
 
-  it('pages by the cursors of reports and of /api/v1 too', async () => {
+  it('pages through reports and /api/v1 by cursor', async () => {
     const query = { start_date: '2026-01-01', end_date: '2026-04-01', limit: 2 };
     const pages: number[] = [];
     for await (const page of api.pages('/v1/reports/invoice-activity', { query })) pages.push(page.data.length);
@@ -95,21 +95,21 @@ describe('the client', () => {
     await user.delete('/api/v1/integrations/webhooks/{id}', { path });
   });
 
-  it('gives a report as CSV as it came', async () => {
+  it('returns a CSV report unchanged', async () => {
     const query = { start_date: '2026-01-01', end_date: '2026-02-01' };
     const answer = await api.raw('get', '/v1/reports/collections', { query, headers: { accept: 'text/csv' } });
     expect([answer.headers.get('content-type'), (await answer.text()).split('\r\n').length]).toEqual([expect.stringMatching(/^text\/csv/), 3]);
   });
 });
 
-/** Operations of the description that take a body, with its example. */
+/** Operations of the description that have a request body, with its example. */
 interface Described {
   verb: string;
   path: string;
   example: Record<string, any>;
 }
 
-describe('the bodies that the description shows', () => {
+describe('the request bodies in the description', () => {
   const document = JSON.parse(readFileSync(new URL('../gateway/openapi.json', import.meta.url), 'utf8'));
   const described: Described[] = Object.entries<Record<string, any>>(document.paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).flatMap(([verb, { requestBody }]) =>
@@ -117,7 +117,7 @@ describe('the bodies that the description shows', () => {
     ),
   );
 
-  it('are accepted as they are, but for the revision of the visit, each by its operation', async () => {
+  it('are accepted unchanged, except for the visit’s revision, each by its operation', async () => {
     const bodyOf = (verb: string, path: string): Record<string, any> => described.find((each) => each.verb === verb && each.path === path)!.example;
     const { appointment_id, team_member_id, customer_notification } = bodyOf('POST', '/v1/job-assignments');
     await desk.store('job-appointments', line.visit({ id: appointment_id, job_id: desk.job['id'] }));
@@ -138,7 +138,7 @@ describe('the bodies that the description shows', () => {
       ...stamps,
     });
 
-    /** Of what was made by an earlier body. */
+    /** Id of the record that an earlier request created. */
     let id = '';
     for (const { verb, path, example } of described.toSorted((a, b) => order(a) - order(b))) {
       const isWrite = path.startsWith('/v1/');
@@ -159,7 +159,7 @@ describe('the bodies that the description shows', () => {
     expect(described).toHaveLength(7);
   });
 
-  /** Each after what it needs. */
+  /** Each operation after those whose records it needs. */
   function order({ path, verb }: Described): number {
     return (
       ['POST /v1/job-assignments', 'DELETE /v1/job-assignments/{id}', 'POST /api/v1/integrations/api-keys', 'POST /api/v1/integrations/webhooks'].indexOf(

@@ -1,4 +1,4 @@
-// What `npm run generate` says of a contract that is wrong.
+// Error messages of `npm run generate` for an invalid contract.
 import { spawnSync } from 'node:child_process';
 import { Tree } from './rollout/tree.ts';
 

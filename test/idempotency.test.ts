@@ -1,4 +1,4 @@
-// Writes that are sent again, and writes that meet (api.md, "Rules shared by both scheduling writes"; decisions §5).
+// Repeated and concurrent writes (api.md, "Rules shared by both scheduling writes"; decisions §5).
 import { randomUUID } from 'node:crypto';
 import { KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import * as line from '../services/scheduling/test/records.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-/** Everything that a replay repeats. */
+/** The parts of a reply that a replay must repeat. */
 const repeated = ({ status, headers, body }: Reply): unknown => [status, headers.get('location'), JSON.stringify(body['data']), body['notification']];
 
 async function secondKey({ id }: TestCompany, userId?: string): Promise<string> {
@@ -26,8 +26,8 @@ async function secondKey({ id }: TestCompany, userId?: string): Promise<string> 
   return (await integrations.client(KeyAdminServiceService).createKey({ company_id: id, user_id: user, name: 'second', limits })).value;
 }
 
-describe('a write that is sent again', () => {
-  it('repeats status, Location, data and notification with fresh meta, says so, and changes nothing', async () => {
+describe('a repeated write', () => {
+  it('repeats status, Location, data and notification with fresh meta, marks the answer as a replay, and changes nothing', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const [first, again] = [await desk.add(visit, {}, { key }), await desk.add(visit, {}, { key })];
@@ -61,7 +61,7 @@ describe('a write that is sent again', () => {
     expect((await desk.read(visit['id']))['assignments']).toHaveLength(2);
   });
 
-  it('is the same request however its values are spelled', async () => {
+  it('is the same request even when its values are spelled differently', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const first = await desk.add(visit, {}, { key });
@@ -74,7 +74,7 @@ describe('a write that is sent again', () => {
     for (const fields of spellings) expect(repeated(await desk.add(visit, fields, { key }))).toEqual(repeated(first));
   });
 
-  it('is refused where its key was used for another body, another visit, another assignment or another operation', async () => {
+  it('is refused if its key was used for another body, visit, assignment or operation', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const first = await desk.add(visit, {}, { key });
@@ -93,7 +93,7 @@ describe('a write that is sent again', () => {
     expect(refusal(await desk.remove(randomUUID(), revision, { key: removal }))[1]).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('may use its key again after a refusal: only successes are stored', async () => {
+  it('may use its key again after a refusal, because only successes are stored', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     expect((await desk.add(visit, { expected_revision: 'e'.repeat(64) }, { key })).status).toBe(409);
@@ -114,7 +114,7 @@ describe('a write that is sent again', () => {
     expect((await elsewhere.add(await elsewhere.visit(), {}, { key })).headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('commits once and answers alike when 32 clients send it at once', async () => {
+  it('commits once and gets the same answer when 32 clients send it concurrently', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const replies = await Promise.all(Array.from({ length: 32 }, () => desk.add(visit, {}, { key })));
@@ -130,8 +130,8 @@ describe('a write that is sent again', () => {
   });
 });
 
-describe('writes that meet on one visit', () => {
-  it('let exactly one win per revision; the others learn the revision that it made', async () => {
+describe('concurrent writes to one visit', () => {
+  it('let exactly one write win per revision and give the others the new revision', async () => {
     const visit = await desk.visit();
     const members = Array.from({ length: 12 }, (_, i) => desk.member({ name: `Member ${i}` }));
     await desk.store('team-members', ...members);
@@ -144,7 +144,7 @@ describe('writes that meet on one visit', () => {
     }
   });
 
-  it('all succeed in the end when each goes on with the revision that it was told', async () => {
+  it('all succeed eventually when each retries with the revision it received', async () => {
     const visit = await desk.visit();
     const members = Array.from({ length: 8 }, (_, i) => desk.member({ name: `Member ${i}` }));
     await desk.store('team-members', ...members);
@@ -161,14 +161,14 @@ describe('writes that meet on one visit', () => {
     expect(new Set(assignments.map(({ team_member }: line.Line) => team_member.id)).size).toBe(8);
   });
 
-  it('remove one assignment once: the second finds it missing', async () => {
+  it('remove an assignment once: the second request finds it missing', async () => {
     const added = await desk.add(await desk.visit());
     const { assignments, revision } = added.body['data'];
     const replies = await Promise.all([1, 2, 3, 4].map(() => desk.remove(assignments[0].id, revision)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
   });
 
-  it('agree with an import of the same visit’s assignments that runs beside them', async () => {
+  it('are consistent with a concurrent import of the same visit’s assignments', async () => {
     const visit = await desk.visit();
     const imported = desk.technicians.slice(1).map((id) => line.assignment({ job_id: desk.job['id'], appointment_id: visit['id'], team_member: line.ref(id) }));
     const adding = (async () => {

@@ -6,12 +6,12 @@ import { difference, pinnedPnpm } from '../scripts/pnpm.mjs';
 const brought = join(dirname(pinnedPnpm()), '../../.package-lock.json');
 const packages = (JSON.parse(readFileSync(brought, 'utf8')) as { packages: Record<string, { integrity: string }> }).packages;
 
-test('the pnpm that npm brings is the pinned one', () => {
+test('the pnpm that npm installs is the pinned one', () => {
   expect(Object.keys(packages)).toContain('node_modules/pnpm');
   expect(difference(packages)).toBeUndefined();
 });
 
-test('a pnpm of another content, or with a package more, is refused by name', () => {
+test('rejects a pnpm with other content, or with an additional package, by name', () => {
   const other = { ...packages, 'node_modules/pnpm': { integrity: 'sha512-AAAA' } };
   expect(difference(other)).toMatch(/^pnpm has the digest sha512-AAAA instead of sha512-/);
   expect(difference({ ...packages, 'node_modules/left-pad': { integrity: 'sha512-BBBB' } })).toBe('left-pad has the digest sha512-BBBB instead of none');

@@ -1,4 +1,4 @@
-// What services tell each other of a record is what they would answer to a read of it.
+// Services publish a record exactly as they answer a read of it.
 import { randomUUID } from 'node:crypto';
 import { codec, resource, resources, topics } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
@@ -13,7 +13,7 @@ let owners: Owners;
 beforeAll(async () => {
   owners = await startOwners();
   const lines = [...generateCompany({ seed: 7, size: 'small', timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })];
-  // Against the order in which they follow from each other: whatever comes later changes what was stored before.
+  // In reverse order of dependency, so that each later import changes records that are already stored.
   for (const { path, records } of lines.toReversed()) {
     const owner = resource(path).owner as (typeof RECORD_OWNERS)[number];
     await importRecords(owners.channels[owner], company, path, records);
@@ -26,11 +26,11 @@ const published = RECORD_OWNERS.flatMap((owner) =>
   tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])),
 );
 
-it('publishes what other services keep read models of', () => {
+it('publishes the records that other services keep read models of', () => {
   expect(published.map(({ topic }) => topic)).toEqual(expect.arrayContaining([topics.jobs, topics.assignments, topics.invoices]));
 });
 
-it.each(published)('has last published $path as they are read', async ({ owner, path, topic }) => {
+it.each(published)('has last published $path as a read returns them', async ({ owner, path, topic }) => {
   const { rows } = await owners.databases[owner].query<{ key: string; payload: Buffer }>({
     text: 'select distinct on (key) key, payload from outbox where topic = $1 order by key, id desc',
     values: [topic.name],
@@ -42,7 +42,7 @@ it.each(published)('has last published $path as they are read', async ({ owner, 
   expect(told).toEqual(new Map(read.map((record) => [`${company}/${record['id']}`, facts(record)])));
 });
 
-it('has every record of the contract in one of the services that the tests start', () => {
+it('assigns every record of the contract to one of the services that the tests start', () => {
   const registered = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map(({ resource: { path } }) => path));
   expect(registered.sort()).toEqual(resources.map(({ path }) => path).sort());
 });
@@ -58,10 +58,10 @@ describe('what an owner holds', () => {
   const keysOf = (records: readonly Record<string, any>[]): string[] => records.map(({ id }) => `${company}/${id}`).sort();
   const forget = (): Promise<unknown> => owners.databases.billing.query({ text: 'delete from outbox' });
 
-  it('is published at the first start of a release that publishes it, whoever stored it', async () => {
+  it('is published at the first start of a release that publishes it, whichever release stored it', async () => {
     const held = keysOf(await owners.list(company, 'payments'));
     await forget();
-    // As the schema of the release before: nothing says that it was ever published.
+    // As in the previous release's schema: no record of any publication.
     await owners.databases.billing.query({ text: 'delete from publications' });
     await until(`all ${held.length} payments to be published`, told, ({ length }) => length === held.length);
     expect(await told()).toEqual(held);
@@ -69,10 +69,10 @@ describe('what an owner holds', () => {
     await until('all publications to be complete', incomplete, ({ rowCount }) => rowCount === 0);
   });
 
-  it('is published when a replica of the release before has changed it, and nothing else is', async () => {
+  it('is published when a replica of the previous release has changed it, and nothing else is', async () => {
     const [{ id }] = (await owners.list(company, 'payments')) as [{ id: string }];
     await forget();
-    // Its connections do not say that they publish what they change.
+    // This connection does not announce that it publishes its changes, like one of the previous release.
     await owners.databases.billing.query({ text: 'update payments set document = document where company_id = $1 and id = $2', values: [company, id] });
     await until('the payment to be published', told, ({ length }) => length > 0);
     expect(await told()).toEqual([`${company}/${id}`]);
@@ -84,7 +84,7 @@ describe('what an owner holds', () => {
   });
 });
 
-/** All but names, which have a topic of their own, and an invoice's age, which depends on the day. */
+/** Everything except names, which have their own topic, and an invoice's age, which depends on the day. */
 function facts(record: unknown): unknown {
   return JSON.parse(
     JSON.stringify(record, (key, value: unknown) => {

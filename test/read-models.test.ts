@@ -1,4 +1,4 @@
-// What reporting shows of other services' records: names, read models, rebuilds, and the check that compares them.
+// Other services' records in reporting: names, read models, rebuilds, and the check that compares them.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
 import { differences, untilFollowed } from './support/read-models.ts';
@@ -14,7 +14,7 @@ const lines: Record<string, Json[]> = {};
 beforeAll(async () => {
   system = await startSystem();
   company = await system.createCompany(TIMEZONE);
-  // The owners' records come last: whatever order they arrive in, the figures are the same.
+  // Imported in reverse order, because the figures must not depend on the order.
   const files = generateCompany({ seed: 11, size: 60, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' });
   for (const { path, records } of files.toReversed()) {
     lines[path] = [...records] as Json[];
@@ -46,7 +46,7 @@ it('computes financials from the owners’ jobs, invoices and assignments', asyn
   }
 });
 
-it('refuses costs whose sum no read could show, and takes the lines around them', async () => {
+it('refuses costs whose sum cannot be represented, and accepts the other lines', async () => {
   const most = Number.MAX_SAFE_INTEGER;
   const line = lines['job-financials']!.find(({ cost_entries }) => cost_entries.length > 1)!;
   const tooMuch = { ...line, cost_entries: line['cost_entries'].map((entry: Json) => ({ ...entry, category: 'labor', total_cents: most })) };
@@ -70,7 +70,7 @@ it('shows an account’s new name in every service’s records', async () => {
   );
 });
 
-it('builds the read models again from the topics, and removes what no topic has', async () => {
+it('rebuilds the read models from the topics, and removes records that no topic has', async () => {
   const before = await financials();
   const ghost = '00000000-0000-4000-8000-00000000dead';
   const { database } = system;

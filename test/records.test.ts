@@ -1,4 +1,4 @@
-// What holds for every record alike, written once over the contract: import, list, detail, filters, paging, strictness.
+// Rules that hold for every record, tested for each record of the contract: import, list, detail, filters, paging, strictness.
 import { codec, resources, type Parameter, type Resource } from '@truckroll/contract';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { generateCompany } from '@truckroll/demo-company';
@@ -24,7 +24,7 @@ beforeAll(async () => {
     const report = await system.importRecords(company, path, lines[path]);
     expect({ path, problems: report.problems.slice(0, 3) }).toEqual({ path, problems: [] });
   }
-  // Financials are of what reporting has been told by then.
+  // Financials depend on the records that reporting has received by then.
   await untilFollowed(system, company);
   for (const { path } of resources) read[path] = await whole(company, path, 100);
 }, 5 * MINUTES);
@@ -59,7 +59,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(read[path]!.map((record) => recorded(of.record, record))).toEqual(expected.map((record) => recorded(of.record, overridden(path, record))));
   });
 
-  it('answers with bodies that the OpenAPI description allows', async () => {
+  it('answers with bodies that match the OpenAPI description', async () => {
     const page = await system.get(company, `/v1/${path}?limit=100`);
     const detail = await system.get(company, `/v1/${path}/${read[path]![0]!['id']}`);
     expect(violations('get', `/v1/${path}`, 200, page.body)).toEqual([]);
@@ -68,14 +68,14 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(violations('get', `/v1/${path}`, 400, refused.body)).toEqual([]);
   });
 
-  it('reads the same record alone as in the list', async () => {
+  it('reads the same record by id as in the list', async () => {
     for (const record of sample(read[path]!, 5)) {
       const { status, body } = await system.get(company, `/v1/${path}/${String(record['id']).toUpperCase()}`);
       expect([status, body.data]).toEqual([200, record]);
     }
   });
 
-  it('reads the same record together with others, of any company and of none, as alone', async () => {
+  it('reads the same record in a batch, with those of any or no company, as alone', async () => {
     const channel = system.channel(of.owner);
     const keyOf = ({ id: companyId, timezone }: TestCompany, id: unknown) => ({ company_id: companyId, time_zone: timezone, id: id as string });
     const own = sample(read[path]!, 20).map(({ id }) => keyOf(company, id));
@@ -92,7 +92,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(together).toEqual(await Promise.all(alone));
   });
 
-  it('pages at any size to the same whole', async () => {
+  it('returns the same records at any page size', async () => {
     for (const limit of [7, 50]) expect(await whole(company, path, limit)).toEqual(read[path]);
   });
 
@@ -102,7 +102,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect({ created, changed, unchanged }).toEqual({ created: 0, changed: 0, unchanged: lines[path]!.length });
   });
 
-  it('shows a stranger nothing, and the same 404 for a foreign id as for a missing one', async () => {
+  it('shows another company nothing, and the same 404 for a foreign id as for a missing one', async () => {
     if (!hasLines()) return;
     const id = read[path]![0]!['id'];
     expect(await whole(stranger, path, 100)).toEqual([]);
@@ -111,7 +111,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(await code(`/v1/${path}/00000000-0000-4000-8000-000000000000`, stranger)).toEqual([404, 'NOT_FOUND', undefined]);
   });
 
-  it('refuses what it does not know, repeated scalars, empty values and limits out of range', async () => {
+  it('rejects unknown parameters, repeated scalars, empty values and limits out of range', async () => {
     expect(await code(`/v1/${path}?nonsense=1`)).toEqual([400, 'INVALID_REQUEST', 'UNKNOWN_PARAMETER']);
     expect(await code(`/v1/${path}?limit=1&limit=2`)).toEqual([400, 'INVALID_REQUEST', 'REPEATED_PARAMETER']);
     expect(await code(`/v1/${path}?limit=`)).toEqual([400, 'INVALID_REQUEST', 'EMPTY_VALUE']);
@@ -120,7 +120,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect((await code(`/v1/${path}?cursor=abc`)).slice(0, 2)).toEqual([400, 'INVALID_CURSOR']);
   });
 
-  it('opens a cursor for its own company, route and filters only, and not when a character is altered', async () => {
+  it('accepts a cursor only for its own company, route and filters, and not when a character is altered', async () => {
     const { next_cursor: cursor } = (await system.get(company, `/v1/${path}?limit=1`)).body.pagination as { next_cursor: string };
     const refused = [400, 'INVALID_CURSOR'];
     const other = path === 'invoices' ? 'payments' : 'invoices';
@@ -143,7 +143,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
   });
 });
 
-/** Where a job has arrived, what its visits' and financials' lines say of it counts no more. */
+/** Once a job has arrived, its own values replace those in the lines of its visits and financials. */
 function overridden(path: string, record: Json): Json {
   const own = read[path]!.find(({ id }) => id === record['id'])!;
   const followed: Record<string, string[]> = {
@@ -157,7 +157,7 @@ function overridden(path: string, record: Json): Json {
 
 type Case = [query: string, matches: (record: Json) => boolean];
 
-/** Queries for a filter, with what they must match among the records as they are read. */
+/** Queries for a filter, with the records that each must return. */
 function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
   const rule = OWN_RULES[`${of.path}.${name}`];
   const at = filter!.field;
@@ -192,7 +192,7 @@ function bounds(of: Resource, name: string, at: string, kind: string, comparison
   const all = read[of.path]!.flatMap(valuesOf).sort();
   const middle = all[Math.floor(all.length / 2)];
   if (middle === undefined) throw new Error(`${of.path} has no value to filter ${name} by`);
-  // Where half of the records have the first value, only a later bound leaves something before it.
+  // When half of the records share the first value, only a later bound leaves records before it.
   const splitting = comparison === 'from' || middle > all[0]! ? middle : kind === 'timestamp' ? '2100-01-01T00:00:00Z' : '2100-01-01';
   const bound = kind === 'local_date' && splitting.includes('T') ? localDate(splitting) : splitting;
   const inside = (value: string): boolean => {
@@ -202,7 +202,7 @@ function bounds(of: Resource, name: string, at: string, kind: string, comparison
   return [[`${name}=${encodeURIComponent(bound)}`, (record) => valuesOf(record).some(inside)]];
 }
 
-/** Makes instants of both spellings comparable as text. */
+/** Makes both spellings of an instant comparable as text. */
 function instantKey(text: string): string {
   if (!text.includes('T')) return text;
   const [seconds, fraction = ''] = text.replace('Z', '').split('.');
@@ -213,7 +213,7 @@ function localDate(instant: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: TIMEZONE, dateStyle: 'short' }).format(new Date(instant));
 }
 
-/** Some of the values, spread over all of them. */
+/** Evenly spaced values. */
 function sample<T>(values: readonly T[], count: number): T[] {
   const step = Math.max(1, Math.floor(values.length / count));
   return values.filter((_, index) => index % step === 0).slice(0, count);

@@ -1,4 +1,4 @@
-// The whole system on Sentinels and on a cluster: the master ends, and another server takes over.
+// The whole system on Redis with Sentinels and on a cluster: the master is killed and another server takes over.
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Service } from '@truckroll/service-kit';
 import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
@@ -10,7 +10,7 @@ import { until } from './support/until.ts';
 interface Redis {
   readonly url: string;
   readonly master: RedisServer;
-  /** Takes over from the master. */
+  /** The server that takes over from the master. */
   readonly replica: RedisServer;
 }
 
@@ -34,7 +34,7 @@ async function cluster(): Promise<Redis> {
     () => ask(replica, 'INFO', 'replication'),
     (info) => info.includes('master_link_status:up'),
   );
-  // The second has the slot of our keys.
+  // The second master holds the slot of our keys.
   return { url: `redis+cluster://${masters.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, master: masters[1]!, replica };
 }
 
@@ -88,12 +88,12 @@ describe.each([
       );
   }
 
-  test('lets gateways count limits together and hear of every revocation', async () => {
+  test('lets gateways share limits and receive every revocation', async () => {
     await bothUse(redis.master);
     await countTogetherAndForget();
   });
 
-  test('may end: reads go on, and limits and revocations work again with the server that takes over', async () => {
+  test('survives a failover: reads continue, and limits and revocations work again with the new master', async () => {
     const company = await system.createCompany();
     redis.master.daemon.kill('SIGKILL');
     await redis.master.daemon.exited;

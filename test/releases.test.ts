@@ -1,4 +1,4 @@
-// What was released is told in several places: they must agree.
+// Releases are described in several places, which must agree.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const compare = (a: string, b: string): number =>
     .map((part, i) => part - numbers(b)[i]!)
     .find((difference) => difference !== 0) ?? 0;
 
-test('releases are listed oldest first, each with a date and a whole commit', () => {
+test('releases are listed oldest first, each with a date and a full commit', () => {
   for (const { version, date, commit, bundler = commit } of releases) {
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
@@ -23,25 +23,25 @@ test('releases are listed oldest first, each with a date and a whole commit', ()
   expect(releases.map(({ version }) => version)).toEqual(releases.map(({ version }) => version).toSorted(compare));
 });
 
-test('every release has notes for operators, and a chapter for those who integrate', () => {
+test('every release has notes for operators and a chapter for integrators', () => {
   for (const { version } of releases) {
     expect({ version, notes: existsSync(join(ROOT, `docs/releases/${version}.md`)) }).toEqual({ version, notes: true });
     expect(text('docs/changelog.md')).toContain(`\n## ${version}\n`);
   }
 });
 
-test('the release after the version of the checkout has notes for operators that grow with it', () => {
+test('the unreleased changes have notes for operators', () => {
   const { version } = JSON.parse(text('package.json')) as { version: string };
   expect(text('docs/releases/unreleased.md')).toContain(`what the release after ${version} needs`);
 });
 
-test('the checkout and its chart call themselves by one version, which is the last release or a later one', () => {
+test('the checkout and its chart have one version, which is that of the last release or later', () => {
   const { version } = JSON.parse(text('package.json')) as { version: string };
   expect(compare(version, lastRelease.version)).toBeGreaterThanOrEqual(0);
   expect(text('deploy/helm/truckroll/Chart.yaml')).toContain(`\nappVersion: ${version}\n`);
 });
 
-test('scripts/release.mjs names a checkout after the next release, and lists its commit as that release', () => {
+test('scripts/release.mjs gives a checkout the next version, and lists its commit as that release', () => {
   const tree = new Tree();
   const cut = (...args: string[]): void => {
     const env = { ...process.env, GIT_DIR: join(ROOT, '.git') };

@@ -1,4 +1,4 @@
-// What reports are answered from: it follows the owners' records, says how fresh it is, and can be made anew.
+// The data behind reports: it follows the owners' records, says how fresh it is, and can be rebuilt.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
 import { verifyReports, type WrongReport } from '../tools/cli/src/verify/reports.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-/** A report as of now at least. */
+/** Waits for a report whose as_of is at least now. */
 async function report(query: string): Promise<Json> {
   const asked = Date.now();
   const ask = () => system.get(company, `/v1/reports/${query}`);
@@ -31,7 +31,7 @@ async function report(query: string): Promise<Json> {
 
 const sum = (records: readonly Json[], of: (record: Json) => number): number => records.reduce((total, record) => total + of(record), 0);
 
-/** Every row of every table of sums, whatever their generation. */
+/** Every row of the current generation, from every table of sums. */
 async function sums(): Promise<Record<string, unknown[]>> {
   const tables = ['invoice', 'collection', 'job', 'participation'].flatMap((name) => [`${name}_summaries`, `${name}_combinations`]);
   const entries = tables.map(async (table) => {
@@ -42,7 +42,7 @@ async function sums(): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-it('adds up what the owners hold', async () => {
+it('adds up the owners’ records', async () => {
   const {
     data: [invoiced],
   } = await report(`invoice-activity?${RANGE}&bucket=year&limit=100`).then(({ data }) => ({ data: [total(data, 'invoice_count', 'total_cents')] }));
@@ -69,7 +69,7 @@ function total(rows: readonly Json[], ...fields: string[]): Json {
   return Object.fromEntries(fields.map((field) => [field, sum(rows, (row) => row[field])]));
 }
 
-it('comes to the same sums, byte for byte, when they are made anew', async () => {
+it('rebuilds the same sums, byte for byte', async () => {
   const before = await sums();
   expect(before['invoice_summaries']!.length).toBeGreaterThan(100);
   await system.database.query({
@@ -80,7 +80,7 @@ it('comes to the same sums, byte for byte, when they are made anew', async () =>
   expect(await sums()).toEqual(before);
 });
 
-it('names what is stored otherwise than it follows, by report, period and group, until it is built anew', async () => {
+it('names sums that are stored incorrectly, by report, period and group, until they are rebuilt', async () => {
   const verify = (): Promise<Pick<WrongReport, 'report' | 'period' | 'group' | 'difference'>[]> =>
     verifyReports(system.channel('reporting'), company.id).then(({ wrong }) => wrong.map(({ company: _, ...place }) => place));
   expect(await verify()).toEqual([]);

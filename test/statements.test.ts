@@ -1,4 +1,4 @@
-// Every statement of the reads is one that PostgreSQL takes on the schema as it is migrated, and every filter has its index.
+// PostgreSQL accepts every read statement on the migrated schema, and every filter has its index.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const indexes = new Map<string, string[][]>();
 beforeAll(async () => {
   owners = await startOwners();
   for (const owner of RECORD_OWNERS) {
-    // A partial index serves a filter only where it leaves out nothing but what no filter asks for.
+    // A partial index counts for a filter only if it leaves out nothing but rows that no filter selects.
     const { rows } = await owners.databases[owner].query<{ name: string; columns: string[] }>({
       text: `select c.relname as name, array_agg(a.attname::text order by k.n) as columns
         from pg_index i join pg_class c on c.oid = i.indrelid and c.relnamespace = current_schema()::regnamespace
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => owners.stop());
 
-/** By the kind of a field, two values that differ where a filter may be asked for several. */
+/** Values by kind of field; a second value where a filter accepts several. */
 const VALUES: Record<string, [unknown, unknown?]> = {
   uuid: [randomUUID(), randomUUID()],
   string: ['x', 'y'],
@@ -41,7 +41,7 @@ const VALUES: Record<string, [unknown, unknown?]> = {
   cents: [1, 2],
 };
 
-/** A list by some filters, each asked for so many values at most. */
+/** A list request with these filters, each with at most `most` values. */
 function requestOf(parameters: readonly Parameter[], most: 1 | 2): ListRequest {
   const collection: Record<string, unknown> = { company_id: randomUUID(), time_zone: 'America/Chicago', limit: 100, after: new Uint8Array() };
   const request: Record<string, unknown> = { collection };
@@ -57,7 +57,7 @@ const filtersOf = (table: Table): Parameter[] => table.resource.list.parameters.
 const tables = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map((table) => [table.path, owner, table] as const));
 
 describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
-  it('has lists that PostgreSQL takes: with each filter, of one value and of several, and with all of them', async () => {
+  it('has lists that PostgreSQL accepts: with each filter, with one value and several, and with all filters', async () => {
     const filters = filtersOf(table);
     const database = owners.databases[owner];
     const requests = [[], ...filters.map((filter) => [filter]), filters].flatMap((some) => [requestOf(some, 1), requestOf(some, 2)]);
@@ -76,7 +76,7 @@ describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
     expect(there.map((columns) => columns.slice(0, wanted.length))).toContainEqual(wanted);
   });
 
-  it('knows by which version its rows were projected, and has rows of older releases marked', async () => {
+  it('records the version that projected each row, and marks rows written by older releases', async () => {
     const { rows } = await owners.databases[owner].query<{ guarded: boolean }>({
       text: `select exists (select from pg_trigger where tgrelid = $1::regclass and tgname = 'guard_projection') as guarded`,
       values: [table.table],

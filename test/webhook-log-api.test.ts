@@ -1,4 +1,4 @@
-// The log of deliveries under /api/v1, and what can be done with what it shows.
+// The log of deliveries under /api/v1, and what users can do with it.
 import { randomUUID } from 'node:crypto';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => system.stop());
 
-test('the log shows every attempt with request and answer, filtered and in pages, newest first', async () => {
+test('the log shows every attempt with its request and answer, filtered and in pages, newest first', async () => {
   const { id } = await endpoint();
   await happen(4);
   await happen(1, 'interaction.completed');
@@ -65,7 +65,7 @@ test('the log shows every attempt with request and answer, filtered and in pages
   expect((await call('GET', `${HOOKS}/${id}/deliveries/${randomUUID()}`)).status).toBe(404);
 });
 
-test('a delivery can be made again, and a test is sent, also to an endpoint that is disabled', async () => {
+test('a delivery can be repeated and a test sent, even to a disabled endpoint', async () => {
   const { id } = await endpoint();
   await happen();
   const [delivery] = await lease(id);
@@ -95,10 +95,10 @@ test('a delivery can be made again, and a test is sent, also to an endpoint that
   expect((await call('POST', `${HOOKS}/${id}/deliveries/${randomUUID()}/redeliver`)).status).toBe(404);
 });
 
-test('a delivery shows its newest 20 attempts, and leads on to all of them; it can be made again 20 times', async () => {
+test('a delivery shows its newest 20 attempts and links to all of them; it can be repeated 20 times', async () => {
   const { id } = await endpoint();
   await happen(2);
-  // As much as is kept, of what takes most room as JSON.
+  // The maximum that is stored, of the byte that takes the most space as JSON.
   const answer = Buffer.alloc(65_536, 1);
   const [delivery, another] = await lease(id);
   await deliveries.report(reportOf(another!));
@@ -126,7 +126,7 @@ test('a delivery shows its newest 20 attempts, and leads on to all of them; it c
     sizes.push(page.data.length);
     cursor = page.pagination.nextCursor;
   }
-  // A megabyte of answers at a time, whatever the limit.
+  // A page has at most a megabyte of answers, whatever its limit.
   expect([all, sizes]).toEqual([down(21, 1), [15, 6]]);
   expect(numbers((await call('GET', `${path}/attempts?limit=3`)).body.data)).toEqual([21, 20, 19]);
 

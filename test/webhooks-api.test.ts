@@ -1,5 +1,5 @@
-// /api/v1 as integrators and consoles meet it: gateway and integrations together, every answer held against the
-// published description.
+// /api/v1 as integrators and consoles use it: gateway and integrations together, with every answer checked against the published
+// description.
 import { randomUUID } from 'node:crypto';
 import { now, operations } from '@truckroll/contract';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => system.stop());
 
-test('creating an endpoint shows its secret once, and everything else as api.md says', async () => {
+test('creating an endpoint returns its secret once, and everything else as api.md says', async () => {
   const created = await endpoint();
   expect(created).toMatchObject({
     ...CREATE,
@@ -40,7 +40,7 @@ test('creating an endpoint shows its secret once, and everything else as api.md 
   expect((await call('GET', HOOKS)).body.data).toContainEqual({ ...shown, health });
 });
 
-test('a credential tells whom it stands for, and which company it opens', async () => {
+test('a credential shows its user and its company', async () => {
   const expected = {
     id: company.userId,
     displayName: 'Ada Ortiz',
@@ -55,7 +55,7 @@ test('a credential tells whom it stands for, and which company it opens', async 
   expect([data.id, data.company.id]).toEqual([other.userId, other.id]);
 });
 
-test('changes need a user token; the listings take a key as well; another company sees nothing', async () => {
+test('changes need a user token, lists accept a key as well, and another company sees nothing', async () => {
   const { id } = await endpoint();
   expect((await call('GET', HOOKS, undefined, company.apiKey)).status).toBe(200);
   expect((await call('GET', KEYS, undefined, company.apiKey)).status).toBe(200);
@@ -84,7 +84,7 @@ test('changes need a user token; the listings take a key as well; another compan
   expect((await call('GET', `${HOOKS}/${id}`)).body.data.name).toBe('Lead sync');
 });
 
-test('everything that is wrong with an endpoint is told at once', async () => {
+test('all errors in an endpoint are reported at once', async () => {
   const wrong = await call('POST', HOOKS, { name: '', url: 7, eventTypes: [], colour: 'red' });
   expect(wrong.status).toBe(400);
   expect(wrong.body.error.details.map(({ field, code }: any) => [field, code])).toEqual([
@@ -160,7 +160,7 @@ test.each([
   'https://[2001:0:4136:e378::1]/',
   'https://[fe80::1]/',
   'https://[fd00::1]/',
-  // The metadata service of a cloud, and a range that the operator denies.
+  // A cloud's metadata service, and a range that the operator denies.
   'https://168.63.129.16/',
   'https://45.83.1.2/',
   'https://localhost/',
@@ -171,15 +171,15 @@ test.each([
   'https://example.com/#part',
   '//example.com/',
   'example.com',
-])('%s is no target', async (url) => {
+])('%s is not an allowed target', async (url) => {
   expect((await call('POST', HOOKS, { ...CREATE, url })).body.error.details).toMatchObject([{ field: 'url', code: 'INVALID_FORMAT' }]);
 });
 
-test('the operator can allow exact targets, over http too', async () => {
+test('the operator can allow exact targets, including http', async () => {
   expect((await endpoint({ url: 'http://127.0.0.1:4567/hook' })).url).toBe('http://127.0.0.1:4567/hook');
 });
 
-test('a change leaves alone what it does not name, and a deleted endpoint is gone', async () => {
+test('a change keeps the fields that it does not name, and a deleted endpoint is gone', async () => {
   const { id } = await endpoint();
   expect((await call('PATCH', `${HOOKS}/${id}`, { name: 'Renamed' })).body.data).toMatchObject({ ...CREATE, name: 'Renamed', enabled: true });
   expect((await call('PATCH', `${HOOKS}/${id}`, { enabled: false, eventTypes: ['service_request.booked'] })).body.data).toMatchObject({
@@ -193,7 +193,7 @@ test('a change leaves alone what it does not name, and a deleted endpoint is gon
   expect((await call('DELETE', `${HOOKS}/${id}`)).status).toBe(404);
 });
 
-test('nothing is lost while an endpoint is disabled: it is kept as skipped and can be recovered', async () => {
+test('no event is lost while an endpoint is disabled: its deliveries are skipped and can be recovered', async () => {
   const { id } = await endpoint({ enabled: false });
   await happen(3);
   await call('PATCH', `${HOOKS}/${id}`, { enabled: true });
@@ -213,7 +213,7 @@ test('nothing is lost while an endpoint is disabled: it is kept as skipped and c
   expect(await wrong({ since: '2254-01-01T00:00:00Z' })).toBe('since');
 });
 
-test('after a rotation both secrets sign, for a day', async () => {
+test('after a rotation both secrets sign for a day', async () => {
   const { id, signingSecret } = await endpoint();
   const rotated = await call('POST', `${HOOKS}/${id}/rotate-secret`);
   expect(rotated.status).toBe(200);
@@ -232,12 +232,12 @@ test('the event types are those of api.md', async () => {
   const { body } = await call('GET', '/api/v1/integrations/webhook-event-types', undefined, company.apiKey);
   const types = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
   expect(body.data.map(({ type }: any) => type)).toEqual(types);
-  // What is shown of each as an example is what the description says that receivers get.
+  // Each type's example must be valid for the description of its webhook.
   const examples = body.data.map(({ example }: any) => JSON.parse(example));
   expect(examples.map((example: any) => [example.type, ...eventViolations(example.type, example)])).toEqual(types.map((type) => [type]));
 });
 
-test('an endpoint that fails is failing, and its attempts are charted by the minute, the quarter of an hour and the hour', async () => {
+test('an endpoint that fails is shown as failing, and its attempts are counted by minute, quarter of an hour and hour', async () => {
   const { id } = await endpoint();
   await happen(3);
   const [first, ...rest] = await lease(id);
@@ -272,7 +272,7 @@ test('an endpoint that fails is failing, and its attempts are charted by the min
   expect((await call('GET', `${HOOKS}/${id}/health`, undefined, system.userToken(other))).status).toBe(404);
 });
 
-test('several deliveries are sent again at once, with an answer for each; a key cannot', async () => {
+test('several deliveries are repeated in one request, with a result for each; a key may not do this', async () => {
   const { id } = await endpoint();
   await happen(2);
   for (const delivery of await lease(id)) await deliveries.report(reportOf(delivery));
@@ -303,11 +303,11 @@ test('counts each delivery of a bulk redelivery as a write', async () => {
   expect(await redeliver([...ids.slice(0, 50), ...ids.slice(0, 50)])).toEqual([404, 1050]);
   expect(await redeliver(ids.slice(0, 1))).toEqual([404, 1049]);
   for (let left = 949; left > 0; left -= 100) expect(await redeliver(ids)).toEqual([404, left]);
-  // 49 are left.
+  // 49 writes are left.
   expect(await redeliver(ids.slice(0, 50))).toEqual([429, 0]);
 });
 
-test('a user makes, sees, rotates and revokes keys; a value opens the company as long as it is the key’s', async () => {
+test('a user creates, lists, rotates and revokes keys, and a value works only while it is the key’s', async () => {
   const opens = async (key: string): Promise<number> => (await fetch(`${system.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
   const created = (await call('POST', KEYS, { name: 'Export', expiresAt: '2099-01-01T00:00:00Z' })).body.data;
   expect(created).toMatchObject({ name: 'Export', expiresAt: '2099-01-01T00:00:00Z', lastUsedAt: null, createdBy: { id: company.userId, kind: 'USER' } });

@@ -1,4 +1,4 @@
-// The two scheduling writes as an integrator meets them (api.md, decisions §5).
+// The two scheduling writes as an integrator uses them (api.md, decisions §5).
 import { randomUUID } from 'node:crypto';
 import * as line from '../services/scheduling/test/records.ts';
 import { dispatchDesk, refusal, type DispatchDesk } from './support/dispatch.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 describe('adding a technician', () => {
-  it('answers 201 with the visit exactly as a read of it has it, a Location, and nothing said to the customer', async () => {
+  it('answers 201 with a Location and the visit exactly as a read returns it, and does not notify the customer', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit, { starts_at: '2026-03-02T09:00:00.000001-06:00' });
     expect(added.status).toBe(201);
@@ -43,7 +43,7 @@ describe('adding a technician', () => {
     expect((await system.get(desk.company, `/v1/job-assignments/${assignment.id}`)).body.data).toEqual(assignment);
   });
 
-  it('shows the visit and its job to filters by the technician, until the assignment is removed', async () => {
+  it('makes the visit and its job match filters by the technician until the assignment is removed', async () => {
     const job = line.job({ account: line.ref(desk.account['id']), location_id: desk.location['id'] });
     await desk.store('jobs', job);
     const visit = await desk.visit({ job_id: job['id'] });
@@ -61,7 +61,7 @@ describe('adding a technician', () => {
   it.each([
     ['a visit that is missing', { appointment_id: MISSING }],
     ['a team member who is missing', { team_member_id: MISSING }],
-  ])('is a 404 for %s', async (_, fields) => {
+  ])('answers 404 for %s', async (_, fields) => {
     expect(refusal(await desk.add(await desk.visit(), fields)).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
   });
 
@@ -69,13 +69,13 @@ describe('adding a technician', () => {
     ['inactive', { status: 'INACTIVE' }],
     ['only invited', { status: 'INVITED' }],
     ['not assignable', { assignable: false }],
-  ])('is a 404 for a team member who is %s', async (_, fields) => {
+  ])('answers 404 for a team member who is %s', async (_, fields) => {
     const member = desk.member(fields);
     await desk.store('team-members', member);
     expect(refusal(await desk.add(await desk.visit(), { team_member_id: member['id'] })).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('is the same 404 for another company’s visit as for a missing one, and changes nothing', async () => {
+  it('answers the same 404 for another company’s visit as for a missing one, and changes nothing', async () => {
     const visit = await desk.visit();
     const foreign = await desk.add(visit, {}, { company: stranger });
     const missing = await desk.add(visit, { appointment_id: MISSING }, { company: stranger });
@@ -84,7 +84,7 @@ describe('adding a technician', () => {
     expect(await desk.read(visit['id'])).toEqual(visit);
   });
 
-  it('is a conflict for a canceled visit and for a technician who is on it already', async () => {
+  it('answers a conflict for a canceled visit and for a technician who is already on it', async () => {
     const canceled = await desk.visit({ canceled: true });
     const reply = await desk.add(canceled);
     expect(refusal(reply)).toEqual([409, 'ASSIGNMENT_CONFLICT', 'ASSIGNMENT_CONFLICT', 'appointment_id']);
@@ -95,7 +95,7 @@ describe('adding a technician', () => {
     expect(again.body['error'].details[0].reason).toBe('ALREADY_ASSIGNED');
   });
 
-  it('takes a technician whose earlier assignment was canceled, whatever state others are in', async () => {
+  it('accepts a technician whose earlier assignment was canceled, whatever the other assignments’ states', async () => {
     const visit = await desk.visit();
     const others = [
       ['CANCELED', 0],
@@ -112,7 +112,7 @@ describe('adding a technician', () => {
     expect([added.status, added.body['data'].assignments.length]).toEqual([201, 4]);
   });
 
-  it('keeps to the arrival window, bounds included, unless told otherwise', async () => {
+  it('enforces the arrival window, bounds included, unless the request overrides it', async () => {
     const visit = await desk.visit();
     const outside = [
       ['2026-03-02T13:59:59.999999Z', '2026-03-02T16:00:00Z', 'starts_at'],
@@ -128,7 +128,7 @@ describe('adding a technician', () => {
     expect((await desk.add(whole.body['data'], late)).status).toBe(201);
   });
 
-  it('refuses a revision that is not the visit’s, and says which is', async () => {
+  it('refuses a stale revision and returns the current one', async () => {
     const visit = await desk.visit();
     const stale = await desk.add(visit, { expected_revision: 'a'.repeat(64) });
     expect(refusal(stale)).toEqual([409, 'STALE_REVISION', 'STALE_REVISION', 'expected_revision']);
@@ -138,7 +138,7 @@ describe('adding a technician', () => {
 });
 
 describe('removing an assignment', () => {
-  it('answers 200 with the visit as it was before the technician came, and the assignment reads 404', async () => {
+  it('answers 200 with the visit as it was before the technician was added, and the assignment reads 404', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit);
     const { id } = added.body['data'].assignments[0];
@@ -168,7 +168,7 @@ describe('removing an assignment', () => {
     if (reason !== undefined) expect(reply.body['error'].code).toBe('ASSIGNMENT_LOCKED');
   });
 
-  it('leaves the filters alone while another assignment of the technician stays on the job', async () => {
+  it('still matches filters while the technician has another assignment on the job', async () => {
     const [first, second] = [await desk.visit(), await desk.visit()];
     const on = [await desk.add(first, { team_member_id: desk.technicians[2] }), await desk.add(second, { team_member_id: desk.technicians[2] })];
     const jobs = async (): Promise<number> =>
@@ -181,7 +181,7 @@ describe('removing an assignment', () => {
     expect(await jobs()).toBe(1);
   });
 
-  it('is the same 404 for another company’s assignment as for a missing one', async () => {
+  it('answers the same 404 for another company’s assignment as for a missing one', async () => {
     const added = await desk.add(await desk.visit());
     const { assignments, revision } = added.body['data'];
     expect(refusal(await desk.remove(assignments[0].id, revision, { company: stranger }))).toEqual(
@@ -191,7 +191,7 @@ describe('removing an assignment', () => {
   });
 });
 
-describe('what a write must look like', () => {
+describe('validation of a write', () => {
   const cases: [string, Record<string, unknown>, string, string][] = [
     ['a seventh fractional digit', { starts_at: '2026-03-02T15:00:00.1234567Z' }, 'INVALID_FORMAT', 'starts_at'],
     ['a time without seconds', { ends_at: '2026-03-02T16:00Z' }, 'INVALID_FORMAT', 'ends_at'],
@@ -239,7 +239,7 @@ describe('what a write must look like', () => {
     expect((await desk.add(await desk.visit(), {}, { key })).status).toBe(201);
   });
 
-  it('refuses what is not a JSON object, not JSON, or larger than 64 KB', async () => {
+  it('refuses a body that is not JSON, not an object, or larger than 64 KB', async () => {
     const post = (raw: string, headers = {}) => desk.send('POST', '/v1/job-assignments', undefined, { raw, headers });
     for (const raw of ['[]', 'null', '"x"', '7']) expect(refusal(await post(raw))).toEqual([400, 'INVALID_REQUEST', 'INVALID_FORMAT', '(root)']);
     for (const raw of ['{', '{"a":}', 'a=b']) expect(refusal(await post(raw))).toEqual([400, 'INVALID_REQUEST', 'INVALID_FORMAT', 'body']);
@@ -249,14 +249,14 @@ describe('what a write must look like', () => {
     expect(refusal(await desk.remove('dana', 'c'.repeat(64)))).toEqual([400, 'INVALID_REQUEST', 'INVALID_UUID', 'id']);
   });
 
-  it('offers GET beside it and no other method', async () => {
+  it('allows GET on the same path, and no other method', async () => {
     const reply = await desk.send('PATCH', '/v1/job-assignments', {});
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 });
 
 describe('the order of the checks', () => {
-  it('is: who calls, the body’s size, its form, the key, what is missing, state, window, revision', async () => {
+  it('is: authentication, size of the body, validation, idempotency key, missing records, state, window, revision', async () => {
     const visit = await desk.visit();
     const stale = 'd'.repeat(64);
     const nobody = { ...desk.company, apiKey: 'trk_nonsense' };

@@ -1,14 +1,16 @@
-// What images hold: the bundles that a checkout's own deploy/bundle.mjs makes, started outside that checkout.
+// The contents of images: the bundles made by a checkout's deploy/bundle.mjs, started outside that checkout.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from '@truckroll/local-stack';
 
-/** The component of the operator's command line; the others are servers. */
+/** The operator's command line; the other components are servers. */
 const COMMANDS = 'truckroll';
 
-/** Bundles every component of a checkout and starts each. Returns the components' names. Throws Problem where one cannot be bundled or started. */
+/**
+ * Bundles and starts every component of a checkout. Returns the components' names. Throws Problem when one cannot be bundled or started.
+ */
 export function checkBundles(checkout: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-bundles-'));
   try {
@@ -22,7 +24,7 @@ export function checkBundles(checkout: string): string[] {
   }
 }
 
-/** A server without an environment starts as far as naming the variables that it lacks. */
+/** Without an environment, a server must start up to naming its missing variables. */
 function checkStart(program: string, component: string): void {
   const [args, code, expected] = component === COMMANDS ? [['migrate', '--help'], 0, /^Usage: truckroll migrate/] : [[], 1, / cannot start:\n.* is missing: /];
   const env = { TRUCKROLL_VERSION: '1.2.3' };

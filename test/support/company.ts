@@ -1,4 +1,4 @@
-// A company to test with, and records in it, by the services' own gRPC.
+// A company to test with, and records in it, created through the services' gRPC.
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -27,7 +27,7 @@ export async function createCompany(integrations: Channel, timezone: string): Pr
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   const { user } = await integrations.client(UserAdminServiceService).createUser({ company_id: id, email, first_name: 'Ada', last_name: 'Ortiz' });
   const userId = user?.id as string;
-  // Test suites read more than a client may in a minute: limits are raised, never switched off.
+  // Tests read more per minute than clients may, so their limits are raised, but never switched off.
   const limits = { reads_per_minute: 10_000_000, reports_per_minute: 10_000_000, writes_per_minute: 10_000_000 };
   const created = await integrations.client(KeyAdminServiceService).createKey({ company_id: id, user_id: userId, name: 'tests', limits });
   return { id, userId, apiKey: created.value, timezone };

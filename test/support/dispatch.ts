@@ -11,12 +11,12 @@ export interface Reply {
   body: Json;
 }
 
-/** What a test may change of a request that is otherwise right. */
+/** Changes to an otherwise valid request. */
 export interface Sending {
   key?: string | null;
   company?: TestCompany;
   headers?: Record<string, string>;
-  /** Sent as it is instead of the body. */
+  /** Sent unchanged instead of the body. */
   raw?: string | Uint8Array;
 }
 
@@ -96,7 +96,7 @@ export async function dispatchDesk(system: System) {
     send,
     addition,
 
-    /** A new visit, as it is read. */
+    /** Creates a visit and returns it as a read does. */
     async visit(fields: Json = {}): Promise<Json> {
       const record = line.visit({ job_id: job['id'], ...fields });
       await store(company, 'job-appointments', record);
@@ -116,7 +116,7 @@ export async function dispatchDesk(system: System) {
 
 export type DispatchDesk = Awaited<ReturnType<typeof dispatchDesk>>;
 
-/** Status, code and first detail of a refusal. */
+/** Status, code and first detail of an error. */
 export function refusal({ status, body }: Reply): unknown[] {
   const detail = body['error']?.details?.[0] as Json | undefined;
   return [status, body['error']?.code, detail?.['code'], detail?.['field']];

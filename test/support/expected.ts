@@ -1,9 +1,9 @@
-// What a read must return for an imported line, worked out from the contract alone.
+// The read that must follow from an imported line, computed from the contract alone.
 import type { Field, Resource, Shape } from '@truckroll/contract';
 
 export type Json = Record<string, any>;
 
-/** The line as a read returns it, as far as it was recorded: derived fields and names of references are left out. */
+/** The stored part of a record as a read returns it, without derived fields and names of references. */
 export function recorded(shape: Shape, record: Json): Json {
   const out: Json = {};
   for (const field of shape.fields) {
@@ -37,7 +37,7 @@ export function inOrder(of: Resource, records: readonly Json[]): Json[] {
   return [...records].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Filters that the storing service answers by a rule of its own (an empty field in the contract). */
+/** Filters with a special rule in the service that stores the record (an empty field in the contract). */
 export const OWN_RULES: Record<string, (record: Json, value: unknown, all: Everything) => boolean> = {
   'business-units.archived': (record, value) => (record['archived_at'] !== null) === value,
   'job-types.archived': (record, value) => (record['archived_at'] !== null) === value,

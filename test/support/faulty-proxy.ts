@@ -1,9 +1,9 @@
-// An HTTP proxy that does to requests what networks, balancers and gateways at their limits do, as a seed decides.
+// An HTTP proxy that injects the faults of networks, load balancers and overloaded gateways, chosen by a seed.
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Chance } from '../../tools/cli/src/simulate/chance.ts';
 
-/** What became of a request on its way. Where `reached` is true the server has done what it was asked. */
+/** Possible faults of a request. When `reached` is true, the server has processed it. */
 const FAULTS = [
   { name: 'reset before it was sent on', reached: false, apply: (response: ServerResponse) => void response.destroy() },
   { name: 'reset before the answer', reached: true, apply: (response: ServerResponse) => void response.destroy() },
@@ -26,12 +26,12 @@ const FAULTS = [
 
 export interface FaultyProxy {
   readonly url: string;
-  /** How often each fault was met. */
+  /** How often each fault occurred. */
   readonly met: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
-/** `share` of the requests, from 0 to 1, meet a fault. */
+/** `share` is the share of requests with a fault, from 0 to 1. */
 export async function openFaultyProxy(target: string, chance: Chance, share: number): Promise<FaultyProxy> {
   const met = new Map<string, number>(FAULTS.map(({ name }) => [name, 0]));
   const server = createServer((incoming, response) => {

@@ -1,17 +1,20 @@
-// The wire between this process and Kafka. A proxy cannot stand there: brokers tell clients their own addresses.
+// The connection between this process and Kafka, which tests can cut. A proxy does not work, because brokers announce their own addresses
+// to clients.
 import net, { type Socket } from 'node:net';
 
 export interface Wire {
-  /** Ends every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Nobody listens there. */
+/** A port on which nothing listens. */
 const NOWHERE = 1;
 
-/** For every client of these brokers in this process that connects by net.connect from now on. One at a time. */
+/**
+ * Affects every client in this process that connects to these brokers through net.connect from now on. Only one wire may be open at a time.
+ */
 export function openKafkaWire(brokers: readonly string[]): Wire {
   const real = net.connect;
   const sockets = new Set<Socket>();

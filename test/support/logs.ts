@@ -1,4 +1,4 @@
-// What the services of a test file have logged, shown where one of its tests has failed.
+// The logs of a test file's services, printed when one of its tests has failed.
 import { logTo } from '../../packages/service-kit/src/log.ts';
 
 const MOST_LINES = 200;
@@ -22,7 +22,7 @@ function failed({ children }: Block): boolean {
   return children.some((child) => (child.type === 'test' ? child.errors.length > 0 : failed(child)));
 }
 
-// Hooks of a file's outside run in the order in which they are written: before the file's own stops its services.
+// Registered outside the test file, so it runs before the file's own hook stops the services.
 afterAll(() => {
   const root = state && (globalThis as unknown as Record<symbol, { rootDescribeBlock: Block } | undefined>)[state]?.rootDescribeBlock;
   if (root === undefined || lines.length === 0 || !failed(root)) return;

@@ -1,4 +1,4 @@
-// Bodies held against the published description, by a validator that is not ours.
+// Validates bodies against the published description, with a third-party validator.
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -9,13 +9,13 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema(document, 'openapi.json');
 const validators = new Map<string, ValidateFunction>();
 
-/** What a body violates; empty where it is as described. Throws for an answer that the description does not have. */
+/** Violations in a body; empty when it is valid. Throws for an answer that the description lacks. */
 export function violations(verb: string, route: string, status: number, body: unknown): string[] {
   const pointer = `/paths/${escaped(route)}/${verb}/responses/${status}`;
   return violationsAt(`${resolved(pointer)}/content/application~1json/schema`, body);
 }
 
-/** What the body of a webhook violates. Throws for a type of event that the description does not have. */
+/** Violations in a webhook's body. Throws for an event type that the description lacks. */
 export function eventViolations(type: string, body: unknown): string[] {
   return violationsAt(`${resolved(`/webhooks/${escaped(type)}/post/requestBody`)}/content/application~1json/schema`, body);
 }

@@ -1,4 +1,4 @@
-// The services that own records, each on a database of its own and without Kafka: what they publish stays in the outbox.
+// The services that own records, each with its own database and without Kafka, so that their events stay in the outbox.
 import { codec, resource, type RecordOwner } from '@truckroll/contract';
 import { Database, openChannel, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';

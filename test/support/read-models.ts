@@ -1,10 +1,10 @@
-// Whether reporting has what its owners have: what it shows of their records is then as they are.
+// Compares reporting's read models with the owners' records.
 import { resource } from '@truckroll/contract';
 import { compareReadModel, READ_MODELS } from '../../tools/cli/src/verify/compare.ts';
 import type { System, TestCompany } from './system.ts';
 import { until } from './until.ts';
 
-/** What differs between the owners' records of a company and reporting's read models of them. */
+/** Differences between a company's records and reporting's read models of them. */
 export async function differences(system: System, company: TestCompany): Promise<unknown[]> {
   const found = await Promise.all(
     READ_MODELS.map((path) => {
@@ -15,7 +15,7 @@ export async function differences(system: System, company: TestCompany): Promise
   return found.flatMap((result) => result.differences);
 }
 
-/** Events follow within moments, on a busy machine within more of them. */
+/** Waits until reporting has received all events. */
 export async function untilFollowed(system: System, company: TestCompany): Promise<void> {
   await until(
     'reporting to have what its owners have',

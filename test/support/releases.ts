@@ -1,4 +1,4 @@
-// What was released (releases.json at the root), and the code of a release, installed by its own scripts.
+// The releases (releases.json at the root), and a release's code, installed by its own scripts.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,13 @@ import { Problem, ROOT, STATE, type Say } from '@truckroll/local-stack';
 import { checkBundles } from './bundles.ts';
 
 export interface Release {
-  /** `1.0.0`. */
+  /** Such as `1.0.0`. */
   readonly version: string;
-  /** `2026-11-22`. */
+  /** Such as `2026-11-22`. */
   readonly date: string;
-  /** SHA-1 of what was released: clones that have no tags find it by this. */
+  /** SHA-1 of the released commit, by which clones without tags find it. */
   readonly commit: string;
-  /** SHA-1 of the commit whose deploy/bundle.mjs bundles the release, where that of the release itself cannot. */
+  /** SHA-1 of the commit whose deploy/bundle.mjs bundles the release, if the release's own script cannot. */
   readonly bundler?: string;
 }
 
@@ -21,18 +21,18 @@ export const releases: readonly Release[] = JSON.parse(readFileSync(join(ROOT, '
 
 export const lastRelease: Release = releases.at(-1)!;
 
-/** Written when a folder is whole. */
+/** Marks a complete installation. */
 const STAMP = '.installed';
 const TOOLS = 'node_modules/.truckroll-pnpm';
 const BUNDLER = 'deploy/bundle.mjs';
 
-/** Why a clone may lack the code of a release. */
+/** Why a clone may lack a release's code. */
 const shallow = (version: string, commit: string): string =>
   `This clone does not have the code of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`;
 
 /**
- * A folder with a release's code, ready to run; made once for each release. Packages come from pnpm's store where it has them,
- * as it has those that this checkout uses too.
+ * A folder with a release's code, ready to run, installed once for each release. Packages come from pnpm's store if it has them, as it does
+ * for packages that this checkout uses too.
  */
 export function installRelease({ version, commit }: Release, say: Say): string {
   const folder = join(STATE, 'releases', `${version}-${commit.slice(0, 12)}`);
@@ -47,20 +47,20 @@ export function installRelease({ version, commit }: Release, say: Say): string {
   } finally {
     rmSync(archive, { force: true });
   }
-  // The pinned pnpm of this checkout, if that release has the same: its own scripts hold it against their digests.
+  // Reuse this checkout's pinned pnpm if the release pins the same: the release's scripts verify its digest.
   if (existsSync(join(ROOT, TOOLS))) cpSync(join(ROOT, TOOLS), join(folder, TOOLS), { recursive: true, verbatimSymlinks: true });
   run([process.execPath, 'scripts/run.mjs', 'generate'], folder, `Release ${version} cannot be installed.`, { npm_config_prefer_offline: 'true' });
   writeFileSync(join(folder, STAMP), '');
   return folder;
 }
 
-/** Bundles every component of an installed release, as deploy/images does, and starts each. Returns the components' names. */
+/** Bundles and starts every component of an installed release, as deploy/images does. Returns the components' names. */
 export function checkImages({ version, bundler }: Release, folder: string): string[] {
   if (bundler !== undefined) writeFileSync(join(folder, BUNDLER), run(['git', 'show', `${bundler}:${BUNDLER}`], ROOT, shallow(version, bundler)));
   return checkBundles(folder);
 }
 
-/** What the command prints. Throws Problem where it fails. */
+/** The command's output. Throws Problem when it fails. */
 function run([command, ...args]: readonly [string, ...string[]], cwd: string, problem: string, environment: Record<string, string> = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...environment } });
   if (status !== 0) throw new Problem(`${problem} ${(stderr || String(error)).trim().slice(-2000)}`);

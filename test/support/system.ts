@@ -1,5 +1,5 @@
-// The whole system inside one test process: real services on free ports, a database of its own, the run's Redis and
-// Kafka. Every test file that needs more than one service starts it once.
+// The whole system in one test process: real services on free ports, a separate database, and the test run's Redis and Kafka. Each test
+// file that needs several services starts it once.
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
@@ -44,43 +44,43 @@ export interface System {
   setTimezone(company: TestCompany, timezone: string): Promise<void>;
   /** A token of the company's user. */
   userToken(company: TestCompany): string;
-  /** For looking at, or spoiling, what the services have stored. */
+  /** For inspecting, or corrupting, what the services have stored. */
   database: Database;
-  /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
+  /** Connections to the servers that tests can cut; present if the system was started with `wired`. */
   wires: Readonly<Partial<Record<'postgres' | 'redis' | 'kafka', Wire>>>;
-  /** What another service beside those of the system is to be told. */
+  /** Environment for another service that joins this system. */
   serviceEnvironment: Readonly<Record<string, string>>;
-  /** What another gateway beside this one is to be told. */
+  /** Environment for another gateway. */
   gatewayEnvironment: Readonly<Record<string, string>>;
-  /** What the webhook dispatcher, which tests start by themselves, is to be told. */
+  /** Environment for the webhook dispatcher, which tests start themselves. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
-  /** What each component answers on /metrics, those given included. */
+  /** The /metrics page of each component, including the given ones. */
   metrics(others?: readonly Service[]): Promise<Record<string, string>>;
-  /** Ends one service, as its process would end. */
+  /** Stops one service as its process would. */
   stopService(name: ServiceName): Promise<void>;
-  /** Starts one that was stopped, where it was. */
+  /** Restarts a stopped service on the same port. */
   startService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface SystemOptions {
-  /** Reach PostgreSQL, Redis and Kafka through wires that a test can cut. */
+  /** Whether PostgreSQL, Redis and Kafka are reached through wires that a test can cut. */
   wired?: boolean;
-  /** What the services find, rather than a new database; it is dropped with the system. */
+  /** A database to use instead of a new one. It is dropped with the system. */
   database?: TestDatabase;
   /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
-  /** Of all components. Default warn. */
+  /** Log level of all components. Default: warn. */
   logLevel?: 'info' | 'warn';
-  /** Credentials of more operators that the services accept. */
+  /** Credentials of additional operators that the services accept. */
   operators?: readonly CallCredential[];
-  /** Where it keeps what it keeps, unless that is to end with it. */
+  /** Storage that outlives the system. Default: storage that is deleted with it. */
   ground?: Ground;
-  /** The run's Redis unless given. */
+  /** Default: the test run's Redis. */
   redisUrl?: string;
 }
 
-/** What outlives the processes of a system. */
+/** The storage and keys that outlive a system's processes. */
 export interface Ground {
   readonly databaseUrl: string;
   readonly kafkaPrefix: string;
@@ -88,7 +88,7 @@ export interface Ground {
   readonly secretKey: Buffer;
 }
 
-/** Test files share one broker: a system without topics of its own would take events from another's consumers. */
+/** Test files share one broker, so each system has its own topic prefix: otherwise its consumers would take other systems' events. */
 export function newGround(databaseUrl: string): Ground {
   return { databaseUrl, kafkaPrefix: `${randomBytes(4).toString('hex')}.`, secretKey: randomBytes(32) };
 }

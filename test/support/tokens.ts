@@ -8,9 +8,9 @@ const ISSUER = 'https://issuer.example.com';
 const AUDIENCE = 'truckroll';
 
 export interface Issuer {
-  /** What a gateway is told of it. */
+  /** The gateway's settings for this issuer. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A token of that user for that company, good for ten minutes. */
+  /** A token for that user and company, valid for ten minutes. */
   token(user: { id: string; userId: string }): string;
   close(): void;
 }

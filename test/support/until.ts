@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const EVERY_MS = 50;
 const AT_MOST_MS = 30_000;
-/** Characters of what was seen last that a failure shows. */
+/** Maximum length of the last seen value in an error message, in characters. */
 const MOST_SHOWN = 2000;
 
 export interface Patience {
@@ -11,8 +11,8 @@ export interface Patience {
 }
 
 /**
- * Looks again and again, for effects between services that no event announces. Resolves to the first value that is right. Rejects after 30 s
- * with `what`, which completes "waited for …", and the value that was seen last.
+ * Polls for effects between services that no event announces. Resolves to the first value that is right. Rejects after 30 s with `what`,
+ * which completes "waited for …", and the last seen value.
  */
 export async function until<T>(
   what: string,

@@ -1,4 +1,4 @@
-// What tests of /api/v1 ask for: every answer is held against the published description.
+// Requests for tests of /api/v1. Every answer is checked against the published description.
 import { randomUUID } from 'node:crypto';
 import { DeliveryServiceService, type LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { now } from '@truckroll/contract';
@@ -7,7 +7,7 @@ import { violations } from './openapi.ts';
 import type { System, TestCompany } from './system.ts';
 
 export const HOOKS = '/api/v1/integrations/webhooks';
-/** An endpoint as it is asked for. */
+/** The body that creates an endpoint. */
 export const CREATE = { name: 'Lead sync', url: 'https://example.com/hook', eventTypes: ['service_request.created', 'interaction.completed'] };
 
 interface Answer {
@@ -16,14 +16,14 @@ interface Answer {
 }
 
 export interface WebhooksApi {
-  /** With a user token unless another credential is given. The description must have the answer. */
+  /** Uses a user token unless another credential is given. Fails if the description lacks the answer. */
   call(verb: string, path: string, body?: unknown, credential?: string): Promise<Answer>;
-  /** A new endpoint. */
+  /** Creates an endpoint. */
   endpoint(fields?: object): Promise<any>;
   readonly deliveries: Callers<typeof DeliveryServiceService>;
-  /** Events of the company happen. */
+  /** Publishes events of the company. */
   happen(count?: number, type?: string): Promise<void>;
-  /** What is due at an endpoint, as a dispatcher gets it. */
+  /** Leases an endpoint's due deliveries, as a dispatcher does. */
   lease(endpointId: string): Promise<LeasedDelivery[]>;
 }
 
