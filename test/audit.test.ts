@@ -30,7 +30,6 @@ let user: object;
 /** Channels with the credential of Ana, an operator. */
 let ana: Record<'integrations' | 'scheduling' | 'reporting', Channel>;
 let stored: Database;
-/** Every secret that was shown once. */
 const secrets: string[] = [];
 
 beforeAll(async () => {
@@ -74,7 +73,6 @@ async function events(query = '', credential?: string): Promise<Listed[]> {
   }
 }
 
-/** The events of an object, oldest first. */
 const about = async (id: string, credential?: string): Promise<Listed[]> => (await events('', credential)).filter(({ object }) => object.id === id).reverse();
 
 const actions = (listed: readonly Listed[]): string[] => listed.map(({ action }) => action);

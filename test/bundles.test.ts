@@ -42,7 +42,6 @@ function node(...args: string[]): string {
   }).trim();
 }
 
-/** As `npm start` does it. */
 const bundle = () => node('-e', `import('./scripts/bundles.mjs').then(({ bundleSystem }) => bundleSystem())`);
 const bundleOf = () => node('-e', `import('./scripts/bundles.mjs').then(({ bundleOf }) => console.log(bundleOf('${PROGRAM}')))`);
 const BUNDLE = join(checkout, 'node_modules/.cache/bundles/system/services/trial/src/main.mjs');

@@ -9,7 +9,7 @@ import { openFaultyProxy } from './support/faulty-proxy.ts';
 import { startSystem, type System } from './support/system.ts';
 
 const VISITS = 20;
-/** How often each visit gets a technician and loses it again. */
+/** Times that each visit gets a technician and loses it again. */
 const ROUNDS = 25;
 const TIMES = { starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
 
@@ -138,7 +138,6 @@ describe('the request bodies in the description', () => {
       ...stamps,
     });
 
-    /** Id of the record that an earlier request created. */
     let id = '';
     for (const { verb, path, example } of described.toSorted((a, b) => order(a) - order(b))) {
       const isWrite = path.startsWith('/v1/');

@@ -1,4 +1,4 @@
-// What integrators see while a server or a service is away, and after it is back.
+// What integrators see during and after an outage of a server or service.
 import { generateCompany } from '@truckroll/demo-company';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 import { until } from './support/until.ts';
@@ -20,7 +20,7 @@ afterAll(() => system.stop());
 
 const read = (path = '/v1/invoices?limit=5') => system.get(company, path);
 
-it('answers 503 with Retry-After while PostgreSQL is away, and recovers by itself', async () => {
+it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itself', async () => {
   expect((await read()).status).toBe(200);
   await system.wires.postgres!.cut();
   const away = await read();
@@ -31,7 +31,7 @@ it('answers 503 with Retry-After while PostgreSQL is away, and recovers by itsel
   await until('reads to work again', read, ({ status }) => status === 200);
 });
 
-it('goes on reading while Redis is away, counting limits by itself', async () => {
+it('serves reads while Redis is down, counting limits locally', async () => {
   expect((await read()).status).toBe(200);
   await system.wires.redis!.cut();
   for (let n = 0; n < 20; n++) {
@@ -43,7 +43,7 @@ it('goes on reading while Redis is away, counting limits by itself', async () =>
   await until('reads to work again', read, ({ status }) => status === 200);
 });
 
-it('says that an import is refused whole while PostgreSQL is away, and stores it whole afterwards', async () => {
+it('refuses a whole import while PostgreSQL is down, and stores it completely afterwards', async () => {
   const line = { ...(await read('/v1/accounts?limit=1')).body.data[0], name: 'After the outage' };
   await system.wires.postgres!.cut();
   await expect(system.importRecords(company, 'accounts', [line])).rejects.toMatchObject({ status: 503 });
@@ -52,7 +52,7 @@ it('says that an import is refused whole while PostgreSQL is away, and stores it
   expect((await read(`/v1/accounts/${line.id}`)).body.data.name).toBe('After the outage');
 });
 
-it('reads what other services own while one is away, and says of its own records that they cannot be read now', async () => {
+it('reads other services’ records while one service is down, and answers 503 for that service’s records', async () => {
   await system.stopService('reporting');
   expect((await read()).status).toBe(200);
   const away = await read('/v1/job-financials');

@@ -14,7 +14,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-/** The parts of a reply that a replay must repeat. */
 const repeated = ({ status, headers, body }: Reply): unknown => [status, headers.get('location'), JSON.stringify(body['data']), body['notification']];
 
 async function secondKey({ id }: TestCompany, userId?: string): Promise<string> {

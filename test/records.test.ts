@@ -157,7 +157,6 @@ function overridden(path: string, record: Json): Json {
 
 type Case = [query: string, matches: (record: Json) => boolean];
 
-/** Queries for a filter, with the records that each must return. */
 function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
   const rule = OWN_RULES[`${of.path}.${name}`];
   const at = filter!.field;
@@ -213,7 +212,6 @@ function localDate(instant: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: TIMEZONE, dateStyle: 'short' }).format(new Date(instant));
 }
 
-/** Evenly spaced values. */
 function sample<T>(values: readonly T[], count: number): T[] {
   const step = Math.max(1, Math.floor(values.length / count));
   return values.filter((_, index) => index % step === 0).slice(0, count);

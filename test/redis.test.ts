@@ -10,7 +10,6 @@ import { until } from './support/until.ts';
 interface Redis {
   readonly url: string;
   readonly master: RedisServer;
-  /** The server that takes over from the master. */
   readonly replica: RedisServer;
 }
 

@@ -31,7 +31,6 @@ async function report(query: string): Promise<Json> {
 
 const sum = (records: readonly Json[], of: (record: Json) => number): number => records.reduce((total, record) => total + of(record), 0);
 
-/** Every row of the current generation, from every table of sums. */
 async function sums(): Promise<Record<string, unknown[]>> {
   const tables = ['invoice', 'collection', 'job', 'participation'].flatMap((name) => [`${name}_summaries`, `${name}_combinations`]);
   const entries = tables.map(async (table) => {

@@ -84,7 +84,7 @@ describe('adding a technician', () => {
     expect(await desk.read(visit['id'])).toEqual(visit);
   });
 
-  it('answers a conflict for a canceled visit and for a technician who is already on it', async () => {
+  it('answers a conflict for a canceled visit and for a technician already on it', async () => {
     const canceled = await desk.visit({ canceled: true });
     const reply = await desk.add(canceled);
     expect(refusal(reply)).toEqual([409, 'ASSIGNMENT_CONFLICT', 'ASSIGNMENT_CONFLICT', 'appointment_id']);
@@ -138,7 +138,7 @@ describe('adding a technician', () => {
 });
 
 describe('removing an assignment', () => {
-  it('answers 200 with the visit as it was before the technician was added, and the assignment reads 404', async () => {
+  it('answers 200 with the visit’s state before the technician was added, and the assignment reads 404', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit);
     const { id } = added.body['data'].assignments[0];

@@ -30,7 +30,6 @@ export interface Prepared {
   /** `http://address:port` of the sink. */
   readonly sinkUrl: string;
   credential(caller: Caller): CallCredential;
-  /** Drops the database and roles. */
   remove(): Promise<void>;
 }
 
@@ -78,7 +77,6 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   };
 }
 
-/** Resolves to the address of the pod once it is ready. */
 async function start(cluster: Cluster, manifest: Manifest): Promise<string> {
   await cluster.apply(manifest);
   const { name } = manifest['metadata'] as { name: string };

@@ -9,12 +9,10 @@ const EVERY_MS = 1000;
 /** Time limit in ms for a pod to start or drain on a busy machine. */
 const AT_MOST_MS = 240_000;
 
-/** Like `until`, with limits for a cluster. */
 export function eventually<T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> {
   return until(what, look, isRight, { atMostMs: AT_MOST_MS, everyMs: EVERY_MS });
 }
 
-/** A Kubernetes object to apply. */
 export type Manifest = Record<string, unknown> & { kind: string };
 
 export class Cluster {
@@ -54,7 +52,6 @@ export class Cluster {
     throw new Error(`kubectl could not forward port ${port} of ${target}`);
   }
 
-  /** Names of a component's ready pods. */
   async pods(component: string): Promise<string[]> {
     const { items } = JSON.parse(await this.kubectl('get', 'pods', '--selector', `app.kubernetes.io/component=${component}`, '--output', 'json')) as {
       items: { metadata: { name: string; deletionTimestamp?: string }; status: { conditions?: { type: string; status: string }[] } }[];
@@ -76,7 +73,6 @@ export class Cluster {
     await output('kubectl', ['create', '--raw', path, '--filename', '-'], JSON.stringify(body));
   }
 
-  /** Ends all port forwarding. */
   async leave(): Promise<void> {
     await Promise.all(
       [...this.#forwards].map(async (child) => {

@@ -114,7 +114,6 @@ async function restartGateways(cluster: Cluster): Promise<void> {
   say('restarted the gateways, whose release becomes ready before its services');
 }
 
-/** Uses the installation after all the disruptions. */
 async function uses(use: Surroundings): Promise<void> {
   await use.cluster.helm('test', 'truckroll', '--timeout', '3m');
   use.say('helm test passes');

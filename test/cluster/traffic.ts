@@ -88,7 +88,6 @@ interface Move {
   readonly sequence: number;
 }
 
-/** The webhooks of a subject that arrived at the sink, in order of arrival. */
 async function moves(cluster: Cluster, subject: string): Promise<Move[]> {
   return (await received(cluster, SINK)).map(({ body }) => JSON.parse(body) as Move & { data: { id: string } }).filter(({ data }) => data.id === subject);
 }

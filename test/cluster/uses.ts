@@ -69,7 +69,6 @@ export async function assignable(use: Surroundings): Promise<{ visit: any; membe
   return { visit, member };
 }
 
-/** Writes through the gateway, and reads the change back. */
 export async function readAndWrite(use: Surroundings): Promise<void> {
   const { visit, member } = await assignable(use);
   const change = {
@@ -102,7 +101,6 @@ export async function subscribe({ company, credential, environment, sinkUrl }: S
   }
 }
 
-/** Checks that recorded events arrive at the sink, signed. */
 export async function webhooks(use: Surroundings): Promise<void> {
   const secret = await subscribe(use, '/signed', 'service_request.created');
   const ids: string[] = [];
@@ -125,7 +123,6 @@ export interface Arrived {
   readonly body: string;
 }
 
-/** The requests to a path of the sink, in order of arrival. */
 export async function received(cluster: Cluster, path: string): Promise<Arrived[]> {
   return JSON.parse(await cluster.ask('sink', SINK_PORT, path)) as Arrived[];
 }

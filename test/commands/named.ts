@@ -6,7 +6,6 @@ import { wholeProgram } from '../../tools/cli/test/program.ts';
 
 export interface Named {
   readonly file: string;
-  /** The command as written, on one line. */
   readonly text: string;
 }
 
@@ -62,7 +61,6 @@ function commandsIn(text: string): string[] {
     .filter((part) => BEGIN.test(part));
 }
 
-/** The programs of run.mjs, by the name after `npm run` or `node scripts/run.mjs`. */
 function programs(): ReadonlyMap<string, string> {
   const source = read('scripts/run.mjs');
   const named = [

@@ -20,7 +20,6 @@ const thanks: Answer = (response) => void response.writeHead(204).end();
 export interface Desk {
   readonly system: System;
   readonly receiver: Receiver;
-  /** The receiver's answer from now on. */
   answer: Answer;
   company(timezone?: string): Promise<TestCompany>;
   api(company: TestCompany, method: string, path: string, body?: object): Promise<any>;
@@ -112,7 +111,6 @@ export async function startConsoleDesk(): Promise<Desk> {
   return desk;
 }
 
-/** Data that would outlive the page. */
 const leftBy = (page: Page): Promise<string[]> =>
   page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(document.cookie === '' ? [] : [document.cookie])]);
 
@@ -122,7 +120,6 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.waitForSelector('header.bar', { visible: true });
 }
 
-/** Clicks the button or link of that name. */
 export async function press(page: Page, name: string): Promise<void> {
   const named = (role: string) => page.locator(`::-p-aria([name="${name}"][role="${role}"])`);
   await Locator.race([named('button'), named('link')]).click();
@@ -144,11 +141,9 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not lead to ${name}`);
 }
 
-/** Like `until`, with limits for a browser. */
 export const eventually = <T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> =>
   until(what, look, isRight, { atMostMs: AT_MOST_MS });
 
-/** Resolves when the page's visible text contains this. */
 export async function shows(page: Page, text: string): Promise<void> {
   try {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
@@ -159,12 +154,10 @@ export async function shows(page: Page, text: string): Promise<void> {
 
 export const visibleText = (page: Page): Promise<string> => page.evaluate(() => document.body.innerText);
 
-/** Id or text of the focused element. */
 export const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
 
 export const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
 
-/** Replaces an input's text. */
 export async function fill(page: Page, selector: string, text: string): Promise<void> {
   await page.waitForSelector(selector);
   await page.$eval(selector, (element) => {

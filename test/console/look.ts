@@ -1,4 +1,3 @@
-// Visual checks of a whole page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'puppeteer-core';

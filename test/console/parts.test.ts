@@ -4,7 +4,6 @@ import { percent } from '../../gateway/console/src/parts/figures.ts';
 import { readJson, type Json } from '../../gateway/console/src/parts/json.ts';
 import { line, scaleTo, stackedBars } from '../../gateway/console/src/parts/plot.ts';
 
-/** The original text without its whitespace. */
 function written(json: Json): string {
   if (!('members' in json)) return json.text;
   const members = json.members.map(({ name, value }) => `${name === undefined ? '' : `${name}:`}${written(value)}`).join(',');

@@ -18,7 +18,6 @@ const UNFINISHED = /\.\.(?!\.)|[.:!?] \.|\b(undefined|NaN|Infinity|Invalid Date)
 let desk: Desk;
 let page: Page;
 let token: string;
-/** Places, and a text that shows when each has loaded. */
 const places: Record<string, readonly [place: string, text: string]> = {};
 
 beforeAll(async () => {

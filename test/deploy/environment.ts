@@ -13,7 +13,6 @@ import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/c
 
 type Environment = Readonly<Record<string, string>>;
 
-/** By image name. */
 export const CONFIGS = {
   gateway: gatewayConfig,
   scheduling: schedulingConfig,
@@ -69,7 +68,6 @@ export function compose(variables: Environment): { services: Record<string, Comp
 interface Variable {
   readonly name: string;
   readonly value?: string;
-  /** From a key of a Secret, or a field of the pod. */
   readonly valueFrom?: { readonly secretKeyRef?: { readonly key: string; readonly optional?: boolean } };
 }
 
@@ -107,7 +105,6 @@ function manifestsOf(profile: string): Manifest[] {
   return parseAllDocuments(readFileSync(join(ROOT, `deploy/helm/golden/${profile}.yaml`), 'utf8')).map((each) => each.toJSON() as Manifest);
 }
 
-/** Every pod of a profile: from Deployments, the migration Job and `helm test`. */
 export function chartPods(profile: string): { what: string; pod: PodSpec }[] {
   const pods = manifestsOf(profile).filter(({ kind }) => ['Deployment', 'Job', 'Pod'].includes(kind));
   return pods.map(({ kind, metadata, spec }) => ({ what: `${kind} ${metadata.name}`, pod: kind === 'Pod' ? spec : spec.template.spec }));

@@ -11,7 +11,6 @@ const HOUR_MS = 3_600_000;
 /** Corrected lines per kind, so that a round takes about a second. */
 const MOST_LINES = 60;
 
-/** Corrected lines by path, in import order. */
 export type Corrections = [path: string, lines: Json[]][];
 
 /** In any order of paths, because derived fields must not depend on what arrives first. */
@@ -114,7 +113,6 @@ function later(at: string, hours: number): string {
   return canonical(Date.parse(at) + hours * HOUR_MS);
 }
 
-/** Six fractional digits, or none when they are zero. */
 function canonical(ms: number): string {
   return new Date(ms)
     .toISOString()

@@ -4,7 +4,6 @@ import { runSample } from './run-sample.ts';
 import { filledIn, type Prepare, type StandIns } from './stand-ins.ts';
 import type { Target } from './target.ts';
 
-/** Problems with an operation's samples. */
 export async function checkSamples(operation: OperationView, target: Target, prepare: Prepare, languages: ReadonlySet<string>): Promise<string[]> {
   const wrong: string[] = [];
   for (const { label, language, code } of operation.samples) {
@@ -18,7 +17,6 @@ export async function checkSamples(operation: OperationView, target: Target, pre
   return wrong;
 }
 
-/** Problems with an operation's documented errors. */
 export async function checkErrors(operation: OperationView, target: Target, prepare: Prepare): Promise<string[]> {
   const wrong: string[] = [];
   for (const { status, error } of operation.answers) {
@@ -52,7 +50,7 @@ function provoke(
     target,
   );
   if (change.query !== undefined) to = `${to.replace(/[?&]limit=\d+$/, '')}${to.includes('?') && !/\?limit=\d+$/.test(to) ? '&' : '?'}${change.query}`;
-  // Requests no customer notification, because the write is to be refused and no contact has been prepared.
+  // Requests no customer notification, because an error is expected and no contact has been prepared.
   const silent = known(operation, { customer_notification: null });
   const sent = operation.body && { ...(operation.body.example as object), ...known(operation, body), ...silent, ...change.body };
   return fetch(url + to, {
@@ -66,7 +64,6 @@ function provoke(
   });
 }
 
-/** The given values that are members of the operation's body. */
 function known({ body: described }: OperationView, body: Record<string, string | null>): object {
   return Object.fromEntries(Object.entries(body).filter(([name]) => described?.rows.some((row) => row.name === name)));
 }

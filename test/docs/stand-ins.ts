@@ -6,9 +6,7 @@ const HOOKS = '/api/v1/integrations/webhooks';
 const KEYS = '/api/v1/integrations/api-keys';
 
 export interface StandIns {
-  /** Values of the path's placeholders. */
   path?: Record<string, string>;
-  /** Values of the body, by name. */
   body?: Record<string, string>;
 }
 
@@ -62,14 +60,12 @@ export function standInsOf(target: Target): Prepare {
   };
 }
 
-/** Deletes what the samples created. */
 export async function tidy(target: Target, before: ReadonlySet<string>): Promise<void> {
   for (const list of [HOOKS, KEYS]) {
     for (const { id } of await ask(target, 'GET', list)) if (!before.has(id)) await ask(target, 'DELETE', `${list}/${id}`);
   }
 }
 
-/** The records that exist before samples create more. */
 export async function present(target: Target): Promise<Set<string>> {
   return new Set((await Promise.all([HOOKS, KEYS].map((list) => ask(target, 'GET', list)))).flat().map(({ id }) => id as string));
 }

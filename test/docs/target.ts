@@ -19,7 +19,6 @@ export function readTarget(root: string): Target {
   throw new Error('No system runs here: start one by npm start, or set TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN.');
 }
 
-/** `data` of an answer; throws unless the request succeeded. */
 export async function ask({ url, key, token }: Target, method: string, path: string, body?: object): Promise<any> {
   const users = path.startsWith('/api/');
   const response = await fetch(url + path, {

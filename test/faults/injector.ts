@@ -6,17 +6,15 @@ import type { Target } from './system/target.ts';
 export interface Faults {
   readonly targets: readonly Target[];
   readonly chance: Chance;
-  /** Faults per target. */
   readonly rounds: number;
   /** Time between the starts of two faults, in ms. */
   readonly gapMs: readonly [from: number, to: number];
-  /** How long a target stays killed or paused, in ms. */
+  /** Time that a target stays killed or paused, in ms. */
   readonly awayMs: readonly [from: number, to: number];
   /** Share of the faults that are pauses instead of kills. */
   readonly pauses: number;
   /** Maximum number of targets away at the same time. With more, no work would get far enough to be interrupted. */
   readonly atOnce: number;
-  /** Waits until there is work to interrupt again. */
   readonly ready?: () => Promise<void>;
   readonly say: (line: string) => void;
 }

@@ -16,7 +16,6 @@ export interface FuzzOptions {
   seed: number;
 }
 
-/** Fuzzes every operation; resolves to the exit code. */
 export function fuzz(program: string, { description, baseUrl, authorization, seconds, seed }: FuzzOptions): Promise<number> {
   const args = [
     'run',

@@ -24,7 +24,6 @@ const OPTIONS = [
 ];
 
 export interface Generator {
-  /** Including its version. */
   readonly name: string;
   /** Installs what is missing, generates the client, and compiles it with the program. Returns the command that runs it. Throws Problem. */
   prepare(folder: string): readonly [string, ...string[]];

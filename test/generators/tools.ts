@@ -16,7 +16,6 @@ export function npmPackages(folder: string, packages: Readonly<Record<string, st
   symlinkSync(join(from, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** A standalone jar from Maven Central. */
 export function jar(group: string, artifact: string, version: string): string {
   const from = installed(`${artifact}-${version}`, (place) =>
     run(place, 'mvn', '-q', '-B', 'dependency:copy', `-Dartifact=${group}:${artifact}:${version}`, '-DoutputDirectory=.'),
@@ -24,7 +23,6 @@ export function jar(group: string, artifact: string, version: string): string {
   return join(from, `${artifact}-${version}.jar`);
 }
 
-/** The program of a Go package, `path@version`. */
 export function goProgram(path: string, version: string): string {
   const name = path.split('/').at(-1) as string;
   const from = installed(`${name}-${version}`, (place) => run(place, 'env', `GOBIN=${place}`, 'go', 'install', `${path}@${version}`));

@@ -1,4 +1,3 @@
-// Counting the gateway's answers from its metrics.
 import { createMetrics } from '@truckroll/service-kit';
 import { answersIn } from '../../loadtest/load/gateway-watch.ts';
 

@@ -1,4 +1,3 @@
-// The heap and the number of V8 threads of the system under load.
 import { chartNodeOptions } from '../../loadtest/load/chart.ts';
 
 const optionsOf = chartNodeOptions();

@@ -108,7 +108,6 @@ function addition(column: Node): string[] {
   });
 }
 
-/** Whether any node of this name, at any depth, satisfies the predicate. */
 function some(within: unknown, name: string, is: (node: Node) => boolean): boolean {
   if (typeof within !== 'object' || within === null) return false;
   return Object.entries(within).some(([key, value]) => (key === name && is(value as Node)) || some(value, name, is));

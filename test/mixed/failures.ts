@@ -1,4 +1,3 @@
-// Decides whether a request failed.
 import type { Attempt } from '../faults/writes/history.ts';
 
 /** A request that ends within this many milliseconds was ended by the client, which is not a failure. */

@@ -24,7 +24,6 @@ interface Place {
 }
 
 type Places = ReadonlyMap<Component, readonly Place[]>;
-/** The folder with the code of each side. */
 export type Folders = Readonly<Record<Side, string>>;
 
 export class Fleet implements Running {
@@ -51,7 +50,6 @@ export class Fleet implements Running {
     this.#front = front;
   }
 
-  /** Starts every component at one side. */
   static async start(prepared: Prepared, folders: Folders, side: Side): Promise<Fleet> {
     const taken = new Set<number>();
     const port = async (): Promise<number> => {

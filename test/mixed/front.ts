@@ -5,7 +5,6 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export interface Front {
   readonly port: number;
-  /** Sets the ports that are ready from now on. */
   ready(ports: readonly number[]): void;
   close(): Promise<void>;
 }

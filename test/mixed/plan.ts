@@ -8,7 +8,6 @@ export type Component = (typeof COMPONENTS)[number];
 export const SIDES = ['released', 'head', 'changed'] as const;
 export type Side = (typeof SIDES)[number];
 
-/** Moves all replicas of a component, one at a time. */
 export interface Move {
   readonly component: Component;
   readonly to: Side;
@@ -74,7 +73,6 @@ function shuffled<T>(items: readonly T[], chance: Chance): T[] {
     .map(([, item]) => item);
 }
 
-/** Printed before the run. */
 export function describePlan(stages: readonly Stage[]): string {
   return stages.map(({ title, moves }) => `  ${title}: ${moves.map(({ component, to }) => `${component} → ${to}`).join(', ')}`).join('\n');
 }

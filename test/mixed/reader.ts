@@ -28,13 +28,11 @@ const PATHS = [
 export interface Reading {
   readonly baseUrl: string;
   readonly company: TestCompany;
-  /** Requests per second. */
   readonly rate: number;
   readonly goesOn: () => boolean;
   readonly failed: (what: string) => void;
 }
 
-/** Resolves to the number of successful reads. */
 export async function read({ baseUrl, company, rate, goesOn, failed }: Reading): Promise<number> {
   const pending = new Set<Promise<void>>();
   let good = 0;
@@ -53,7 +51,6 @@ export async function read({ baseUrl, company, rate, goesOn, failed }: Reading):
   return good;
 }
 
-/** Sends a read and throws a sentence for any unexpected answer. */
 async function ask(baseUrl: string, { apiKey }: TestCompany, path: string): Promise<void> {
   const sentAt = new Date().toISOString();
   const told = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);

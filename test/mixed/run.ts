@@ -30,7 +30,6 @@ export interface MixedOptions {
 export interface MixedResult {
   /** Failed requests, with the time of each. */
   readonly failures: readonly string[];
-  /** Violations found by the checkers. */
   readonly violations: readonly { readonly kind: string; readonly text: string }[];
   readonly counts: {
     readonly reads: number;

@@ -1,4 +1,3 @@
-// Judges the result of a mutation run for each file.
 import type { Measured } from './list.ts';
 
 /** A mutant after its tests have run; lines and columns count from 1. */
@@ -17,7 +16,6 @@ interface Position {
 export interface Verdict {
   readonly killed: number;
   readonly total: number;
-  /** Problems, one sentence each. */
   readonly problems: readonly string[];
 }
 

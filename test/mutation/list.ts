@@ -16,7 +16,6 @@ export interface Measured {
 
 export interface RuleList {
   readonly measured: Readonly<Record<string, Measured>>;
-  /** Rule files that have not been measured yet. */
   readonly unmeasured: readonly string[];
 }
 
@@ -32,7 +31,6 @@ export function digestOf(file: string, tests: readonly string[]): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Measured files that have changed since, or whose tests have. */
 export function changedFiles({ measured }: RuleList): string[] {
   return Object.entries(measured).flatMap(([file, { tests, digest }]) => (digestOf(file, tests) === digest ? [] : [file]));
 }

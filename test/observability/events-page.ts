@@ -1,4 +1,3 @@
-// The list of public events in docs/operations.md.
 import { publicEvents } from '@truckroll/contract';
 import { withMarked } from './marked.ts';
 

@@ -37,7 +37,6 @@ export const dashboards = files('.json').map((name) => ({ name, dashboard: JSON.
 export const ruleTests = files('.test.yaml');
 export const ruleFiles = files('.yaml').filter((name) => !ruleTests.includes(name));
 export const rules = ruleFiles.flatMap((name) => (parse(text(name)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules));
-/** Names of the alerts that fire in a test. */
 export const firing = ruleTests.flatMap((name) =>
   (parse(text(name)) as { tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] }).tests.flatMap((test) =>
     test.alert_rule_test.filter(({ exp_alerts: all }) => all.length > 0).map(({ alertname }) => alertname),

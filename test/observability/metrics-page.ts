@@ -1,4 +1,3 @@
-// The list of metrics in docs/operations.md.
 import type { ListedMetric } from './components.ts';
 import { withMarked } from './marked.ts';
 

@@ -5,7 +5,6 @@ import { stringify } from 'yaml';
 export interface Objective {
   readonly name: string;
   readonly promise: string;
-  /** Share of good events. */
   readonly target: number;
   /** Counter selectors for all events and for bad ones. Without `bad`, events that take longer than `withinMs` are bad. */
   readonly total: string;

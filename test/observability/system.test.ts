@@ -206,7 +206,6 @@ test('the log has no health checks at level info, but has other requests', async
   expect(written.filter((line) => line.includes('"path":"/healthz"') || line.includes('"path":"/readyz"'))).toEqual([]);
 });
 
-/** The series of all components with their labels, as scraped. */
 async function scraped(): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
   for (const body of Object.values(await system.metrics([dispatcher]))) {

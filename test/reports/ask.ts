@@ -6,7 +6,6 @@ import { pathOf, type Question } from './oracle/question.ts';
 import type { Settings } from './oracle/records.ts';
 import { readAll } from './oracle/records.ts';
 
-/** Every row of the answer, read in pages of `limit` rows. */
 export function ask(system: System, company: TestCompany, question: Question, limit = 100): Promise<Json[]> {
   return readAll(system, company, pathOf(question, limit));
 }

@@ -37,7 +37,6 @@ async function pay(of: TestCompany, id: string, amount_cents: number): Promise<J
 
 const report = (query: string, of = company): ReturnType<System['get']> => system.get(of, `/v1/reports/${query}`);
 
-/** Cents received by day, for days with payments. */
 function received({ data }: Json): Record<string, number> {
   return Object.fromEntries(data.filter((row: Json) => row['payment_count'] > 0).map((row: Json) => [row['period_start'], row['received_cents']]));
 }

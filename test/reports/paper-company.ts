@@ -9,7 +9,6 @@ const page = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'ut
 
 type Row = Record<string, string>;
 
-/** The table under a heading of the third level. */
 function table(heading: string): Row[] {
   const section = page.split(`### ${heading}\n`)[1]?.split('\n#')[0] ?? '';
   const [names = [], , ...rows] = section
@@ -24,7 +23,6 @@ function table(heading: string): Row[] {
   return rows.map((cells) => Object.fromEntries(names.map((name, n) => [name, cells[n] ?? ''])));
 }
 
-/** The page's requests and the answers it shows. */
 export function questions(): { path: string; format: 'json' | 'csv'; answer: string }[] {
   return [...page.matchAll(/```http\nGET (\S+)\n```\n+```(json|csv)\n([^`]*)```/g)].map(([, path = '', format, answer = '']) => ({
     path,
@@ -46,7 +44,6 @@ function id(name: string): string {
 
 const named = (name: string | undefined): Json | null => (name === undefined || name === '–' ? null : { id: id(name), name });
 
-/** Lines by path, in import order. */
 export function paperCompany(): [path: string, lines: Json[]][] {
   const demo = generateCompany({ seed: 1, size: 20, timezone: TIMEZONE, until: '2026-03-10T16:00:00Z' });
   const templates = Object.fromEntries(demo.map(({ path, records }) => [path, [...records][0] as Json]));

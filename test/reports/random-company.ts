@@ -31,7 +31,6 @@ export interface Cast {
   members: string[];
 }
 
-/** Lines by path, in import order. */
 type Lines = [path: string, lines: Json[]][];
 
 export interface RandomCompany {
@@ -41,7 +40,6 @@ export interface RandomCompany {
   first: Settings;
   then: Settings;
   lines: Lines;
-  /** Some of the records, changed. */
   again: Lines;
 }
 
@@ -222,7 +220,6 @@ interface Money {
 interface Seat {
   id: string;
   member: string;
-  /** The member who takes the seat later. */
   then: string | null;
 }
 
@@ -231,7 +228,6 @@ interface Parts {
   invoices: Json[][];
   payments: Json[][];
   refunds: Json[][];
-  /** By job. */
   money: [Money, Money | null][];
   seats: Seat[][];
 }
@@ -305,7 +301,6 @@ function financialsOf({ id, number, account, business_unit, job_type, job_class,
   return line('job-financials', { id, number, account, business_unit, job_type, job_class, created_at, costing, cost_entries: entries });
 }
 
-/** Id of a job's only visit. */
 function visitOf(jobId: string): string {
   return `${jobId.slice(0, -1)}${jobId.endsWith('0') ? '1' : '0'}`;
 }

@@ -12,7 +12,6 @@ type Reach = 'near' | 'far' | 'all';
 /** Values for a filter, including an id that no record has. */
 type Values = readonly string[];
 
-/** Questions about what happens around a day. */
 export function randomQuestion({ accounts, units, types, members }: Cast, around: string): fc.Arbitrary<Question> {
   const classes: Values = ['SERVICE', 'INSTALL', 'UNKNOWN', 'WARRANTY'];
   const reports: Record<ReportName, { groups: (string | null)[]; filters: Record<string, Values>; jobs: boolean }> = {

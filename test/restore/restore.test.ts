@@ -47,7 +47,6 @@ async function startDispatcher(): Promise<void> {
   await dispatcher.start();
 }
 
-/** The answers of all reports, with everything up to now. */
 async function reports(): Promise<Json[]> {
   const asked = Date.now();
   const answers: Json[] = [];
@@ -90,7 +89,6 @@ async function queueMessages(): Promise<void> {
   });
 }
 
-/** Statuses of the messages to customers and the e-mails to users. */
 async function messages(): Promise<string[]> {
   const { rows } = await system.database.query<{ status: string }>({
     text: 'select status from scheduling.notifications union all select status from integrations.mails',

@@ -9,7 +9,6 @@ import { createSession, type Session } from '@truckroll/service-kit';
 export interface BackedUpServer {
   /** URL of an administrator. */
   readonly url: string;
-  /** Creates a restore point with this name. */
   name(moment: string): Promise<void>;
   /** Restores the whole server and loses whatever was committed after that moment. Requires that there are no connections. */
   restore(moment: string): Promise<void>;
@@ -19,7 +18,6 @@ export interface BackedUpServer {
 /** Keeps owners and modes, because PostgreSQL rejects any others. */
 const copy = (...args: string[]): void => void execFileSync('cp', ['-a', ...args]);
 
-/** Writes a file that belongs to the data folder's owner. */
 function write(folder: string, name: string, text: string): void {
   const { uid, gid } = statSync(folder);
   writeFileSync(join(folder, name), text, { mode: 0o600 });

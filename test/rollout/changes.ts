@@ -1,4 +1,4 @@
-// Additions of a later release, made as CONTRIBUTING.md tells engineers to.
+// Additions of a later release, in the places that CONTRIBUTING.md names.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tree } from './tree.ts';

@@ -16,7 +16,6 @@ export interface Newer {
 
 export async function startNewer(system: System, tree: Tree): Promise<Newer> {
   const programs: Program[] = [];
-  /** Resolves to the program's port once it serves. */
   async function run(main: string, environment: Readonly<Record<string, string>>): Promise<number> {
     const program = tree.run(main, environment);
     programs.push(program);

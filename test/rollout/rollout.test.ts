@@ -84,7 +84,6 @@ afterAll(async () => {
   tree?.remove();
 });
 
-/** Locks the company's records in a service until the session is closed. */
 async function hold(service: string): Promise<Session> {
   const session = await system.database.session();
   await session.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in ' || $2, 0))`, values: [company.id, service] });
@@ -277,7 +276,6 @@ describe('an event type, and a field of another type, that the previous release 
     newer.scheduling
       .client(IntakeServiceService)
       .changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
-  /** The webhooks received so far, after verifying their signatures. */
   const arrived = () => receiver.received.map(({ body, headers }) => new Webhook(endpoint.signingSecret).verify(body, headers) as Record<string, any>);
   const told = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
 

@@ -13,7 +13,6 @@ const LOG_TAIL = 4000;
 export interface Program {
   /** Resolves to the first match in the log, including earlier lines. Rejects with the log when the program ends without one. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Stops it as an operator does. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +42,6 @@ export class Tree {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Generates code from the changed contract. */
   generate(): void {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/generate.mjs'], { cwd: this.folder, encoding: 'utf8' });
     if (status !== 0) throw new Error(`the changed contract does not generate: ${stderr}`);

@@ -80,7 +80,6 @@ export class Evaluator {
     return [...texts];
   }
 
-  /** The first of the alternatives. */
   textOf(expression: ts.Expression): string {
     this.#taken = NONE_TAKEN;
     this.#met = new Map();

@@ -6,7 +6,6 @@ import ts from 'typescript';
 import { Evaluator } from './evaluate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Sources of the services, the gateway, their packages and the command line. */
 const SOURCES = ['packages/*/src', 'services/*/src', 'gateway/src', 'tools/cli/src'];
 
 /** A statement as the sources write it: an object with a `text`. */

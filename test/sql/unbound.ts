@@ -81,7 +81,6 @@ class Statement {
     return origin;
   }
 
-  /** Reads a statement or subquery and returns its columns. */
   #query(statement: Node, outer: Scope): readonly Output[] {
     const [[kind, node] = ['', {}]] = Object.entries(statement) as [string, Node][];
     if (kind === 'SelectStmt') return this.#select(node, outer);

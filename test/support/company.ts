@@ -4,7 +4,6 @@ import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceSer
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import type { Channel } from '@truckroll/service-kit';
 
-/** One company with a user and an API key. */
 export interface TestCompany {
   id: string;
   userId: string;

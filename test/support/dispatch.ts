@@ -116,7 +116,6 @@ export async function dispatchDesk(system: System) {
 
 export type DispatchDesk = Awaited<ReturnType<typeof dispatchDesk>>;
 
-/** Status, code and first detail of an error. */
 export function refusal({ status, body }: Reply): unknown[] {
   const detail = body['error']?.details?.[0] as Json | undefined;
   return [status, body['error']?.code, detail?.['code'], detail?.['field']];

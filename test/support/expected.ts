@@ -50,5 +50,4 @@ export const OWN_RULES: Record<string, (record: Json, value: unknown, all: Every
   'form-responses.job_class': (record, value, all) => all['jobs']!.find((job) => job['id'] === record['job_id'])?.['job_class'] === value,
 };
 
-/** Records by path, as reads return them. */
 export type Everything = Record<string, Json[]>;

@@ -26,7 +26,6 @@ const FAULTS = [
 
 export interface FaultyProxy {
   readonly url: string;
-  /** How often each fault occurred. */
   readonly met: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }

@@ -9,7 +9,6 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** A port on which nothing listens. */
 const NOWHERE = 1;
 
 /**

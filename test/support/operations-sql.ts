@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
 
-/** The first SQL block under a heading. */
 export function operationsSql(heading: string): string {
   const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
   const [, below] = text.split(`\n${heading}\n`);

@@ -4,7 +4,6 @@ import { compareReadModel, READ_MODELS } from '../../tools/cli/src/verify/compar
 import type { System, TestCompany } from './system.ts';
 import { until } from './until.ts';
 
-/** Differences between a company's records and reporting's read models of them. */
 export async function differences(system: System, company: TestCompany): Promise<unknown[]> {
   const found = await Promise.all(
     READ_MODELS.map((path) => {

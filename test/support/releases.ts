@@ -8,7 +8,6 @@ import { checkBundles } from './bundles.ts';
 export interface Release {
   /** Such as `1.0.0`. */
   readonly version: string;
-  /** Such as `2026-11-22`. */
   readonly date: string;
   /** SHA-1 of the released commit, by which clones without tags find it. */
   readonly commit: string;
@@ -60,7 +59,6 @@ export function checkImages({ version, bundler }: Release, folder: string): stri
   return checkBundles(folder);
 }
 
-/** The command's output. Throws Problem when it fails. */
 function run([command, ...args]: readonly [string, ...string[]], cwd: string, problem: string, environment: Record<string, string> = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...environment } });
   if (status !== 0) throw new Problem(`${problem} ${(stderr || String(error)).trim().slice(-2000)}`);

@@ -39,10 +39,8 @@ export interface System {
   createCompany(timezone?: string): Promise<TestCompany>;
   /** Imports JSON values as the lines of `<path>.ndjson`. */
   importRecords(company: TestCompany, path: string, records: Iterable<unknown>): Promise<ImportReport>;
-  /** GET with the company's key; the body is parsed. */
   get(company: TestCompany, path: string): Promise<{ status: number; headers: Headers; body: any }>;
   setTimezone(company: TestCompany, timezone: string): Promise<void>;
-  /** A token of the company's user. */
   userToken(company: TestCompany): string;
   /** For inspecting, or corrupting, what the services have stored. */
   database: Database;
@@ -50,7 +48,6 @@ export interface System {
   wires: Readonly<Partial<Record<'postgres' | 'redis' | 'kafka', Wire>>>;
   /** Environment for another service that joins this system. */
   serviceEnvironment: Readonly<Record<string, string>>;
-  /** Environment for another gateway. */
   gatewayEnvironment: Readonly<Record<string, string>>;
   /** Environment for the webhook dispatcher, which tests start themselves. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
@@ -58,7 +55,6 @@ export interface System {
   metrics(others?: readonly Service[]): Promise<Record<string, string>>;
   /** Stops one service as its process would. */
   stopService(name: ServiceName): Promise<void>;
-  /** Restarts a stopped service on the same port. */
   startService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
 }

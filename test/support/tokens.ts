@@ -8,7 +8,6 @@ const ISSUER = 'https://issuer.example.com';
 const AUDIENCE = 'truckroll';
 
 export interface Issuer {
-  /** The gateway's settings for this issuer. */
   readonly environment: Readonly<Record<string, string>>;
   /** A token for that user and company, valid for ten minutes. */
   token(user: { id: string; userId: string }): string;

@@ -7,7 +7,6 @@ import { violations } from './openapi.ts';
 import type { System, TestCompany } from './system.ts';
 
 export const HOOKS = '/api/v1/integrations/webhooks';
-/** The body that creates an endpoint. */
 export const CREATE = { name: 'Lead sync', url: 'https://example.com/hook', eventTypes: ['service_request.created', 'interaction.completed'] };
 
 interface Answer {
@@ -18,7 +17,6 @@ interface Answer {
 export interface WebhooksApi {
   /** Uses a user token unless another credential is given. Fails if the description lacks the answer. */
   call(verb: string, path: string, body?: unknown, credential?: string): Promise<Answer>;
-  /** Creates an endpoint. */
   endpoint(fields?: object): Promise<any>;
   readonly deliveries: Callers<typeof DeliveryServiceService>;
   /** Publishes events of the company. */

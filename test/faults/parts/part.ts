@@ -11,7 +11,6 @@ export interface PartOptions {
   readonly say: Say;
 }
 
-/** The result of a part. */
 export interface Part {
   readonly figures: Readonly<Record<string, number>>;
   readonly passed: boolean;

@@ -1,4 +1,3 @@
-// Formats results for people.
 import type { FaultCount } from '../injector.ts';
 
 export function describeFaults(faults: Readonly<Record<string, FaultCount>>): string {
@@ -13,7 +12,6 @@ export function describeCounts(counts: Readonly<Record<string, number>>): string
     .join(', ')}`;
 }
 
-/** The number of violations by kind, and the first `shown` of them. */
 export function describeViolations(violations: readonly { kind: string; text: string }[], shown = 10): string {
   if (violations.length === 0) return '  no violations';
   const byKind = [...Map.groupBy(violations, ({ kind }) => kind)].map(([kind, all]) => `${kind} ${all.length}`);

@@ -10,9 +10,7 @@ import { describeFaults, describeViolations, prefixed } from './report.ts';
 interface Bug {
   readonly name: string;
   readonly says: string;
-  /** The kind of violation that must be found. */
   readonly kind: Kind;
-  /** The processes to kill during the run. */
   readonly targets: readonly string[];
   readonly rounds: number;
 }

@@ -1,4 +1,3 @@
-// Webhooks, first without faults and then with them.
 import { Installation } from '../system/installation.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { runWebhooks, type WebhooksOptions } from '../webhooks/run.ts';

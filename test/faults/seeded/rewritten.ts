@@ -4,9 +4,7 @@ import type { Statement } from '../../../packages/service-kit/src/connection.ts'
 
 /** One is created for each transaction. */
 export interface Intrusion {
-  /** Replaces a statement. */
   instead?(statement: Statement): Statement;
-  /** Runs after all statements. */
   beforeCommit?(tx: Transaction): Promise<unknown>;
 }
 

@@ -1,7 +1,6 @@
 // A process and all its descendants. PostgreSQL's children lead their own process groups, so no group contains them all.
 import { execFileSync } from 'node:child_process';
 
-/** The process first, then its descendants. */
 export function family(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const line of execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')) {
@@ -13,7 +12,6 @@ export function family(pid: number): number[] {
   return all;
 }
 
-/** Sends a signal to each process, ignoring those that have ended. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

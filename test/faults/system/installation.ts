@@ -11,11 +11,9 @@ import type { Target } from './target.ts';
 
 export interface InstallationOptions {
   readonly say: Say;
-  /** The environment variables for `npm start`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Modules that Node loads before a program, by program name. */
   readonly preload?: Readonly<Record<string, string>>;
-  /** Processes to leave out. */
   readonly without?: readonly string[];
   /** Whether services use PostgreSQL through PgBouncer, which is then a fault target as well. */
   readonly pooled?: boolean;
@@ -63,7 +61,6 @@ export class Installation implements Running {
     return channel;
   }
 
-  /** The fault targets with the given names. */
   targets(names: readonly string[]): Target[] {
     const { pooler } = this.#prepared;
     const own = (name: string): Target | undefined => (name === pooler?.name ? pooler : this.programs.get(name));

@@ -7,14 +7,12 @@ import { plan, type Plan } from '../../../tools/local-stack/src/start/plan.ts';
 import { startPooler, type Pooler } from './pooler.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 
-/** A running system, as its clients and the checks see it. */
 export interface Running {
   readonly baseUrl: string;
   /** Administrator access; statements must name schema and table. */
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
-  /** gRPC channel of a service. */
   channel(name: string): Channel;
   /** Processes that ended without being stopped. */
   readonly accidents: readonly string[];
@@ -33,7 +31,6 @@ export interface Prepared {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
-  /** Stops everything, including the processes of the plan. */
   close(): Promise<void>;
 }
 

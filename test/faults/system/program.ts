@@ -15,14 +15,12 @@ export interface ProgramOptions {
   readonly logs: string;
   readonly watchdog: Watchdog;
   readonly environment: NodeJS.ProcessEnv;
-  /** A module that Node loads before the program. */
   readonly preload?: string | undefined;
 }
 
 /** One of our processes. If it ends unexpectedly, it is reported and restarted, as a supervisor would. */
 export class Program implements Target {
   readonly name: string;
-  /** Unexpected exits. */
   readonly ends: string[] = [];
   readonly log: string;
   readonly #options: ProgramOptions;
@@ -46,7 +44,6 @@ export class Program implements Target {
     this.#ready = true;
   }
 
-  /** Whether the process became ready after its last start. */
   get ready(): boolean {
     return this.#ready;
   }

@@ -4,7 +4,6 @@ import { untilTrue } from '../wait.ts';
 import { family, signalAll } from './family.ts';
 import type { Target } from './target.ts';
 
-/** PostgreSQL, Redis or Kafka, with its child processes. */
 export class ServerTarget implements Target {
   readonly name: ServerName;
   readonly #servers: Servers;

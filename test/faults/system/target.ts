@@ -1,11 +1,9 @@
-/** A target of faults: a server or one of our processes. */
 export interface Target {
   readonly name: string;
   /** Ends the process and its descendants with SIGKILL; resolves when they have ended. */
   kill(): Promise<void>;
   /** Restarts it at the same address; resolves when it can be used. */
   start(): Promise<void>;
-  /** Suspends the process and its descendants. */
   pause(): void;
   resume(): void;
 }

@@ -21,9 +21,7 @@ export interface Arrival {
   readonly eventId: string;
   readonly subject: string;
   readonly sequence: number;
-  /** Why the signature or the body is invalid. */
   readonly problem?: string | undefined;
-  /** The status that the endpoint answered. */
   readonly status: number;
   /** Whether it contains data that the previous release does not know. */
   readonly unknownToOlder?: boolean;

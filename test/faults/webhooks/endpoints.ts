@@ -12,7 +12,6 @@ const slow: Manner = (eventId) => ({ status: 204, afterMs: 20 + (number(eventId)
 /** Rare enough that the circuit stays closed. Refuses an event only once, because the second retry comes minutes later. */
 const refusing: Manner = (eventId, time) => ({ status: time === 1 && number(eventId) % 25 === 0 ? 500 : 200, afterMs: 0 });
 
-/** A number as random as the id. */
 const number = (eventId: string): number => parseInt(eventId.slice(0, 6), 16);
 
 const KINDS: readonly { readonly name: string; readonly company: 0 | 1; readonly eventTypes: readonly string[]; readonly manner: Manner }[] = [

@@ -40,7 +40,6 @@ const PROGRESS_MS = 10_000;
 const [AT_ONCE, PAUSE_MS] = [16, 400];
 /** Longer than the lease of a killed dispatcher (60 s) and the deliveries that it held up. */
 const SETTLED_MS = 300_000;
-/** Maximum number of deliveries waiting. */
 const MOST_AHEAD = 1000;
 /** Per endpoint: the default of WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT. */
 const MOST_UNDER_WAY = 10;
@@ -144,7 +143,6 @@ export async function delivered({ database, kafka }: Running, endpoints: readonl
   }
 }
 
-/** Acknowledged service requests that appear in no event. */
 function missing(requestIds: readonly string[], published: readonly Published[]): Violation[] {
   const bySubject = Map.groupBy(published, ({ subject }) => subject);
   return requestIds.flatMap((id) => {

@@ -79,7 +79,6 @@ async function tell(intake: Intake, { company, jobId, visitId }: Customer, refus
   return of.id;
 }
 
-/** Retries a step until it succeeds. Steps are idempotent. */
 async function patiently(step: () => Promise<unknown>, refused: Telling['refused']): Promise<void> {
   for (const startedAt = performance.now(); ; ) {
     try {

@@ -71,7 +71,6 @@ function requestEvent(sequence: number, type: string, status?: string, previous?
   return { ...published(`q${sequence}`, 's', sequence), type: `service_request.${type}`, sequence, subject: 's', status, previous };
 }
 
-/** The kinds of violations found after a change to the story. */
 function found(change: (story: { history: Attempt[]; observed: Observed }) => { history?: Attempt[]; observed?: Partial<Observed> }): string[] {
   const told = story();
   const { history = told.history, observed = {} } = change(told);

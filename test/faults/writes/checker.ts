@@ -58,7 +58,6 @@ export function check(history: readonly Attempt[], observed: Observed): Verdict 
   };
 }
 
-/** Events about visits that do not exist. */
 function foreign(before: readonly StoredVisit[], byVisit: ReadonlyMap<string, readonly VisitEvent[]>): Violation[] {
   const known = new Set(before.map(({ id }) => id));
   return [...byVisit.keys()].filter((id) => !known.has(id)).map((id) => violation('event-without-write', `events are about visit ${id}, which there is not`));

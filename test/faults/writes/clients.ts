@@ -10,13 +10,11 @@ export interface ClientOptions extends SenderOptions {
   readonly chance: Chance;
   readonly visitIds: readonly string[];
   readonly technicianIds: readonly string[];
-  /** Every attempt of every client. */
   readonly history: Attempt[];
   /** Called before each write; false ends the client. */
   readonly goesOn: () => boolean;
   /** Average time between writes, in ms. */
   readonly thinkMs: number;
-  /** Share of writes that request a message to the customer. */
   readonly notify: number;
 }
 

@@ -4,16 +4,13 @@
 export type Write = {
   readonly visitId: string;
   readonly expectedRevision: string;
-  /** Whether to send a message to the customer. */
   readonly notify: boolean;
 } & ({ readonly kind: 'add'; readonly technicianId: string } | { readonly kind: 'remove'; readonly assignmentId: string });
 
 export interface Answer {
   readonly status: number;
   readonly replayed: boolean;
-  /** Path of the added assignment. */
   readonly location?: string | undefined;
-  /** Revision of the visit in the answer. */
   readonly revision?: string | undefined;
   /** `data` and `notification` as JSON, which a repeated answer must equal. */
   readonly said?: string | undefined;
@@ -30,7 +27,6 @@ export interface Attempt {
   readonly endedAt: number;
   /** Undefined when no answer came: the write may have been made, or may still be. */
   readonly answer?: Answer | undefined;
-  /** Why no answer came. */
   readonly lost?: string | undefined;
 }
 

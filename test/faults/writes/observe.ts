@@ -80,7 +80,6 @@ export async function readVisits({ database }: Source, company: TestCompany): Pr
   });
 }
 
-/** Differences between reporting's read models and their owners. */
 export async function compareReadModels(source: Source, { id, timezone }: TestCompany): Promise<string[]> {
   const reporting = source.channel('reporting');
   const results = await Promise.all(

@@ -41,7 +41,6 @@ export interface StoredNotification {
   readonly status: string;
 }
 
-/** A message in a topic. */
 export interface PublishedEvent {
   readonly id: string;
   readonly type: string;
@@ -69,7 +68,6 @@ export interface RequestEvent extends PublishedEvent {
 }
 
 export interface Observed {
-  /** State before the first write. */
   readonly before: readonly StoredVisit[];
   readonly visits: readonly StoredVisit[];
   readonly assignments: readonly StoredAssignment[];
@@ -82,8 +80,6 @@ export interface Observed {
   readonly requestEvents: readonly RequestEvent[];
   /** Messages that cannot be decoded as events. */
   readonly unreadable: number;
-  /** Events that scheduling has not published. */
   readonly unpublished: number;
-  /** Read models in which reporting differs from the owner. */
   readonly wrongReadModels: readonly string[];
 }

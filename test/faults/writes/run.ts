@@ -16,7 +16,6 @@ import { makeWorld } from './world.ts';
 
 export interface WritesOptions {
   readonly seed: number;
-  /** Minimum number of acknowledged writes. */
   readonly writes: number;
   readonly clients: number;
   readonly visits: number;

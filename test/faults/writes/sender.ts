@@ -4,7 +4,6 @@ import type { Answer, Attempt, Write } from './history.ts';
 export interface SenderOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Called for each visit that could not be read, with the reason. */
   readonly unread?: (reason: string) => void;
 }
 
@@ -60,7 +59,6 @@ function reasonOf(error: unknown): string {
 
 export interface SeenVisit {
   revision: string;
-  /** Assignment ids by technician. */
   assignments: Map<string, string>;
 }
 

@@ -17,7 +17,6 @@ const FILTERED: Record<string, string> = {
   team_member_id: 'team_member',
 };
 
-/** All rows of the answer. */
 export function answerOf(question: Question, records: Records): Json[] {
   const filters = { ...(question.report === 'invoice-activity' ? { status: ['OPEN', 'PAID'] } : {}), ...question.filters };
   const counted = countedBy(question, records).filter(({ keys }) =>

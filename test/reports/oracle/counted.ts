@@ -12,7 +12,6 @@ export interface Counted {
   amounts: Record<string, bigint>;
 }
 
-/** The records that a report counts, before its range and filters apply. */
 export function countedBy(question: Question, records: Records): Counted[] {
   switch (question.report) {
     case 'invoice-activity':

@@ -14,7 +14,6 @@ export interface Question {
   includeExcluded: boolean;
 }
 
-/** The question as a request path. */
 export function pathOf({ report, start, end, bucket, groupBy, filters, includeExcluded }: Question, limit = 100): string {
   const query = new URLSearchParams({ start_date: start, end_date: end, bucket, limit: String(limit) });
   if (groupBy !== null) query.set('group_by', groupBy);

@@ -25,13 +25,11 @@ export interface Settings {
 
 export type Records = Settings & Record<(typeof PATHS)[number], Json[]>;
 
-/** Every record that the figures depend on, from the public API. */
 export async function readRecords(system: System, company: TestCompany, settings: Settings): Promise<Records> {
   const read = await Promise.all(PATHS.map(async (path) => [path, await readAll(system, company, `/v1/${path}?limit=100`)] as const));
   return { ...settings, ...Object.fromEntries(read) } as Records;
 }
 
-/** All pages of a list or a report. */
 export async function readAll(system: System, company: TestCompany, path: string): Promise<Json[]> {
   const rows: Json[] = [];
   for (let cursor = ''; ; ) {

@@ -32,6 +32,5 @@ export interface Company extends Ground {
   jobAt(n: number): JobPlan;
   /** The job's value for a field that names a record at `path`: null when there is none, undefined when the job does not say. */
   saidBy(job: JobPlan, path: string, field: Field): Candidate | null | undefined;
-  /** The records at a path that are related to a job. */
   candidates(path: string, job: JobPlan): readonly Candidate[];
 }

@@ -14,7 +14,6 @@ export interface Candidate {
   readonly name?: string;
 }
 
-/** What is known before the first record is made. */
 export interface Ground {
   readonly seed: number;
   readonly size: Size;

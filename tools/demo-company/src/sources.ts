@@ -118,7 +118,6 @@ export function saidBy(company: Company, job: JobPlan, path: string, field: Fiel
 const SOME = 50;
 const shared = new WeakMap<Company, Map<string, readonly Candidate[]>>();
 
-/** The records at a path that are related to a job. */
 export function candidates(company: Company, path: string, job: JobPlan): readonly Candidate[] {
   const source = SOURCES.get(path);
   if (source === undefined) return [];

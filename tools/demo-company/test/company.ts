@@ -10,7 +10,6 @@ export const SMALL: DemoOptions = {
   until: '2026-03-10T16:00:00Z',
 };
 
-/** Loads a whole company into memory, by path; for small companies only. */
 export function loadCompany(options: Partial<DemoOptions> = {}): Readonly<Record<string, readonly Json[]>> {
   const files = generateCompany({ ...SMALL, ...options });
   return Object.fromEntries(files.map(({ path, records }) => [path, [...records] as Json[]]));

@@ -12,7 +12,6 @@ const ODD: Partial<Record<Field['kind'], (value: unknown) => boolean>> = {
 /** Values that should occur somewhere and have not yet: `accounts.type=COMMERCIAL`, `accounts.email=null`, `accounts.email≠null`. */
 export class Coverage {
   readonly missing = new Set<string>();
-  /** Values that do not match the shape. */
   readonly misfits: string[] = [];
   readonly #shapes = new Map<string, Shape>();
   readonly #fields = new Map<Shape, ReadonlyMap<string, Field>>();

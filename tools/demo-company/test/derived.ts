@@ -31,7 +31,6 @@ export function agingOf(invoice: Json, timezone: string, until: string): { days:
   return { days, bucket };
 }
 
-/** Payments by the invoice that they are applied to. */
 export function applicationsOf(payments: readonly Json[]): Map<string, { status: string | null; cents: number }[]> {
   const byInvoice = new Map<string, { status: string | null; cents: number }[]>();
   for (const { status, invoice_allocations: allocations } of payments) {

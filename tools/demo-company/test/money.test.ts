@@ -4,7 +4,6 @@ import { loadCompany, type Json } from './company.ts';
 
 const hundredths = (max: number) => fc.integer({ min: 0, max: max * 100 }).map((value) => value / 100);
 
-/** Rounds an exact fraction; halves go up. */
 function roundedHalfUp(numerator: bigint, denominator: bigint): bigint {
   const doubled = 2n * numerator + denominator;
   const quotient = doubled / (2n * denominator);

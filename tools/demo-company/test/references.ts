@@ -1,7 +1,6 @@
 import type { Resource, Shape } from '@truckroll/contract';
 import type { Json } from './company.ts';
 
-/** Names by path and id. */
 export type Names = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
 export function namesOf(data: Readonly<Record<string, readonly Json[]>>): Names {
@@ -18,7 +17,6 @@ export function strays({ record: shape }: Pick<Resource, 'record'>, records: Ite
   );
 }
 
-/** The path that a field refers to, with the id or reference in it. */
 function* referencesIn(shape: Shape, value: Json): Iterable<readonly [path: string, reference: any]> {
   for (const field of shape.fields) {
     const inner = field.kind === 'list' ? field.shape?.fields[0]?.shape : field.shape;

@@ -7,7 +7,6 @@ import { run, shown, works } from './processes/run.ts';
 import type { Say } from './say.ts';
 
 export interface DebianPackage {
-  /** "Redis". */
   readonly title: string;
   readonly package: string;
   /** Possible names of the package's command; the first one that runs is used. */

@@ -8,7 +8,6 @@ export interface NotedCompany {
   readonly companyId: string;
   readonly userId: string;
   readonly apiKey: string;
-  /** Whether all records have been imported. */
   readonly imported: boolean;
 }
 
@@ -23,7 +22,6 @@ export interface DemoAccess {
 /** Token lifetime in seconds: the default of TOKEN_MAX_AGE. */
 const TOKEN_SECONDS = 86_400;
 
-/** Issues a new token for the first company's user. */
 export async function accessTo(state: string, first: NotedCompany, second: NotedCompany): Promise<DemoAccess> {
   const { token } = await issueToken(state, { subject: first.userId, companyId: first.companyId, lifetimeSeconds: TOKEN_SECONDS });
   return { apiKey: first.apiKey, userToken: token, otherApiKey: second.apiKey };

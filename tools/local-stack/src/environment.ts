@@ -5,7 +5,6 @@ import type { Addresses } from './servers/index.ts';
 
 type ServerEnvironment = Record<'DATABASE_URL' | 'REDIS_URL' | 'KAFKA_BROKERS', string>;
 
-/** The variables in which programs look for server addresses. */
 export function serverEnvironment(addresses: Addresses): ServerEnvironment {
   return { DATABASE_URL: addresses.databaseUrl, REDIS_URL: addresses.redisUrl, KAFKA_BROKERS: addresses.kafkaBrokers };
 }
@@ -13,7 +12,6 @@ export function serverEnvironment(addresses: Addresses): ServerEnvironment {
 /** Where `npm run servers` publishes the addresses of its servers. */
 export const serversFile = (state: string): string => join(state, 'servers.json');
 
-/** Publishes this process's servers to other commands of this checkout. */
 export function shareServers(state: string, environment: ServerEnvironment): void {
   writeJson(serversFile(state), { ...environment, ...identify(process.pid) });
 }

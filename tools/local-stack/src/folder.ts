@@ -4,7 +4,6 @@ import { readJson, writeJson } from './files.ts';
 import { ownFolder } from './own-folder.ts';
 import { identify, isRunning, type ProcessIdentity } from './processes/identity.ts';
 
-/** The root of this checkout. */
 export const ROOT = join(import.meta.dirname, '../../..');
 
 /** State that this checkout keeps between runs; git ignores it. */

@@ -57,7 +57,6 @@ export class Ports {
     return this.#keep(name, await choosePort(taken));
   }
 
-  /** The port stored under the name, whether or not it is free. */
   remembered(name: string): number | undefined {
     return this.#chosen[name];
   }

@@ -8,13 +8,11 @@ export type PrometheusProgram = 'prometheus' | 'promtool';
 
 const HOW = process.platform === 'darwin' ? 'brew install prometheus' : 'sudo apt-get install prometheus';
 
-/** The command of an installed Prometheus program, or undefined. */
 export async function installedPrometheus(program: PrometheusProgram): Promise<string | undefined> {
   for (const command of [program, unpacked(program)]) if (await works(command, '--version')) return command;
   return undefined;
 }
 
-/** How to install Prometheus, as the end of a sentence. */
 export const howToGetPrometheus = `install it (${HOW})`;
 
 /**

@@ -15,7 +15,6 @@ export interface Provisioning {
   readonly secret: string;
 }
 
-/** Creates missing roles and schemas. Resolves to each role's URL. */
 export async function provision(options: Provisioning): Promise<Readonly<Record<Schema, string>>> {
   const url = new URL(options.adminUrl);
   if (options.database !== undefined) {

@@ -4,7 +4,6 @@ import { readJson, writeJson } from './files.ts';
 
 /** Created once for each state folder, readable by its owner only. */
 export interface Secrets {
-  /** Password of PostgreSQL's administrator. */
   readonly databasePassword: string;
   /** `id:base64`, 32 bytes: seals cursors. */
   readonly cursorKeys: string;
@@ -16,7 +15,6 @@ export interface Secrets {
   readonly callCredentials: Readonly<Record<CallerName, string>>;
 }
 
-/** The environment variables that carry them. */
 export const SECRET_NAMES = ['CURSOR_KEYS', 'WEBHOOK_SECRET_KEYS', 'IDENTITY_KEYS', 'CALL_CREDENTIAL', 'CALLER_CREDENTIALS'] as const;
 
 /** Every component that calls others, as the contract names them (truckroll.options.v1.Caller). */

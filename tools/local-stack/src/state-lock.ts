@@ -6,7 +6,6 @@ import { Problem } from './problem.ts';
 import { identify, isRunning, type ProcessIdentity } from './processes/identity.ts';
 
 interface Owner extends ProcessIdentity {
-  /** "npm start". */
   readonly command: string;
 }
 

@@ -67,17 +67,17 @@ describe('a machine', () => {
     delete process.env['JAVA_HOME'];
   }
 
-  test('without Java is told where to get it', async () => {
+  test('without Java gets an error that says where to get it', async () => {
     commands({});
     await expect(startKafka(scratch.context())).rejects.toThrow(/^Java is missing, which Kafka needs: install Java 17 or newer [^\n]*KAFKA_BROKERS\.$/);
   });
 
-  test('with an old Java is told which version it needs', async () => {
+  test('with an old Java gets an error with the version required', async () => {
     commands({ java: 'openjdk version "11.0.22" 2024-01-16' });
     await expect(startKafka(scratch.context())).rejects.toThrow(/^Java 11 is too old for Kafka: install Java 17 or newer [^\n]*\.$/);
   });
 
-  test('without Maven is told where to get it, unless Kafka is already there', async () => {
+  test('without Maven gets an error that says where to get it, unless Kafka is already there', async () => {
     commands({ java: 'openjdk version "17.0.15" 2025-04-15' });
     process.env['XDG_CACHE_HOME'] = scratch.folder();
     await expect(startKafka(scratch.context())).rejects.toThrow(/^Maven is missing, which downloads Kafka once: install it [^\n]*KAFKA_BROKERS\.$/);

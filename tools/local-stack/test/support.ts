@@ -72,7 +72,6 @@ export async function sql<R = Record<string, unknown>>(url: string, text: string
   }
 }
 
-/** Kills a server with SIGKILL and waits until it is gone. */
 export async function kill(server: RunningServer): Promise<void> {
   server.daemon.kill('SIGKILL');
   await server.daemon.exited;

@@ -26,7 +26,6 @@ export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 export interface TestDatabase {
   /** URL of a database that only this test uses, with a role that may do everything in it. */
   readonly url: string;
-  /** Ends open connections and drops the database. */
   drop(): Promise<void>;
 }
 

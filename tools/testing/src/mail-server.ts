@@ -62,7 +62,6 @@ export async function startMailServer() {
   return {
     port: (front.address() as AddressInfo).port,
     letters,
-    /** Resolves when the next letter arrives. */
     arrival: () => once(arrivals, 'letter'),
     behave: (next: MailBehaviour) => void (behaviour = next),
     async stop() {

@@ -1,7 +1,6 @@
 import { promises } from 'node:dns';
 
 export interface LaterNames {
-  /** Resolves when the first look-up succeeds. */
   readonly found: Promise<void>;
   restore(): void;
 }

@@ -64,7 +64,6 @@ export class RedisServers {
     return await this.#start(folder, port, [config, '--sentinel'], /\+monitor master main/);
   }
 
-  /** Stops all servers and removes their data. */
   async end(): Promise<void> {
     await this.#watchdog.stopAll();
   }

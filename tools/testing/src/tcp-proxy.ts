@@ -7,7 +7,6 @@ export interface TcpProxy {
   drop(): void;
   /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Listens again on the same port. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }

@@ -19,7 +19,6 @@ const GAP_MS = 30;
 export const Database = rewritten(() => ({ beforeCommit: publish }));
 
 async function publish(tx: Transaction): Promise<void> {
-  // Whichever statement stored them.
   const { rows } = await tx.query<OutboxRow>({
     text: `delete from outbox where xmin = pg_current_xact_id()::xid
       returning id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at`,

@@ -7,7 +7,6 @@ import { violation, type Violation } from './violations.ts';
 export interface Lives {
   /** States of each visit: before the first event and after each event. */
   readonly states: ReadonlyMap<string, readonly VisitState[]>;
-  /** Effects of each visit, in order. */
   readonly effects: ReadonlyMap<string, readonly Effect[]>;
   readonly attempts: ReadonlyMap<string, readonly Attempt[]>;
 }

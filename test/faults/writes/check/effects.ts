@@ -5,7 +5,6 @@ import { violation, type Violation } from './violations.ts';
 
 export interface Effect {
   readonly event: VisitEvent;
-  /** Its position among the events of its visit, from 1. */
   readonly place: number;
   readonly key: string;
   readonly write: Write;

@@ -3,7 +3,6 @@ import type { PublishedEvent } from '../observed.ts';
 import { violation, type Violation } from './violations.ts';
 
 export interface Taken<E> {
-  /** First occurrences, by subject. */
   readonly bySubject: ReadonlyMap<string, readonly E[]>;
   readonly duplicates: number;
   readonly violations: readonly Violation[];

@@ -6,7 +6,6 @@ export interface VisitState {
   readonly assignments: ReadonlyMap<string, string>;
 }
 
-/** The state before the first event, and the state after each event. */
 export function statesOf(before: StoredVisit, events: readonly VisitEvent[]): VisitState[] {
   const states: VisitState[] = [{ revision: before.revision, assignments: before.assignments }];
   for (const { added, assignmentId, technicianId, revision } of events) {
@@ -18,7 +17,6 @@ export function statesOf(before: StoredVisit, events: readonly VisitEvent[]): Vi
   return states;
 }
 
-/** Whether two visits have the same technicians on the same assignments. */
 export function sameAssignments(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
   return a.size === b.size && [...a].every(([id, technician]) => b.get(id) === technician);
 }

@@ -1,4 +1,3 @@
-/** Kinds of violations. Their text names the record. */
 export type Kind =
   | 'acknowledged-without-effect'
   | 'key-without-effect'

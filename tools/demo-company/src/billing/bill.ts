@@ -12,7 +12,6 @@ export interface Bill {
   readonly amounts: Amounts;
 }
 
-/** The random streams that number a bill's lines and discounts. */
 export interface BillKind {
   readonly lines: Stream;
   readonly discounts: Stream;

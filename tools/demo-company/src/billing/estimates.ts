@@ -29,7 +29,6 @@ export function* estimatesOf(company: Company, job: JobPlan) {
   if (estimate) yield buildEstimate(company, estimate);
 }
 
-/** The estimates of jobs, then those of leads. */
 export function* buildEstimates(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) yield* estimatesOf(company, planJob(company, n));
   for (let n = 0; n < leadCount(company); n++) {
@@ -73,7 +72,6 @@ function optionStatus(status: Spelled<EstimateStatus>, sold: boolean): Spelled<E
   return status === 'SOLD' || status === 'DECLINED' ? 'DECLINED' : 'OPEN';
 }
 
-/** Amounts of the sold option, or null. */
 export function soldAmounts(company: Company, plan: EstimatePlan): Amounts | null {
   return optionsOf(company, plan).find(({ status }) => status === 'SOLD')?.amounts ?? null;
 }

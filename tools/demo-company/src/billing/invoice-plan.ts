@@ -46,7 +46,6 @@ export interface InvoicePlan {
   readonly bill: Bill;
 }
 
-/** A job's invoices, in creation order. */
 export function invoicesOf(company: Company, job: JobPlan): InvoicePlan[] {
   const draw = drawOf(company, PLANS, job.n);
   const invoices: InvoicePlan[] = [];
@@ -102,7 +101,6 @@ function courseOf(company: Company, job: JobPlan, card: Course): Course {
 
 function planInvoice(company: Company, job: JobPlan, slot: Slot, { status, paid, due }: Course, createdAt: number, terms: BillTerms, draw: Draw): InvoicePlan {
   const b = SLOTS.indexOf(slot);
-  /** Some drafts are still empty. */
   const empty = status === 'DRAFT' && job.n % 3 === 0 ? { lines: 0, adjusted: false } : {};
   const bill = billOf(company, INVOICE_BILLS, job.n, b, draw, { ...terms, ...empty });
   const issued = status !== 'DRAFT' && !(status === 'VOIDED' && paid === 'nothing' && draw.chance(0.5));

@@ -98,7 +98,6 @@ function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {
 }
 
 interface Received extends Pick<PaymentPlan, 'status' | 'cents' | 'allocations'> {
-  /** Earliest time of the payment. */
   readonly since: number;
 }
 

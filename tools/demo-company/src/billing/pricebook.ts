@@ -1,7 +1,7 @@
 import { idOf, type Ground } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 
-/** The company's items, by trade. Prices are per unit in cents; quantities are the ones that occur. */
+/** The company's items, by trade. Prices are per unit in cents; each quantity is one of those listed. */
 export interface Item {
   readonly name: string;
   readonly description: string;

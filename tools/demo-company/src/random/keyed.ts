@@ -41,7 +41,6 @@ function permute(seed: number, of: Stream, a: number, b: number): void {
   w3 = v3;
 }
 
-/** 32 uniform bits. */
 export function hash(seed: number, of: Stream, a: number, b = 0): number {
   permute(seed, of, a, b);
   return w0 >>> 0;

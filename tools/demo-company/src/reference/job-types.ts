@@ -23,7 +23,6 @@ interface Row {
   readonly lifecycle: number;
   readonly minutes: number;
   readonly trade: Trade;
-  /** Weight by month of booking. */
   readonly months: readonly number[];
   readonly archived?: boolean;
 }

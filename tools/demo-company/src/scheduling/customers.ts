@@ -25,7 +25,6 @@ export function isCommercial(company: Company, n: number): boolean {
   return KINDS.at(company.seed, n) === 'commercial';
 }
 
-/** The account itself, or the account it was merged into. */
 export function survivorOf(n: number): number {
   return n % MERGED_EVERY === MERGED_EVERY - 1 ? n - 1 : n;
 }

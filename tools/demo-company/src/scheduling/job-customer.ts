@@ -16,7 +16,6 @@ const ORIGINALS = stream('original jobs');
 /** Minimum age of a batch, so that it is finished and paid. */
 const BATCH_AGE = 150 * DAY;
 
-/** The first job of the batch that a job belongs to, or null. */
 export function batchOf(company: Company, n: number): number | null {
   if (!isBatched(n)) return null;
   const first = n - (n % BATCH_RUN) + BATCH_FIRST;

@@ -72,7 +72,6 @@ function stageOf(company: Company, type: JobType, fate: Fate, appointments: read
   return 'COMPLETED';
 }
 
-/** A job is canceled before its last visit would have begun. */
 function cancellation(company: Company, bookedAt: number, appointments: readonly Appointment[], draw: Draw): number {
   const latest = Math.min(appointments.at(-1)?.startsAt ?? company.until, company.until);
   return bookedAt + Math.floor(draw.next() * Math.max(0, latest - bookedAt));

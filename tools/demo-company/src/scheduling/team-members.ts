@@ -22,7 +22,7 @@ export interface Member {
   readonly n: number;
   readonly ref: Reference;
   readonly role: Role;
-  /** From this time on no work is planned for the member, who has left or is unavailable. */
+  /** From this time on no work is planned for the member: they left, or are unavailable. */
   readonly leftAt: number;
   readonly given: Given<TeamMember>;
 }

@@ -24,7 +24,6 @@ export class Subject {
     return (this.#job ??= this.company.jobAt(this.n % this.company.size.jobs));
   }
 
-  /** The context of one element of a list. */
   element(position: number): Subject {
     return new Subject(this.company, this.n * ELEMENTS + position, this.createdAt, this.updatedAt, this.job);
   }

@@ -51,7 +51,6 @@ export class Zone {
     return at + this.offsetAt(at);
   }
 
-  /** The company-local day number of an instant. */
   day(at: number): number {
     return Math.floor(this.local(at) / DAY);
   }
@@ -64,7 +63,6 @@ export class Zone {
     return local - (this.transitions.at(-1)?.offset ?? this.#first);
   }
 
-  /** The first instant of a local date. */
   startOfDay(day: number): number {
     const gap = this.transitions.find(({ at, before, offset }) => at + before < day * DAY && at + offset > day * DAY);
     return gap ? gap.at : this.instant(day * DAY);

@@ -1,4 +1,3 @@
-/** Forms: their names, and their questions by section. */
 export interface Question {
   readonly section: string;
   readonly label: string;

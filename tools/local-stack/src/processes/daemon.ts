@@ -46,7 +46,6 @@ export class Daemon {
   readonly exited: Promise<Exit>;
   /** Resolves when the process reports that it serves; never for a program that does not report. */
   readonly told: Promise<unknown>;
-  /** What the process has printed since this start. */
   readonly output: LogTail;
   readonly #options: DaemonOptions;
   readonly #child: ChildProcess;

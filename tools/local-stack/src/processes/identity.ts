@@ -8,7 +8,6 @@ export interface ProcessIdentity {
   readonly started: string;
 }
 
-/** Undefined when no such process runs. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const started = process.platform === 'linux' ? startOnLinux(pid) : startElsewhere(pid);
   return started === undefined ? undefined : { pid, started };

@@ -27,7 +27,6 @@ export class LogTail {
       .filter((line) => line.trim() !== '');
   }
 
-  /** Resolves after one poll interval, whether or not the file has grown. */
   async changed(): Promise<void> {
     await delay(POLL_MS);
   }

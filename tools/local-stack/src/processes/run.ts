@@ -25,7 +25,6 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** True when the command runs and exits with 0. */
 export async function works(command: string, ...args: string[]): Promise<boolean> {
   return (await run(command, args)).code === 0;
 }

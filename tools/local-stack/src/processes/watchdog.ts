@@ -40,7 +40,6 @@ export class Watchdog {
     this.#write();
   }
 
-  /** Deletes a file or folder once everything watched has ended. */
   deleteAtEnd(path: string): void {
     this.#paths.add(path);
     this.#tell({ deleteAtEnd: path });

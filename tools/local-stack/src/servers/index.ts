@@ -15,7 +15,6 @@ const NEEDED_SPACE = 500e6;
 const PORT_TRIES = 5;
 
 export interface ServerOptions {
-  /** Holds data folders and logs. */
   readonly folder: string;
   /** Default: the ports stored in the folder. */
   readonly ports?: Ports;
@@ -42,9 +41,7 @@ export interface Addresses {
 }
 
 export interface Servers extends Addresses {
-  /** The servers that were started here, by name. */
   readonly running: ReadonlyMap<ServerName, RunningServer>;
-  /** Restarts a server that has died, at the same address. */
   restart(name: ServerName): Promise<void>;
 }
 

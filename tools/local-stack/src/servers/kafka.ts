@@ -11,12 +11,9 @@ import type { RunningServer, ServerContext } from './server.ts';
 const CLUSTER_ID = 'truckroll-local-stack1';
 const NEEDED_JAVA = 17;
 
-/** The command line and settings of one Kafka node. */
 export interface KafkaProgram {
   readonly java: string;
-  /** Java options, which precede the main class. */
   readonly options: readonly string[];
-  /** The main class and its settings file. */
   readonly main: readonly [string, string];
   readonly data: string;
   readonly port: number;

@@ -4,7 +4,6 @@ import { Daemon, exitText, type DaemonOptions } from '../processes/daemon.ts';
 export interface Launch extends Omit<DaemonOptions, 'order'> {
   /** Printed when the server can be used. */
   readonly ready: RegExp;
-  /** "PostgreSQL". */
   readonly title: string;
   readonly dataFolder: string;
   /** What deleting a damaged data folder does, for the error message: "to begin with an empty database". */

@@ -16,7 +16,6 @@ const BUILTIN_LOCALES = 17;
 /** For tests only: trades durability for speed. */
 const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_wal_size: '256MB' };
 
-/** The commands of one PostgreSQL release. */
 export interface PostgresPrograms {
   readonly major: number;
   readonly initdb: string;

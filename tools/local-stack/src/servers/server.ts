@@ -9,7 +9,6 @@ export const LOOPBACK = '127.0.0.1';
 export type ServerName = 'postgres' | 'redis' | 'kafka';
 
 export interface ServerContext {
-  /** Holds one data folder per server. */
   readonly folder: string;
   readonly logs: string;
   readonly ports: Ports;
@@ -24,6 +23,5 @@ export interface ServerContext {
 export interface RunningServer {
   readonly daemon: Daemon;
   readonly port: number;
-  /** The address for clients. */
   readonly url: string;
 }

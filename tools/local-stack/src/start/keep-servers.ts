@@ -8,7 +8,6 @@ import type { ServerName } from '../servers/server.ts';
 const PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Restarts backing servers that die, until the signal. */
 export function keepServers(servers: Servers, say: Say, signal: AbortSignal): void {
   for (const name of servers.running.keys()) void keep(name, servers, say, signal);
 }

@@ -8,12 +8,10 @@ import { SCHEMAS, type Schema } from '../roles.ts';
 import type { Say } from '../say.ts';
 import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
 
-/** A process of the system and its settings. */
 export interface ProcessPlan {
   readonly name: string;
   readonly script: string;
   readonly order: StopOrder;
-  /** Answers 200 when the process can be used. */
   readonly readyUrl: string;
   readonly metricsUrl: string;
   /** Every setting that the process needs, except the machine's own environment. */
@@ -38,7 +36,6 @@ export interface PlanOptions {
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
   /** The bundle to run instead of a program's modules, by path, such as `services/billing/src/main.ts`. */
   readonly bundles?: ReadonlyMap<string, string>;
-  /** The user's environment variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 

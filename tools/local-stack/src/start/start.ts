@@ -23,7 +23,6 @@ import { runSystem } from './system.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {
-  /** The folder with everything this installation keeps between starts. */
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
   /** Also runs Prometheus, if it is installed. */
@@ -48,7 +47,7 @@ export async function start(options: StartOptions): Promise<number> {
     const up = bringUp(options, watchdog, stopping.signal);
     const stoppedEarly = await Promise.race([up.then(() => false), options.stop.then(() => true)]);
     if (!stoppedEarly) await options.stop;
-    // Whatever was still starting fails now, as expected.
+    // Processes that were still starting fail now, as expected.
     up.catch(() => undefined);
     return 0;
   } finally {

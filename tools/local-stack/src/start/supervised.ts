@@ -27,7 +27,6 @@ export interface SupervisedOptions {
   readonly logs: string;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** The environment without the plan's settings. */
   readonly environment: NodeJS.ProcessEnv;
 }
 

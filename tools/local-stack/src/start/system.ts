@@ -10,7 +10,6 @@ export interface SystemOptions {
   readonly state: string;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** The environment without the plans' settings. */
   readonly environment: NodeJS.ProcessEnv;
   /** Aborts when the processes must no longer be restarted. */
   readonly signal: AbortSignal;

@@ -1,7 +1,6 @@
 import type { DemoAccess } from '../demo-companies.ts';
 import type { Plan } from './plan.ts';
 
-/** The message to the user when everything is ready. */
 export function welcome({ baseUrl }: Plan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
   const lines = [
     '',
