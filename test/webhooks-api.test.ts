@@ -1,5 +1,4 @@
-// /api/v1 as integrators and consoles use it: gateway and integrations together, with every answer checked against the published
-// description.
+// /api/v1 as integrators and consoles use it: gateway and integrations together, every answer checked against the published description.
 import { randomUUID } from 'node:crypto';
 import { now, operations } from '@truckroll/contract';
 import { reportOf } from '../services/integrations/test/webhooks.ts';

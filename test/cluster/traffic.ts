@@ -16,10 +16,7 @@ interface Counted {
 }
 
 export interface Traffic {
-  /**
-   * Runs a disruption that clients must not notice, waits until it has ended and every request after it was answered, and reports any
-   * failures.
-   */
+  /** Runs a disruption, waits until it has ended and every request after it was answered, and reports any failures. */
   during(what: string, work: () => Promise<void>): Promise<void>;
   /** Checks that no request failed, and that every acknowledged write caused its webhook, in order. */
   end(): Promise<void>;

@@ -1,5 +1,4 @@
-// Checks every screen: no accessibility problem that axe finds, and no overflow at a phone's width. SCREENSHOTS=folder stores a picture of
-// each screen there.
+// Every screen must be free of problems that axe finds, and fit a phone's width. SCREENSHOTS=folder stores pictures of the screens.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';

@@ -43,10 +43,7 @@ await runMain(async () => {
   return failed === 0 ? 0 : 1;
 });
 
-/**
- * The output expected of each program: the company's name, its first invoice's number and open cents, the error for a missing invoice, and
- * an event type.
- */
+/** The expected output: company name, first invoice's number and open cents, the error for a missing invoice, and an event type. */
 async function expectedOf(target: Target): Promise<unknown[]> {
   const company = await ask(target, 'GET', '/v1/company');
   const [invoice] = await ask(target, 'GET', '/v1/invoices?limit=2&status=OPEN&status=PAID');

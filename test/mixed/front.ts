@@ -1,5 +1,4 @@
-// A load balancer for the gateways that works like a Kubernetes Service: new connections go to ready replicas, and existing ones stay where
-// they are.
+// A load balancer that works like a Kubernetes Service: new connections go to ready gateways, and existing connections stay where they are.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 

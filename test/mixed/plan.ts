@@ -32,8 +32,8 @@ const ROADS: readonly (readonly [Side, Side])[] = [
 export const ORDERS = ROADS.length;
 
 /**
- * First each component alone, there and back, then whole installations in random order. In each order one component goes back a release
- * while others still have to move, and then moves forward again.
+ * First each component alone, there and back, then whole installations in random order. In each order one component goes back a release while others
+ * still have to move, and then moves forward again.
  */
 export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?: boolean; orders?: number } = {}): Stage[] {
   const chance = new Chance(seed);

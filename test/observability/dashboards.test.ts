@@ -1,5 +1,4 @@
-// Checks that dashboards and alert rules are consistent, and that each alert fires. system.test.ts checks that a system provides their
-// metrics.
+// Dashboards and alert rules are consistent, and every alert fires. system.test.ts checks that a system provides their metrics.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

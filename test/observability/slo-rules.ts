@@ -1,5 +1,4 @@
-// Generates recording rules and burn-rate alerts from the objectives in loadtest/slo.json (Google's SRE workbook, chapter 5, "Multiwindow,
-// multi-burn-rate alerts").
+// Generates recording rules and multi-window burn-rate alerts from loadtest/slo.json (Google's SRE workbook, chapter 5).
 import { stringify } from 'yaml';
 
 export interface Objective {
@@ -18,9 +17,7 @@ export interface Objectives {
   readonly objectives: readonly Objective[];
 }
 
-/**
- * An alert fires when both windows burn the budget at `rate`: the long one shows how much is gone, the short one that it is still burning.
- */
+/** An alert fires when both windows burn the budget at `rate`: the long one shows how much is gone, the short one that it still burns. */
 const BURNS = [
   { alert: 'BudgetBurnsFast', severity: 'page', long: '1h', short: '5m', rate: 14.4, wait: '2m' },
   { alert: 'BudgetBurns', severity: 'page', long: '6h', short: '30m', rate: 6, wait: '15m' },

@@ -1,5 +1,4 @@
-// A running system as operators see it: follows one request from the gateway to a webhook receiver, and finds every metric that dashboards
-// and alert rules use.
+// A running system as operators see it: one request traced from gateway to webhook receiver, and every metric of dashboards and alert rules.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

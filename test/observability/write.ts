@@ -1,5 +1,4 @@
-// Writes the parts of docs/operations.md and deploy/dashboards that follow from the code and loadtest/slo.json. With --check, fails if the
-// committed files differ.
+// Generates parts of docs/operations.md and deploy/dashboards from the code and loadtest/slo.json. With --check, fails if committed files differ.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listMetrics } from './components.ts';

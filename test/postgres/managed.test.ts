@@ -1,5 +1,4 @@
-// PostgreSQL as managed services run it: no superuser, several hosts of which one is writable, and passwords that change while services
-// run.
+// PostgreSQL as managed services run it: no superuser, several hosts of which one is writable, and passwords that change at run time.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ports, Watchdog, runFolder, silent } from '@truckroll/local-stack';

@@ -1,5 +1,4 @@
-// A real PgBouncer between a service's pool and PostgreSQL: settings that the pooler loses are detected, and required ones take effect
-// anyway.
+// A real PgBouncer between a service's pool and PostgreSQL: lost settings are detected, and required ones take effect anyway.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Ports, Watchdog, choosePort, runFolder, silent, startPgBouncer } from '@truckroll/local-stack';

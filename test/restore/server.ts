@@ -1,5 +1,4 @@
-// A separate PostgreSQL that is backed up as docs/operations.md says: a base backup and an archive of its log. Recovery restores it to a
-// named moment.
+// A PostgreSQL that is backed up as docs/operations.md says (base backup and log archive), and can be restored to a named moment.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -72,10 +72,7 @@ function addMigration(tree: Tree, service: string, name: string, sql: string): v
 /** Type of the event that `addEventType` adds. */
 export const ADDED_TYPE = 'service_request.contacted';
 
-/**
- * Adds the event service_request.contacted, published after the status change that it reports, and the field `waited_seconds` to that
- * change's own event.
- */
+/** Adds the event service_request.contacted, published after its status change, and the field `waited_seconds` to that change's event. */
 export function addEventType(tree: Tree): void {
   tree.replace(
     'proto/truckroll/events/v1/public_events.proto',

@@ -76,8 +76,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([held?.close(), heldReports?.close()]);
-  // Stopped before the newer services, which share its consumer groups: otherwise its consumers would leave a rebalancing group, and
-  // kafkajs would leave their connections open.
+  // Stopped before the newer services, which share its consumer groups: kafkajs leaves connections open when a consumer leaves a rebalancing group.
   await system.stop();
   await newer?.stop();
   await receiver.close();

@@ -8,9 +8,7 @@ import { Problem } from '@truckroll/local-stack';
 /** The operator's command line; the other components are servers. */
 const COMMANDS = 'truckroll';
 
-/**
- * Bundles and starts every component of a checkout. Returns the components' names. Throws Problem when one cannot be bundled or started.
- */
+/** Bundles and starts every component of a checkout. Returns the components' names. Throws Problem when one fails. */
 export function checkBundles(checkout: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-bundles-'));
   try {

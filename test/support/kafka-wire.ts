@@ -1,5 +1,4 @@
-// The connection between this process and Kafka, which tests can cut. A proxy does not work, because brokers announce their own addresses
-// to clients.
+// Cuts the connection between this process and Kafka. A proxy cannot, because brokers announce their own addresses to clients.
 import net, { type Socket } from 'node:net';
 
 export interface Wire {
@@ -11,9 +10,7 @@ export interface Wire {
 
 const NOWHERE = 1;
 
-/**
- * Affects every client in this process that connects to these brokers through net.connect from now on. Only one wire may be open at a time.
- */
+/** Affects every client in this process that connects to these brokers from now on. Only one wire may be open at a time. */
 export function openKafkaWire(brokers: readonly string[]): Wire {
   const real = net.connect;
   const sockets = new Set<Socket>();

@@ -29,10 +29,7 @@ const BUNDLER = 'deploy/bundle.mjs';
 const shallow = (version: string, commit: string): string =>
   `This clone does not have the code of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`;
 
-/**
- * A folder with a release's code, ready to run, installed once for each release. Packages come from pnpm's store if it has them, as it does
- * for packages that this checkout uses too.
- */
+/** A folder with a release's code, installed once per release. Packages come from pnpm's store where possible. */
 export function installRelease({ version, commit }: Release, say: Say): string {
   const folder = join(STATE, 'releases', `${version}-${commit.slice(0, 12)}`);
   if (existsSync(join(folder, STAMP))) return folder;

@@ -3,10 +3,7 @@ import { Problem } from './problem.ts';
 
 const OWNER_ONLY = 0o700;
 
-/**
- * Creates a state folder that only its owner can enter, or takes over an existing one. It holds keys, and programs trust its contents.
- * Throws Problem when the folder belongs to another user.
- */
+/** Makes a state folder private to its owner: it holds keys, and programs trust its contents. Throws Problem if another user owns it. */
 export function ownFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
   const { uid, mode } = lstatSync(folder);

@@ -15,10 +15,7 @@ export async function installedPrometheus(program: PrometheusProgram): Promise<s
 
 export const howToGetPrometheus = `install it (${HOW})`;
 
-/**
- * Like `installedPrometheus`, but downloads Debian's package when the program is missing and unpacks it for this user, without root and
- * without installing a server that starts on its own. Throws Problem.
- */
+/** Like `installedPrometheus`, but unpacks Debian's package for this user when the program is missing. Throws Problem. */
 export async function prometheus(program: PrometheusProgram, say: Say): Promise<string> {
   const present = await installedPrometheus(program);
   if (present !== undefined) return present;

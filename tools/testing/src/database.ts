@@ -4,10 +4,7 @@ import { Database, createSession, migrate, type MigrationSet, type Session } fro
 /** Generous timeout, because a busy machine may be slow. */
 const PATIENT_MS = 30_000;
 
-/**
- * Makes pg_notify refuse transactions that write, in every test database. Such a transaction takes a server-wide lock while it commits, so
- * all of them would commit one after another.
- */
+/** Makes pg_notify refuse transactions that write: such a transaction holds a server-wide lock while it commits, so commits are serialized. */
 const REFUSE_NOTIFYING_WRITES = `
   set allow_system_table_mods = on;
   alter function pg_catalog.pg_notify(text, text) rename to pg_notify_unchecked;

@@ -5,10 +5,7 @@ export interface LaterNames {
   restore(): void;
 }
 
-/**
- * Makes the first `failures` look-ups of each `*.later.test` name fail in `dns.promises.lookup`, which gRPC uses. Later look-ups return
- * 127.0.0.1.
- */
+/** Makes the first `failures` look-ups of each `*.later.test` name in `dns.promises.lookup` (used by gRPC) fail. Later ones return 127.0.0.1. */
 export function laterNames(failures: number): LaterNames {
   const { lookup } = promises;
   const { promise: found, resolve } = Promise.withResolvers<void>();

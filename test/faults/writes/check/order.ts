@@ -1,5 +1,4 @@
-// Orders a visit's writes: each must start from the revision that the previous write made, and none may precede a write that had ended
-// before it was sent.
+// Checks the order of a visit's writes: each starts from the previous one's revision, and none comes before a write that ended before it was sent.
 import { isAcknowledged } from '../history.ts';
 import type { Lives } from './answers.ts';
 import { violation, type Violation } from './violations.ts';

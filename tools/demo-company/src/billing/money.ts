@@ -21,10 +21,7 @@ export function lineSubtotal(unitCents: number, quantity: number, multiplier: nu
   return rounded(unitCents * Math.round(quantity * 100) * Math.round(multiplier * 100), 10_000, 'round');
 }
 
-/**
- * Flat discounts and rates all apply to the full price of the discountable lines, and together take at most that price. Tax applies to the
- * taxable lines after their share of the discount.
- */
+/** Discounts apply to the full price of the discountable lines, up to that price. Tax applies to taxable lines after their share of it. */
 export function amountsOf(lines: readonly Line[], discounts: readonly Discount[], tax: Tax): Amounts {
   let subtotal = 0;
   let taxable = 0;

@@ -1,6 +1,4 @@
-/**
- * A batch: three consecutive jobs of one business, invoiced separately and paid together. Every BATCH_EVERY-th run of jobs contains one.
- */
+/** A batch: three consecutive jobs of one business, invoiced separately and paid together. Every BATCH_EVERY-th run has one. */
 export const BATCH_RUN = 16;
 const BATCH_EVERY = 3;
 export const BATCH_FIRST = 5;

@@ -41,10 +41,7 @@ const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null, sourc
 
 /** Upper bound of the entry numbers of one assignment, or of one member and period. */
 const ENTRIES = 8;
-/**
- * A member has fewer periods than PERIODS. Numbers from FIRST_ELSEWHERE on are for entries without a visit; 33 million visits stay below
- * it.
- */
+/** More periods than a member has. Numbers from FIRST_ELSEWHERE on are for entries without a visit; 33 million visits stay below it. */
 const PERIODS = 128;
 const FIRST_ELSEWHERE = 2 ** 31;
 

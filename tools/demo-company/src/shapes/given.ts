@@ -18,10 +18,7 @@ type One<T> = [T] extends [string]
         ? Given<T>
         : T;
 
-/**
- * Fields of a record as in JSON, except that instants are microseconds. Missing fields of a record are generated from its shape; missing
- * fields of a nested object stay missing.
- */
+/** A record's fields as in JSON, but with instants in microseconds. Missing fields are generated, except within nested objects. */
 export type Given<M> = { readonly [F in keyof M]?: One<NonNullable<M[F]>> | Extract<M[F], null> };
 
 /** The same without missing fields: an object within a record. */

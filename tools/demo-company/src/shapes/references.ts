@@ -6,10 +6,7 @@ import type { Subject } from './subject.ts';
 
 const ranks = new Map(inOrderOfReference().map(({ path }, rank) => [path, rank]));
 
-/**
- * The records that a field of the record at `path` may name: those related to the same job. Only a plan may name a record that is imported
- * later, so that no two records wait for each other.
- */
+/** Candidates for a reference: records related to the same job. Only plans may refer to a record that is imported later, to avoid cycles. */
 function candidatesOf(path: string, target: string): (subject: Subject) => readonly Candidate[] {
   const own = ranks.get(path) ?? Infinity;
   if ((ranks.get(target) ?? Infinity) >= own) return () => [];

@@ -44,10 +44,7 @@ export function textOf(at: string, field: Field): (subject: Subject) => string {
   }
 }
 
-/**
- * An example that ends in three or more digits is a sequential number: it is counted up, without repeats. A single word with digits is a
- * code: it gets other digits and letters.
- */
+/** An example ending in three or more digits is a number and is counted up. A word with digits is a code and gets random characters. */
 function wordsOf(field: Field, drawn: (subject: Subject) => Draw): (subject: Subject) => string {
   const { example = '' } = field;
   const numbered = /^(.*\D|)\d{3,}$/.exec(example);

@@ -33,10 +33,7 @@ const TWO = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'));
 let lastAt = Number.NaN;
 let lastText = '';
 
-/**
- * Formats like `2026-03-01T15:04:05.123456Z`: six fractional digits, or none when they are zero. Caches the last result, because most
- * records contain it twice.
- */
+/** `2026-03-01T15:04:05.123456Z`, without a fraction when it is zero. Caches the last result, because most records contain it twice. */
 export function instantText(at: number): string {
   if (at === lastAt) return lastText;
   const day = Math.floor(at / DAY);

@@ -37,10 +37,7 @@ export function exitText(exit: Exit): string {
 /** Size in bytes at which a log is moved to a second file and emptied. */
 export const LONGEST_LOG = 64 << 20;
 
-/**
- * A process in its own session, so that the terminal's Ctrl-C does not reach it. It is stopped in order, by this process or by the
- * watchdog.
- */
+/** A process in its own session, out of reach of Ctrl-C. It is stopped in order, by this process or by the watchdog. */
 export class Daemon {
   readonly name: string;
   readonly exited: Promise<Exit>;

@@ -52,18 +52,12 @@ export interface StartingServers {
   readonly all: Promise<Servers>;
 }
 
-/**
- * Starts, in parallel, the servers that the environment does not name. The watchdog stops them, including those that started when another
- * failed.
- */
+/** Starts, in parallel, the servers that the environment does not name. The watchdog stops them, even when one failed to start. */
 export async function startServers(options: ServerOptions): Promise<Servers> {
   return await (await beginServers(options)).all;
 }
 
-/**
- * Like `startServers`, for callers that can continue once some servers are up. Rejects when a server named by the environment does not
- * answer.
- */
+/** Like `startServers`, but before all servers are up. Rejects when a server named by the environment does not answer. */
 export async function beginServers(options: ServerOptions): Promise<StartingServers> {
   const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, only, say, watchdog, careless = false, address: at = LOOPBACK } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };

@@ -13,10 +13,7 @@ export interface PostgresUser {
 
 const NAME = 'postgres';
 
-/**
- * Undefined unless this process is root. Root's checkout may be in a folder that only root can enter; the user then keeps root's right to
- * enter it, and no other.
- */
+/** Undefined unless this process is root. The user keeps root's right to enter folders if the checkout needs it, and no other right. */
 export async function postgresUser(binary: string, folder: string, title = 'PostgreSQL'): Promise<PostgresUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const ids = find() ?? create();

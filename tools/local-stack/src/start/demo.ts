@@ -6,10 +6,7 @@ import { ROOT } from '../folder.ts';
 import { Problem } from '../problem.ts';
 import { read } from './readiness.ts';
 
-/**
- * Finds the demo companies, or runs the command line to create what is missing. Their keys are kept in the state folder. The signal stops
- * it.
- */
+/** Finds the demo companies, or creates what is missing with the command line, which keeps their keys in the state folder. */
 export async function demoAccess(state: string, baseUrl: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
   return (await foundAgain(state, baseUrl)) ?? (await made(state, { ...environment, TRUCKROLL_URL: baseUrl }, signal));
 }

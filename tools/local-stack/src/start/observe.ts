@@ -22,9 +22,7 @@ const PREFERRED_PORT = 9090;
 /** The product's own alert and SLO rules. */
 const RULES = ['alerts.yaml', 'slo.yaml'].map((name) => join(ROOT, 'deploy/dashboards', name));
 
-/**
- * Starts Prometheus with its data in the state folder. Resolves to its address, or to undefined, with a message, when it is not installed.
- */
+/** Starts Prometheus with its data in the state folder. Resolves to its address; undefined, with a message, if it is not installed. */
 export async function observe({ state, ports, watchdog, say, processes }: ObserveOptions): Promise<string | undefined> {
   const command = await installedPrometheus('prometheus');
   if (command === undefined) {

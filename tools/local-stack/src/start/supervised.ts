@@ -8,9 +8,7 @@ import type { ProcessPlan } from './plan.ts';
 import { isReady } from './readiness.ts';
 
 const POLL_MS = 100;
-/**
- * Poll interval for a process that has not yet reported that it serves, in milliseconds. Each poll costs the process as much as a request.
- */
+/** Poll interval in ms before a process has reported that it serves. Each poll costs the process as much as a request. */
 const UNTOLD_MS = 500;
 /** Attempts for a process that has never been ready: its configuration or code is wrong, so more attempts would not help. */
 const FIRST_TRIES = 3;

@@ -18,10 +18,7 @@ export interface SystemOptions {
 export interface System {
   /** Resolves when every process has been ready; rejects when one keeps ending before that. */
   readonly ready: Promise<unknown>;
-  /**
-   * Reports that Kafka is usable at this address. It differs from the planned one when another process took the port. Resolves when all
-   * processes use it.
-   */
+  /** Announces Kafka's address once it is usable, and restarts processes that were given another one. Resolves when all use it. */
   kafkaIsAt(brokers: string): Promise<void>;
 }
 
