@@ -328,7 +328,7 @@ describe('the audit trail', () => {
     expect((await api.call('GET', `${TRAIL}?limit=1&cursor=${nextCursor as string}`, undefined, system.userToken(other))).status).toBe(400);
   });
 
-  it('pages through every event once, newest first, and narrows by time, actor and action', async () => {
+  it('pages through every event once, newest first, and filters by time, actor and action', async () => {
     const all = await events();
     expect(all.map(({ at }) => at)).toEqual(
       all

@@ -47,7 +47,7 @@ it('assigns every record of the contract to one of the services that the tests s
   expect(registered.sort()).toEqual(resources.map(({ path }) => path).sort());
 });
 
-describe('what an owner holds', () => {
+describe('an owner’s stored records', () => {
   const told = async (): Promise<string[]> => {
     const { rows } = await owners.databases.billing.query<{ key: string }>({
       text: `select distinct key from outbox where topic = $1 order by key`,

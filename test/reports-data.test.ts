@@ -21,7 +21,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-/** Waits for a report whose as_of is at least now. */
 async function report(query: string): Promise<Json> {
   const asked = Date.now();
   const ask = () => system.get(company, `/v1/reports/${query}`);

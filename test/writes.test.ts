@@ -235,7 +235,7 @@ describe('validation of a write', () => {
     expect(refusal(await desk.add(await desk.visit(), {}, { key }))).toEqual([400, 'INVALID_REQUEST', code, 'Idempotency-Key']);
   });
 
-  it.each(['abcdefgh', 'x'.repeat(128), 'A-_9A-_9'])('takes the Idempotency-Key %s', async (key) => {
+  it.each(['abcdefgh', 'x'.repeat(128), 'A-_9A-_9'])('accepts the Idempotency-Key %s', async (key) => {
     expect((await desk.add(await desk.visit(), {}, { key })).status).toBe(201);
   });
 

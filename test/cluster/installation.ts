@@ -121,7 +121,6 @@ async function createRoles(adminUrl: string, suffix: string) {
   return { database, users, remove: () => within(adminUrl, [`drop database ${database} with (force)`, ...names.map((name) => `drop role ${name}`)]) };
 }
 
-/** A folder for the files that commands keep in a local installation's state folder. */
 export function workFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'truckroll-cluster-'));
   return { path, remove: () => rmSync(path, { recursive: true }) };

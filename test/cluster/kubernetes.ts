@@ -63,7 +63,6 @@ export class Cluster {
     return ready.map(({ metadata }) => metadata.name);
   }
 
-  /** A pod's HTTP answer, through the API server. */
   ask(pod: string, port: number, path: string): Promise<string> {
     return output('kubectl', ['get', '--raw', `/api/v1/namespaces/${this.namespace}/pods/${pod}:${port}/proxy${path}`]);
   }

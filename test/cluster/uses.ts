@@ -13,7 +13,6 @@ export interface Surroundings {
   readonly company: Company;
   readonly baseUrl: string;
   readonly sinkUrl: string;
-  /** Environment of the operator's command line. */
   readonly environment: Record<string, string>;
   readonly folder: string;
   readonly credential: Prepared['credential'];

@@ -26,9 +26,7 @@ export interface Desk {
   endpoint(company: TestCompany, fields?: object): Promise<any>;
   /** Records a service request, which sends webhooks to the endpoints. */
   happen(company: TestCompany): Promise<void>;
-  /** Opens a page at a place in the console, not signed in. */
   open(place?: string): Promise<Page>;
-  /** Opens a page, signed in as the company's user. */
   enter(company: TestCompany, place?: string): Promise<Page>;
   /** Closes all pages. Resolves to the problems recorded in them, and to data they would leave in the browser. */
   leave(): Promise<string[]>;

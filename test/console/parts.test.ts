@@ -19,7 +19,7 @@ test('parses JSON without losing a character, whatever its layout', () => {
 });
 
 test.each(['', '7', '"text"', '{', '[1,]', '{"a":1}}', '{a:1}', '<html>', `${'['.repeat(41)}${']'.repeat(41)}`, `[${'1,'.repeat(20_000)}1]`])(
-  'what is no object or array, or too much of one, is left alone: %.20s',
+  'rejects text that is not an object or array, or too large: %.20s',
   (text) => expect(readJson(text)).toBeUndefined(),
 );
 

@@ -1,4 +1,3 @@
-// Kills and pauses targets in an order that follows from a seed, some of them at the same time.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import type { Target } from './system/target.ts';

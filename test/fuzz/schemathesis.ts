@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pythonPrograms } from '../support/installed.ts';
 
-/** Path of the program. Throws Problem when it cannot be installed. */
 export function requireSchemathesis(): string {
   return join(pythonPrograms('schemathesis==4.32.5'), 'schemathesis');
 }

@@ -1,4 +1,3 @@
-// Generators that are not among this project's dependencies.
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installed, run } from '../support/installed.ts';

@@ -10,7 +10,6 @@ const REPORTS = {
   'technician-participation-profitability': [],
 };
 const RANGE = 'start_date=2023-01-01&end_date=2027-01-01';
-/** Number of values tried per filter, one at a time. */
 const TRIED = 3;
 const AT_ONCE = 8;
 

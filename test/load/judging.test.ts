@@ -1,4 +1,3 @@
-// Evaluation of k6's figures: verdicts, void runs, thresholds and the search for the knee.
 import { readFileSync } from 'node:fs';
 import { OPERATIONS } from '../../loadtest/k6/scenarios/api.ts';
 import { thresholdOf, type Slo } from '../../loadtest/k6/workloads/thresholds.ts';

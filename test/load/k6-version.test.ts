@@ -1,4 +1,3 @@
-// One version of k6 is compiled, type-checked and run on clusters.
 import { readFileSync } from 'node:fs';
 
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');

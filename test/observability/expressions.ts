@@ -1,4 +1,3 @@
-// The Prometheus expressions in the dashboards and alert rules of deploy/dashboards.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';

@@ -11,7 +11,7 @@ beforeAll(async () => {
 const all = components();
 afterAll(() => Promise.all(all.map((component) => component.destroy())));
 
-test.each(all.map((component) => [component.name, component] as const))('what %s tells passes promtool check metrics', async (_, { metrics }) => {
+test.each(all.map((component) => [component.name, component] as const))('the metrics of %s pass promtool check metrics', async (_, { metrics }) => {
   const { body } = await metrics.render();
   const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
   expect(`${stdout}${stderr}`.trim()).toBe('');

@@ -75,7 +75,7 @@ describe('role set-up of docs/operations.md', () => {
   it('needs CREATEROLE but no superuser, and gives services and migrations the rights they need', () => setUp(primary, 18));
 
   it.each<OlderMajor>([15, 16, 17])(
-    'does so on PostgreSQL %i',
+    'works the same on PostgreSQL %i',
     async (major) => {
       const server = await start(`postgres-${major}`, olderPostgres(major));
       try {

@@ -1,4 +1,3 @@
-// Queries the running system, and waits until its figures include what was committed.
 import type { Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';

@@ -34,7 +34,6 @@ export interface Cast {
 type Lines = [path: string, lines: Json[]][];
 
 export interface RandomCompany {
-  /** The day around which everything happens. */
   around: string;
   cast: Cast;
   first: Settings;

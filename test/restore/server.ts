@@ -6,7 +6,6 @@ import { Watchdog, runFolder, silent, startServers } from '@truckroll/local-stac
 import { createSession, type Session } from '@truckroll/service-kit';
 
 export interface BackedUpServer {
-  /** URL of an administrator. */
   readonly url: string;
   name(moment: string): Promise<void>;
   /** Restores the whole server and loses whatever was committed after that moment. Requires that there are no connections. */

@@ -69,7 +69,6 @@ function addMigration(tree: Tree, service: string, name: string, sql: string): v
   tree.write(`${folder}/${String(number).padStart(4, '0')}_${name}.sql`, sql);
 }
 
-/** Type of the event that `addEventType` adds. */
 export const ADDED_TYPE = 'service_request.contacted';
 
 /** Adds the event service_request.contacted, published after its status change, and the field `waited_seconds` to that change's event. */

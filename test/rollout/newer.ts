@@ -8,7 +8,6 @@ export interface Newer {
   readonly integrations: Channel;
   /** The environment for a command line that works on them. */
   readonly operator: Readonly<Record<string, string>>;
-  /** Base URL of a gateway in front of them. */
   readonly gateway: string;
   startDispatcher(): Promise<void>;
   stop(): Promise<void>;

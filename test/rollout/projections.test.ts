@@ -126,14 +126,17 @@ function remedyOf(path: string, before: Accepted | undefined, now: Accepted): st
   );
 }
 
-it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))('makes of %s what was accepted for its version', async (path, owner, table) => {
-  const now: Accepted = { version: table.version, ...(await resultOf(owner, table)) };
-  const before = accepted[path];
-  const isPlain = before?.version === now.version && before.result === now.result;
-  if (accepting && (before === undefined || before.version < now.version || isPlain)) accepted[path] = now;
-  const remedy = remedyOf(path, before, now);
-  expect({ path, remedy, ...now }).toEqual({ path, remedy, ...accepted[path] });
-});
+it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
+  'computes the accepted result of %s for its version',
+  async (path, owner, table) => {
+    const now: Accepted = { version: table.version, ...(await resultOf(owner, table)) };
+    const before = accepted[path];
+    const isPlain = before?.version === now.version && before.result === now.result;
+    if (accepting && (before === undefined || before.version < now.version || isPlain)) accepted[path] = now;
+    const remedy = remedyOf(path, before, now);
+    expect({ path, remedy, ...now }).toEqual({ path, remedy, ...accepted[path] });
+  },
+);
 
 /** `document` is not read here. `unshown` names a field too large for cents, which an import refuses. */
 const UNFILLED = ['document', 'unshown'];

@@ -158,6 +158,6 @@ it.each([
   ['a deletion by another column', 'delete from a using b where b.company_id = $1 and a.id = b.id', ['a']],
   ['an insert of MERGE without it', 'merge into a using d on a.company_id = $1 when not matched then insert (id) values (d.id)', ['a']],
   ['a driving table, which alone is named', 'select from a join b on b.company_id = a.company_id join c on c.company_id = b.company_id', ['a']],
-])('names a table with %s', (_, sql, labels) => {
+])('reports a table with %s', (_, sql, labels) => {
   expect(inExample(sql)).toEqual(labels);
 });

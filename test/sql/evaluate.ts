@@ -232,7 +232,6 @@ export class Evaluator {
     return Array.isArray(value) ? [...(value as Value[]), ...this.#pushed(declaration, scope)] : value;
   }
 
-  /** Initial value of a variable or property, and all values assigned to it. */
   #valuesOf(declaration: ts.VariableDeclaration | ts.PropertyDeclaration): ts.Expression[] {
     const symbol = this.#symbolOf(declaration.name);
     const assigned = symbol === undefined ? [] : (this.#assigned.get(symbol) ?? []);

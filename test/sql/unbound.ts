@@ -311,7 +311,6 @@ class Statement {
     return undefined;
   }
 
-  /** Reads the subqueries within an expression. */
   #subqueries(expression: unknown, scope: Scope): void {
     this.#originOf(expression, scope);
   }
@@ -326,7 +325,6 @@ function renamed(outputs: readonly Output[], names: readonly Node[] | undefined)
   return names === undefined ? outputs : outputs.map(({ name, origin }, i) => ({ name: names[i]?.['String'].sval ?? name, origin }));
 }
 
-/** The column, if the expression is a column with or without a cast. */
 function columnOf(expression: Node): Node | undefined {
   if (expression['TypeCast'] !== undefined) return columnOf(expression['TypeCast'].arg);
   return expression['ColumnRef'];

@@ -32,7 +32,6 @@ export async function createCompany(integrations: Channel, timezone: string): Pr
   return { id, userId, apiKey: created.value, timezone };
 }
 
-/** Imports JSON values as the lines of `<path>.ndjson`. */
 export async function importRecords(owner: Channel, companyId: string, path: string, records: Iterable<unknown>): Promise<ImportReport> {
   async function* batches() {
     let lines: Buffer[] = [];

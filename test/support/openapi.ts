@@ -26,7 +26,6 @@ function violationsAt(pointer: string, body: unknown): string[] {
   return validate(body) ? [] : (validate.errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-/** Follows a response that is itself a reference. */
 function resolved(pointer: string): string {
   const at = pointer
     .split('/')

@@ -1,4 +1,3 @@
-// SQL from docs/operations.md, as operators run it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';

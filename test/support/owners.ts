@@ -34,7 +34,6 @@ export async function startOwners() {
     channels,
     databases,
 
-    /** Every record of a list, as messages. */
     async list(companyId: string, path: string): Promise<Record<string, any>[]> {
       const { list, owner } = resource(path);
       const [request, response] = [codec(list.request.typeName), codec(list.response.typeName)];

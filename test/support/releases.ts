@@ -6,7 +6,6 @@ import { Problem, ROOT, STATE, type Say } from '@truckroll/local-stack';
 import { checkBundles } from './bundles.ts';
 
 export interface Release {
-  /** Such as `1.0.0`. */
   readonly version: string;
   readonly date: string;
   /** SHA-1 of the released commit, by which clones without tags find it. */
@@ -25,7 +24,6 @@ const STAMP = '.installed';
 const TOOLS = 'node_modules/.truckroll-pnpm';
 const BUNDLER = 'deploy/bundle.mjs';
 
-/** Why a clone may lack a release's code. */
 const shallow = (version: string, commit: string): string =>
   `This clone does not have the code of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`;
 

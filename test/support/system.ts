@@ -46,14 +46,12 @@ export interface System {
   database: Database;
   /** Connections to the servers that tests can cut; present if the system was started with `wired`. */
   wires: Readonly<Partial<Record<'postgres' | 'redis' | 'kafka', Wire>>>;
-  /** Environment for another service that joins this system. */
   serviceEnvironment: Readonly<Record<string, string>>;
   gatewayEnvironment: Readonly<Record<string, string>>;
   /** Environment for the webhook dispatcher, which tests start themselves. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
   /** The /metrics page of each component, including the given ones. */
   metrics(others?: readonly Service[]): Promise<Record<string, string>>;
-  /** Stops one service as its process would. */
   stopService(name: ServiceName): Promise<void>;
   startService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
@@ -66,9 +64,7 @@ export interface SystemOptions {
   database?: TestDatabase;
   /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
-  /** Log level of all components. Default: warn. */
   logLevel?: 'info' | 'warn';
-  /** Credentials of additional operators that the services accept. */
   operators?: readonly CallCredential[];
   /** Storage that outlives the system. Default: storage that is deleted with it. */
   ground?: Ground;

@@ -19,7 +19,6 @@ export interface WebhooksApi {
   call(verb: string, path: string, body?: unknown, credential?: string): Promise<Answer>;
   endpoint(fields?: object): Promise<any>;
   readonly deliveries: Callers<typeof DeliveryServiceService>;
-  /** Publishes events of the company. */
   happen(count?: number, type?: string): Promise<void>;
   /** Leases an endpoint's due deliveries, as a dispatcher does. */
   lease(endpointId: string): Promise<LeasedDelivery[]>;

@@ -5,7 +5,6 @@ export interface PartOptions {
   readonly rounds: number;
   readonly clients: number;
   readonly events: number;
-  /** Whether PgBouncer is between the services and PostgreSQL. */
   readonly pooled: boolean;
   readonly seed: number;
   readonly say: Say;

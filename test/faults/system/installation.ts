@@ -12,7 +12,6 @@ import type { Target } from './target.ts';
 export interface InstallationOptions {
   readonly say: Say;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Modules that Node loads before a program, by program name. */
   readonly preload?: Readonly<Record<string, string>>;
   readonly without?: readonly string[];
   /** Whether services use PostgreSQL through PgBouncer, which is then a fault target as well. */

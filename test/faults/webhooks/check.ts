@@ -15,7 +15,6 @@ export interface Endpoint {
   readonly eventTypes: readonly string[];
 }
 
-/** One request at an endpoint, in order of arrival. */
 export interface Arrival {
   readonly endpoint: string;
   readonly eventId: string;

@@ -21,11 +21,9 @@ export interface ClientOptions extends SenderOptions {
 /** How a write is sent, with the share of writes sent this way. */
 const MANNERS = {
   plain: 0.5,
-  /** The same request on two connections at once. */
   twins: 0.22,
   /** Two different writes with one key at once. */
   rivals: 0.08,
-  /** Repeated after it was answered. */
   again: 0.1,
   /** The client hangs up first, and then sends it normally. */
   hangUp: 0.07,

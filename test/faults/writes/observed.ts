@@ -3,7 +3,6 @@
 export interface StoredVisit {
   readonly id: string;
   readonly revision: string;
-  /** Number of the visit's events so far. */
   readonly sequence: number;
   /** The assignments shown in the visit: technicians by assignment id. */
   readonly assignments: ReadonlyMap<string, string>;

@@ -80,7 +80,6 @@ export function periodsOf(start: string, end: string, bucket: Bucket): [start: s
   return periods;
 }
 
-/** First day of the period that follows the date's period. */
 function following(date: string, bucket: Bucket): string {
   const at = utc(date);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];

@@ -1,4 +1,3 @@
-// A company's records, as the public API returns them.
 import type { Json } from '../../support/expected.ts';
 import type { System, TestCompany } from '../../support/system.ts';
 

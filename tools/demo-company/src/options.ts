@@ -47,7 +47,6 @@ export const BELIEVABLE: Shape = {
   ],
 };
 
-/** Throws RangeError with a message for the user. */
 export function resolveSize(size: DemoOptions['size']): Size {
   if (typeof size === 'string') {
     if (!Object.hasOwn(SIZES, size)) {

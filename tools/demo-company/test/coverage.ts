@@ -73,7 +73,6 @@ export class Coverage {
 const isList = ({ repeated, kind }: Field): boolean => repeated || kind === 'list';
 const elementOf = ({ kind, shape }: Field): Field | undefined => (kind === 'list' ? shape?.fields[0] : undefined);
 
-/** Lists that are never empty, in any company. */
 export const NEVER_EMPTY = [
   'locations.accounts',
   'job-lifecycles.statuses',

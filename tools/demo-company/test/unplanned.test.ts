@@ -44,7 +44,6 @@ const part = shapeOf([
   { name: 'share', kind: 'number', range: { min: 0, max: 1 } },
   { name: 'payment_id', kind: 'uuid', refersTo: 'payments', nullable: true },
 ]);
-/** A fictional record with every kind of field. */
 const DEPOSITS = {
   path: 'deposits',
   record: shapeOf([

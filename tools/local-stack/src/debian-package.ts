@@ -35,7 +35,6 @@ async function firstThatWorks(commands: readonly string[]): Promise<string | und
   return undefined;
 }
 
-/** Where programs are unpacked for this user only. */
 export function unpackedPrograms(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');
 }

@@ -11,7 +11,6 @@ export interface NotedCompany {
   readonly imported: boolean;
 }
 
-/** The credentials in ready.json, for people and scripts. */
 export interface DemoAccess {
   readonly apiKey: string;
   readonly userToken: string;

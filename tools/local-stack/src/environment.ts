@@ -9,7 +9,6 @@ export function serverEnvironment(addresses: Addresses): ServerEnvironment {
   return { DATABASE_URL: addresses.databaseUrl, REDIS_URL: addresses.redisUrl, KAFKA_BROKERS: addresses.kafkaBrokers };
 }
 
-/** Where `npm run servers` publishes the addresses of its servers. */
 export const serversFile = (state: string): string => join(state, 'servers.json');
 
 export function shareServers(state: string, environment: ServerEnvironment): void {

@@ -38,7 +38,6 @@ await runMain(async () => {
   }
 });
 
-/** Throws Problem when no test file matches. */
 async function chosenFiles(args: readonly string[]): Promise<string[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [JEST, '--listTests', ...args], { cwd: ROOT });
   const files = stdout.split('\n').filter(Boolean);

@@ -17,7 +17,6 @@ const REFUSE_NOTIFYING_WRITES = `
   end $$;
   reset allow_system_table_mods`;
 
-/** The migrations of each schema that a test needs. */
 export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 
 export interface TestDatabase {

@@ -24,7 +24,6 @@ export class RedisServers {
     this.#watchdog.deleteAtEnd(this.#folder);
   }
 
-  /** Starts a server with the given options, such as `--maxmemory`, `1mb`. */
   async server(...options: readonly string[]): Promise<RedisServer> {
     const { folder, port } = await this.#place();
     const args = ['--bind', HOST, '--port', String(port), '--dir', folder, '--save', '', ...options];
@@ -91,7 +90,6 @@ export class RedisServers {
   }
 }
 
-/** Resolves to redis-cli's output, trimmed. */
 export async function redisCli(...args: readonly string[]): Promise<string> {
   return (await promisify(execFile)('redis-cli', args)).stdout.trim();
 }

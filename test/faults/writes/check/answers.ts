@@ -5,7 +5,6 @@ import type { VisitState } from './states.ts';
 import { violation, type Violation } from './violations.ts';
 
 export interface Lives {
-  /** States of each visit: before the first event and after each event. */
   readonly states: ReadonlyMap<string, readonly VisitState[]>;
   readonly effects: ReadonlyMap<string, readonly Effect[]>;
   readonly attempts: ReadonlyMap<string, readonly Attempt[]>;

@@ -1,4 +1,3 @@
-// The states of a visit, one after each event.
 import type { StoredVisit, VisitEvent } from '../observed.ts';
 
 export interface VisitState {

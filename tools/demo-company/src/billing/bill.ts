@@ -4,7 +4,6 @@ import { stream, type Draw, type Stream } from '../random/keyed.ts';
 import { amountsOf, lineSubtotal, type Amounts, type Discount, type Line, type Tax } from './money.ts';
 import { itemsOf, type Item, type Trade } from './pricebook.ts';
 
-/** The part that invoices and estimate options share: lines, discounts, tax, amounts. */
 export interface Bill {
   readonly lines: Line[];
   readonly discounts: Discount[];

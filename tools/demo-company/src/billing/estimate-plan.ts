@@ -35,7 +35,6 @@ export interface EstimatePlan {
   readonly b: 0 | 1;
   readonly status: Status;
   readonly job: JobPlan;
-  /** The lead it answers, when there is no job yet. */
   readonly lead: LeadPlan | null;
   readonly createdAt: number;
   readonly sentAt: number | null;

@@ -21,7 +21,6 @@ export class Deck {
     return this.#counts[n % this.#counts.length] as number;
   }
 
-  /** The sum of the counts of records 0 … n − 1. */
   before(n: number): number {
     return Math.floor(n / this.#counts.length) * this.#total + (this.#before[n % this.#counts.length] as number);
   }

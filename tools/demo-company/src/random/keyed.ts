@@ -73,7 +73,6 @@ export class Draw {
     this.#d = w3;
   }
 
-  /** Uniform in [0, 1). */
   next(): number {
     const t = (((this.#a + this.#b) | 0) + this.#d) | 0;
     this.#d = (this.#d + 1) | 0;

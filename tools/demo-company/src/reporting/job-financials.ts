@@ -33,7 +33,6 @@ const CENTS_PER_MINUTE = [48, 55, 62, 75];
 /** Cost of parts and equipment as a share of their price. */
 const COST_SHARE = 0.45;
 
-/** A cost entry without its number, total and times. */
 type Cost = Given<CostEntry> & { readonly quantity: number; readonly unit_cost_cents: number };
 
 /** Fields that only some categories have. */

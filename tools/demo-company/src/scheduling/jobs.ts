@@ -29,7 +29,6 @@ export function maintenancePlanId(company: Company, account: number): string {
   return idOf(company, MAINTENANCE_PLANS, account);
 }
 
-/** Time of the last edit of a job's own fields: soon after its latest event. */
 function jobEditedAt(company: Company, plan: JobPlan, hours: number): number {
   const started = plan.visits.findLast(({ startsAt }) => startsAt <= company.until)?.startsAt;
   const last = Math.max(plan.bookedAt, plan.completedAt ?? plan.canceledAt ?? started ?? plan.bookedAt);

@@ -7,7 +7,6 @@ import type { Spelled } from '../shapes/given.ts';
 
 export interface VisitPlan {
   readonly k: number;
-  /** The visit's number among all visits of the company. */
   readonly index: number;
   readonly bookedAt: number;
   readonly startsAt: number;
@@ -23,7 +22,6 @@ export interface JobCustomer {
   readonly location: number;
   /** −1 when no contact is named. */
   readonly contact: number;
-  /** The job that this one repairs. */
   readonly original: number | null;
 }
 
@@ -43,6 +41,5 @@ export interface JobPlan extends JobCustomer {
   readonly completedAt: number | null;
   readonly canceledAt: number | null;
   readonly visits: readonly VisitPlan[];
-  /** First job of the batch that is paid together. */
   readonly batch: number | null;
 }

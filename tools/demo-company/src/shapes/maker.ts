@@ -23,7 +23,6 @@ export function makerOf<M>(path: string): Maker<M> {
   };
 }
 
-/** Makes records of a shape, with the fields in the contract's order. */
 export function recordMaker(path: string, shape: Shape): (subject: Subject, given: object) => DemoRecord {
   const fields = generatorsOf(shape, path).map(([field, value]) => ({ name: field.name, value, write: writerOf(field) }));
   // Copied with all its keys: V8 reads and writes an object slowly once more than twelve keys were added one by one.

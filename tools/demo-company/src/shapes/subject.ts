@@ -4,7 +4,6 @@ import type { JobPlan } from '../scheduling/plans.ts';
 /** The context in which a record's values are generated: each value is a function of this and of its field. */
 export class Subject {
   readonly company: Company;
-  /** The record's number among those of its path; an element of a list has its own number. */
   readonly n: number;
   /** When the record was created and last edited; its other times lie between, in the order of its fields. */
   readonly createdAt: number;

@@ -58,7 +58,6 @@ const BY_ZONE: Readonly<Record<string, readonly City[]>> = {
   'America/Los_Angeles': PACIFIC,
 };
 
-/** Unlisted zones get the central cities. */
 export function citiesOf(timezone: string): readonly City[] {
   return BY_ZONE[timezone] ?? CENTRAL;
 }

@@ -45,7 +45,6 @@ export class Watchdog {
     this.#tell({ deleteAtEnd: path });
   }
 
-  /** Stops the gateway, then the services, then the servers; resolves when all have ended. */
   async stopAll(): Promise<void> {
     this.#stopping = true;
     const child = this.#process;

@@ -16,11 +16,9 @@ const PORT_TRIES = 5;
 
 export interface ServerOptions {
   readonly folder: string;
-  /** Default: the ports stored in the folder. */
   readonly ports?: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** Password of PostgreSQL's administrator. */
   readonly password: string;
   /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless?: boolean;
@@ -28,7 +26,6 @@ export interface ServerOptions {
   readonly address?: string;
   /** Variables (DATABASE_URL, REDIS_URL, KAFKA_BROKERS) that name servers to use instead. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Default: all servers. */
   readonly only?: ReadonlySet<ServerName>;
 }
 

@@ -17,7 +17,6 @@ export interface KafkaProgram {
   readonly main: readonly [string, string];
   readonly data: string;
   readonly port: number;
-  /** Printed when the node can be used. */
   readonly ready: RegExp;
 }
 

@@ -12,7 +12,6 @@ export interface PgBouncerOptions {
   /** URLs of one PostgreSQL, one for each role that may use the pooler. */
   readonly urls: readonly string[];
   readonly mode: 'session' | 'transaction';
-  /** Connections to PostgreSQL per role. */
   readonly poolSize: number;
 }
 

@@ -16,7 +16,6 @@ export interface ServerContext {
   readonly say: Say;
   /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless: boolean;
-  /** Address of this machine that servers listen on: 127.0.0.1 unless other machines must reach them. */
   readonly address: string;
 }
 

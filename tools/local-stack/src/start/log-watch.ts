@@ -23,7 +23,6 @@ interface Entry {
   readonly err?: Fault;
 }
 
-/** Shows the warnings and errors of a growing log file as sentences. */
 export class LogWatch {
   readonly #name: string;
   readonly #file: string;

@@ -25,9 +25,7 @@ import { welcome } from './welcome.ts';
 export interface StartOptions {
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Also runs Prometheus, if it is installed. */
   readonly observed?: boolean;
-  /** Resolves when everything must stop. */
   readonly stop: Promise<unknown>;
 }
 

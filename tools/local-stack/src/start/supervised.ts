@@ -38,7 +38,6 @@ export class Supervised {
   readonly #stopping = new AbortController();
   #daemon: Daemon | undefined;
   #readiness = Promise.withResolvers<void>();
-  /** Settings that override the plan's. */
   #changes: Readonly<Record<string, string>> = {};
 
   constructor(options: SupervisedOptions) {
@@ -106,7 +105,6 @@ export class Supervised {
     });
   }
 
-  /** When it became ready; undefined when it ended before. */
   async #untilReady(daemon: Daemon): Promise<number | undefined> {
     let told = false;
     const telling = daemon.told.then(() => {
