@@ -97,7 +97,7 @@ test('shows nothing of the previous user after another one signs in', async () =
   expect(await page.content()).not.toContain('Of the first');
 });
 
-test('opens a dialog again that was open when the token expired, after signing in', async () => {
+test('reopens, after signing in, the dialog that was open when the session ended', async () => {
   const company = await desk.company();
   const { id } = await desk.endpoint(company);
   const page = await desk.enter(company, `/endpoints/${id}`);

@@ -12,8 +12,8 @@ const REPLICAS = 2;
 /** Ports per component: its replicas, and as many replacements. */
 const PLACES = 2 * REPLICAS;
 /**
- * Longer than clients need to notice. A gateway's clients must also use each kept-alive connection once more, to learn that it will close:
- * an idle one is closed without notice, perhaps while a request is on its way. Same as in the chart.
+ * Time that a draining replica continues to serve, longer than clients need to notice. A gateway's clients must also use each kept-alive
+ * connection once more, to learn that it will close: an idle one is closed without notice, perhaps while a request is on its way. As in the chart.
  */
 const DRAIN_DELAY = { service: '1s', gateway: '5s' };
 

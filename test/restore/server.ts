@@ -7,8 +7,9 @@ import { createSession, type Session } from '@truckroll/service-kit';
 
 export interface BackedUpServer {
   readonly url: string;
+  /** Creates a restore point. */
   name(moment: string): Promise<void>;
-  /** Restores the whole server and loses whatever was committed after that moment. Requires that there are no connections. */
+  /** Restores the whole server, losing everything committed after that moment. There must be no connections. Works only once. */
   restore(moment: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -121,7 +121,7 @@ export async function publishedEvents(
   return { published: [...bySubject.values()].flat(), violations: violations.map(({ text }) => violation('sequence-broken', text)) };
 }
 
-/** Resolves when every published event is stored as deliveries and none is queued any more. Whatever has not arrived by then is lost. */
+/** Resolves when every published event is stored as deliveries and none is queued, or after SETTLED_MS. What has not arrived by then is lost. */
 export async function delivered({ database, kafka }: Running, endpoints: readonly Endpoint[]): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
