@@ -12,7 +12,7 @@ export interface Faults {
   readonly awayMs: readonly [from: number, to: number];
   /** Share of the faults that are pauses instead of kills. */
   readonly pauses: number;
-  /** Maximum number of targets away at the same time. With more, no work would get far enough to be interrupted. */
+  /** Maximum number of targets down at the same time. With more, no work would get far enough to be interrupted. */
   readonly atOnce: number;
   readonly ready?: () => Promise<void>;
   readonly say: (line: string) => void;

@@ -23,7 +23,7 @@ export interface Customer {
 export const EVENTS_OF_REQUEST = 5;
 export const EVENTS_OF_STORY = EVENTS_OF_REQUEST + 1;
 const RETRY_MS = 100;
-/** Longer than any process is away. */
+/** Longer than any process is down, in ms. */
 const PATIENCE_MS = 180_000;
 
 export async function makeCustomer(installation: Running): Promise<Customer> {

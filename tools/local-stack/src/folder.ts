@@ -20,7 +20,7 @@ export function runFolder(kind: string, state = STATE): string {
     const owner = readJson<ProcessIdentity>(join(all, name, OWNER));
     if (!owner || !isRunning(owner)) rmSync(join(all, name), { recursive: true, force: true, maxRetries: 3 });
   }
-  // Written before another run can sweep, so that it does not take this folder for an abandoned one.
+  // Written at once, so that another run has little time to take this folder for an abandoned one.
   const folder = join(all, String(process.pid));
   mkdirSync(folder);
   writeJson(join(folder, OWNER), identify(process.pid));

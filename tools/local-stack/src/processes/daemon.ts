@@ -34,7 +34,7 @@ export function exitText(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
 }
 
-/** Size in bytes at which a log is moved to a second file and emptied. */
+/** Size in bytes above which a log is moved to `<log>.1`. */
 export const LONGEST_LOG = 64 << 20;
 
 /** A process in its own session, out of reach of Ctrl-C. It is stopped in order, by this process or by the watchdog. */

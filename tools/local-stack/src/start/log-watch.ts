@@ -8,7 +8,7 @@ const POLL_MS = 1000;
 const NEWLINE = 10;
 /** Minimum time in milliseconds before the same process's same sentence is shown again. */
 const REPEAT_MS = 30_000;
-/** Only lines that contain one of these are parsed: there are thousands of lower-level lines. */
+/** Only lines with one of these in their first 40 bytes are parsed: there are thousands of lower-level lines. */
 const LEVELS = ['warn', 'error', 'fatal'].map((level) => Buffer.from(`"level":"${level}"`));
 
 interface Fault {
