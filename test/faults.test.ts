@@ -43,7 +43,7 @@ it('serves reads while Redis is down, counting limits locally', async () => {
   await until('reads to work again', read, ({ status }) => status === 200);
 });
 
-it('refuses a whole import while PostgreSQL is down, and stores it completely afterwards', async () => {
+it('rejects an import as a whole while PostgreSQL is down, and stores all of it afterwards', async () => {
   const line = { ...(await read('/v1/accounts?limit=1')).body.data[0], name: 'After the outage' };
   await system.wires.postgres!.cut();
   await expect(system.importRecords(company, 'accounts', [line])).rejects.toMatchObject({ status: 503 });

@@ -147,7 +147,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
   });
 });
 
-it('is the sum over disjoint filters, and over groups', async () => {
+it('has reports that are the sum over disjoint filters, and over groups', async () => {
   const cases: [ReportName, string, string[]][] = [
     ['invoice-activity', 'status', ['OPEN', 'PAID']],
     ['collections', 'method', ['CARD', 'ACH', 'CASH', 'CHECK', 'PAYPAL', 'VENMO', 'CASHAPP', 'OTHER', 'WISETACK_LOAN']],

@@ -36,7 +36,7 @@ test('data survives a stop and a kill, at the same address', async () => {
   expect(await sql(third.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-test('a lock file that names another user’s process does not block the start', async () => {
+test('a lock file that names an unrelated process does not block the start', async () => {
   const folder = prepared();
   const first = await start(folder);
   const lock = join(folder, 'postgres/postmaster.pid');

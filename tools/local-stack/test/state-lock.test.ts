@@ -7,7 +7,7 @@ import { Scratch } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-test('a second start reports the first one and its folder', () => {
+test('a second start reports the first one and its address', () => {
   const state = scratch.folder();
   const lock = lockState(state, 'npm start');
   writeFileSync(join(state, 'ready.json'), JSON.stringify({ baseUrl: 'http://127.0.0.1:8080' }));
