@@ -1,4 +1,4 @@
-// npm run bench:filters: what each filter costs on a company with a million visits and two million assignments.
+// npm run bench:filters: the cost of each filter for a company with a million visits and two million assignments.
 import { parseArgs } from 'node:util';
 import { resource } from '@truckroll/contract';
 import { runMain, say } from '@truckroll/local-stack';
@@ -16,7 +16,7 @@ whether PostgreSQL read a large table from end to end. The first run makes the d
 `;
 
 const PATHS = ['job-appointments', 'job-assignments'];
-/** Rows from which on reading a table from end to end is a defect. */
+/** Number of rows above which a sequential scan is a defect. */
 const LARGE_TABLE = 10_000;
 
 const { values: options } = parseArgs({

@@ -31,9 +31,9 @@ const FOLDER = join(STATE, 'benchmarks-hostile');
 const DATABASE = 'truckroll_hostile';
 const PATH = '/v1/jobs?limit=20';
 const RECORDS = { seed: 11, size: 'small', timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' } as const;
-/** Milliseconds for which an attack runs before reads are measured. */
+/** Time an attack runs before reads are measured, in ms. */
 const BEGIN_MS = 1000;
-/** After an attack, until the gateway has closed what it left open. */
+/** Time after an attack in which the gateway closes the connections it left, in ms. */
 const REST_MS = 2000;
 /** Events a second to the hostile receiver: few, so that only its answers cost something. */
 const EVENTS = 20;
@@ -102,7 +102,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     }
   }
 
-  /** A new company each time, for the circuit of an endpoint that failed stays open. */
+  /** Creates a new company each time, because the circuit of a failed endpoint stays open. */
   async function receiverCompany(): Promise<string> {
     const [endpoint] = await create(1, [`http://127.0.0.1:${receiverPort}/hooks`]);
     return (endpoint as { companyId: string }).companyId;
@@ -141,13 +141,12 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 }
 
 interface RunningAttack {
-  /** Resolves when the attack has begun. */
   readonly ready: Promise<void>;
   answers(): number;
   stop(): Promise<void>;
 }
 
-/** The attacker yields to the system, for it would run on another machine. */
+/** The attacker runs at low priority, because it would be on another machine. */
 function startAttack(name: string, port: number, key: string): RunningAttack {
   const child: ChildProcess = fork(join(import.meta.dirname, 'hostile/attack-main.ts'), [name, String(port)], { env: { ...process.env, API_KEY: key } });
   setPriority(child.pid as number, 5);

@@ -1,4 +1,4 @@
-// npm run bench:idle: what the system costs while nobody asks anything of it.
+// npm run bench:idle: CPU time of the running system while it has no requests.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ async function measure(root: number, seconds: number): Promise<Record<string, nu
   await delay(seconds * 1000);
   const wall = (performance.now() - beganAt) / 1000;
   const after = treeCpu(root);
-  // Of PostgreSQL's processes that have ended meanwhile, PostgreSQL itself has the time.
+  // The time of PostgreSQL processes that have ended is counted in their parent.
   const names = [...new Set([...before.keys(), ...after.keys()])];
   const each = names.map((name) => [name, ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / wall] as const);
   const total = each.reduce((sum, [, ms]) => sum + ms, 0);

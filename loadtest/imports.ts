@@ -1,4 +1,4 @@
-// npm run bench:imports: what an import takes until everything that follows from it can be read, beside COPY.
+// npm run bench:imports: time of an import until all derived data is readable, compared with COPY.
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { stored } from './imports/stored.ts';

@@ -14,7 +14,7 @@ const DATA_TAG = 0x0a;
 const writer = new JsonWriter();
 const out = new JsonBuffer();
 
-/** As the gateway does: each record from where it is in the message, into a buffer that is used again. */
+/** Converts as the gateway does: each record directly from the message, into a reused buffer. */
 function writeFromWire(bytes: Buffer): Buffer {
   out.length = 0;
   out.ascii('{"data":[');
@@ -39,7 +39,7 @@ function writeFromWire(bytes: Buffer): Buffer {
 
 const WAYS = { objects: writeByObjects, wire: writeFromWire };
 
-/** Microseconds of processor time per call: what others do on the machine counts little. */
+/** Returns CPU time per call in µs, which other processes hardly affect. */
 function timed(work: () => unknown): number {
   const before = process.cpuUsage();
   let calls = 0;

@@ -18,7 +18,7 @@ import { stallCheck } from './load/stall-check.ts';
 import { storedIn } from './load/storage.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
-/** Where none is given: requests a second of a day's mixture that one core of a busy machine takes (docs/operations.md, Sizing). */
+/** Default knee: mixed requests a second that one core of a busy machine handles (docs/operations.md, Sizing). */
 const KNEE = 160;
 const WARM_UP = { rate: 120, seconds: 40 };
 
@@ -32,7 +32,7 @@ await runMain(async () => {
   const k6 = requireK6();
   mkdirSync(FOLDER, { recursive: true });
   const judged = options.what !== 'smoke';
-  // Before anything of ours runs: what others use now they will use then.
+  // Measured before we start anything: the other processes will use as much during the run.
   const spin = judged ? [await spinCheck()] : [];
   const stallP99 = judged ? await stallCheck(k6, FOLDER) : undefined;
   const target = options.baseUrl === undefined ? await startOwnSystem(options) : givenTarget(options.baseUrl);
@@ -46,10 +46,10 @@ await runMain(async () => {
   }
 });
 
-/** Programs that were just started translate their code while they answer: who asks them first waits for that, and for pages of the disk. */
+/** Lets V8 compile the hot code and PostgreSQL read its pages before anything is measured. */
 async function warmUp(session: Session, { what, only }: Options): Promise<void> {
   say(`warming up for ${WARM_UP.seconds} s …`);
-  // What capacity calls mixed is every scenario.
+  // The `mixed` subject of capacity uses every scenario.
   await runTest(session, { test: 'average', ...WARM_UP, only: what === 'capacity' ? undefined : only });
 }
 
@@ -68,7 +68,7 @@ function run(session: Session, options: Options): Promise<number> {
   }
 }
 
-/** Needs no k6, for it asks for little, often. */
+/** Runs without k6: it sends few requests. */
 async function retention({ out }: Options): Promise<number> {
   const { looks, growth } = await measureRetention();
   keep(out, 'retention', { at: new Date().toISOString(), growth, looks });
@@ -82,7 +82,7 @@ async function capacity(session: Session, { only, seconds, out }: Options): Prom
   const agree = await measureCapacity(session, { only, seconds }, (one) => {
     found.push(one);
     process.stdout.write(`${capacityText(one)}\n`);
-    // As far as it has come: the rest takes long.
+    // Save each result at once: the remaining ones take long.
     keep(out, 'capacity', { ...facts, found });
   });
   const { system } = session.target;

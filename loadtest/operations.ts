@@ -1,4 +1,4 @@
-// npm run bench:operations: how long each operation takes on its own, and what PostgreSQL does for the slowest.
+// npm run bench:operations: the latency of each operation alone, and what PostgreSQL does for the slowest.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -45,7 +45,7 @@ await runMain(async () => {
     const subjects: Subject[] = [
       ...(await readSubjects(api, client.send, huge, world.period)),
       scenarioSubject(SCENARIOS.write.run, client, world),
-      // Endpoints of a user, who may not be of the company whose records are read.
+      // The user of these endpoints may belong to another company than the records.
       scenarioSubject(SCENARIOS.webhook.run, client, { ...world, userToken: target.env.USER_TOKEN as string }),
     ];
     const times: Time[] = [];
@@ -67,7 +67,7 @@ await runMain(async () => {
   }
 });
 
-/** Of each operation the form that took longest, the slowest first. */
+/** The slowest form of each operation, slowest first. */
 function slowestForms(times: readonly Time[]): Time[] {
   const byOperation = Map.groupBy(times, ({ operation }) => operation);
   return [...byOperation.values()].map((forms) => forms.toSorted((a, b) => b.ms - a.ms)[0] as Time).toSorted((a, b) => b.ms - a.ms);

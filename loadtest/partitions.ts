@@ -1,4 +1,4 @@
-// npm run bench:partitions: how many events a second one partition takes, beside as many as topics are made with.
+// npm run bench:partitions: throughput of one partition, compared with the default number of partitions.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -36,7 +36,7 @@ const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, events: { type: 'string', default: '10000' }, help: { type: 'boolean', default: false } },
 });
 
-/** Events a second with the topic as it is given. */
+/** Measures events a second with the given topic. */
 type Side = (stack: Stack, topic: Topic, count: number) => Promise<number>;
 
 const SIDES: Readonly<Record<string, { topic: Topic; measure: Side }>> = {
@@ -65,7 +65,7 @@ await runBenchmark({
   },
 });
 
-/** A topic that is there is left as it is by the service that owns it. */
+/** Creates the topic beforehand: the service that owns it keeps an existing topic. */
 async function withTopic(stack: Stack, topic: Topic): Promise<Record<string, string>> {
   const prefix = `${randomBytes(4).toString('hex')}.`;
   const kafka = createKafka('bench', { kafkaBrokers: (stack.environment['KAFKA_BROKERS'] as string).split(','), kafkaPrefix: prefix }, silentLog);
@@ -84,7 +84,7 @@ async function withoutSchemas<T>(stack: Stack, schemas: readonly string[], work:
   }
 }
 
-/** Payments that wait in the topic, from the first that reporting has stored to the last. */
+/** Rate of payments waiting in the topic, from the first to the last that reporting stores. */
 async function taken(stack: Stack, topic: Topic, count: number): Promise<number> {
   return await withoutSchemas(stack, ['integrations', 'billing', 'reporting'], async (client) => {
     const env = await withTopic(stack, topic);
@@ -112,7 +112,7 @@ async function taken(stack: Stack, topic: Topic, count: number): Promise<number>
   });
 }
 
-/** Service requests from the outbox to a stored 2xx. */
+/** Rate of service requests, from the outbox to a stored 2xx. */
 async function sent(stack: Stack, topic: Topic, count: number): Promise<number> {
   const sinks = await startSinks();
   const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
@@ -129,7 +129,7 @@ async function sent(stack: Stack, topic: Topic, count: number): Promise<number> 
         services.channels.integrations,
         Array.from({ length: ENDPOINTS }, () => sinks.urls.well),
       );
-      // Programs that were just started translate their code first.
+      // New processes first compile their code.
       await drainBacklog(database, endpoints, sinks, 1000);
       const perSecond = await drainBacklog(database, endpoints, sinks, count);
       await dispatcher.stop();

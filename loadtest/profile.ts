@@ -1,4 +1,4 @@
-// npm run bench:profile: where the microseconds of a list, a detail, a write and a webhook go, by process and by what they are for.
+// npm run bench:profile: CPU time of a list, a detail, a write and a webhook, by process and purpose.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -37,7 +37,7 @@ const set = options.quick ? QUICK : FULL;
 interface Kind {
   readonly database: string;
   readonly folder?: string;
-  /** Makes its load with wrk. */
+  /** Whether it needs wrk. */
   readonly wrk: boolean;
   profile(stack: Stack, folder: string): Promise<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-// npm run bench:reads: lists and details of invoices beside the usual service on the same data (design/performance.md).
+// npm run bench:reads: lists and details of invoices compared with the baseline on the same data (design/performance.md).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, say } from '@truckroll/local-stack';
@@ -101,7 +101,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   return figures;
 }
 
-/** Lists as they are beside lists that come compressed, from the same gateway. */
+/** Compares uncompressed lists with compressed ones, from the same gateway. */
 async function compareEncodings(system: Omit<Variant, 'name'>): Promise<Record<string, number>> {
   const variants: Variant[] = [{ name: 'as it is', ...system }, ...ENCODINGS.map((encoding) => ({ name: encoding, ...system, encoding }))];
   const figures: Record<string, number> = {};

@@ -1,4 +1,4 @@
-// npm run bench:reports: the four reports beside plain SQL over the same rows, and what keeping sums costs (docs/adr/0006).
+// npm run bench:reports: the four reports compared with plain SQL over the same rows, and the cost of maintaining sums (docs/adr/0006).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Database } from '@truckroll/service-kit';
@@ -50,7 +50,7 @@ await runBenchmark({
   help: HELP,
   asked: options.help,
   database: set.name,
-  // Of its own: its reporting reads no other benchmark's topics.
+  // A separate folder, so that reporting does not read other benchmarks' topics.
   folder: join(STATE, `benchmarks-${options.quick ? 'reports-quick' : 'reports'}`),
   check() {
     if (only !== undefined && !PARTS.some((part) => part === only)) throw new Problem(`--only ${only} is not known: give one of ${PARTS.join(', ')}.`);
@@ -61,7 +61,7 @@ await runBenchmark({
   },
 });
 
-/** What needs no service: both sides' statements on one connection. */
+/** Runs the statements of both sides on one connection, without services. */
 async function statements(stack: Stack): Promise<Record<string, number>> {
   const rounds = Number(options.rounds ?? (options.quick ? 3 : 7));
   const database = new Database({ url: stack.databaseUrl, schema: 'reporting', settings: keepingSettings, statementTimeoutMs: 120_000 });
@@ -90,7 +90,7 @@ async function statements(stack: Stack): Promise<Record<string, number>> {
   }
 }
 
-/** What needs the system as it is in production. */
+/** Measures the running system, as in production. */
 async function system(stack: Stack): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
   if (!wanted('ingest_cost') && !wanted('fresh') && !wanted('first_build')) return figures;

@@ -1,4 +1,4 @@
-// npm run bench:start: how long everything takes to come up, beside Kafka alone.
+// npm run bench:start: how long the whole system takes to start, compared with Kafka alone.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -46,7 +46,7 @@ async function inTurn(rounds: number): Promise<Record<string, number>> {
     return started(fresh);
   };
   const kinds: Record<string, () => Promise<number>> = { kafka: kafka('ours'), kafka_plain: kafka('plain'), again: () => started(kept), first };
-  // The installation is made, and everything was in the machine's memory once.
+  // The first start creates the installation and fills the page cache.
   say(`the first of all, which does not count: ${(await started(kept)).toFixed(1)} s`);
   const seconds = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {

@@ -1,4 +1,4 @@
-// npm run bench:webhooks: how fast webhooks go, and what endpoints that are dead or hang do to all others.
+// npm run bench:webhooks: how fast webhooks are delivered, and how dead or hanging endpoints affect the others.
 import { parseArgs } from 'node:util';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { say } from '@truckroll/local-stack';
@@ -22,10 +22,10 @@ which all are well or, in turn, 10 refuse connections or never answer, or 10 of 
 measured are the same 40 in all. Between them, --events service requests are recorded by one call each as fast as 64 callers can.
 --only slow measures the last of the streams alone, --only calls the calls and the stream whose endpoints are all well. --quick runs one short round: for developing only.
 `;
-/** Endpoints whose receipts are measured, and others: as many again as a fifth of all. */
+/** Endpoints whose receipts are measured, and the others, a fifth of all. */
 const MEASURED = 40;
 const OTHERS = 10;
-/** The spread of p99 is wide: rounds for the company that is slow. */
+/** p99 varies a lot, so the slow company gets this many rounds. */
 const SLOW_ROUNDS = 5;
 const WARM_UP_SECONDS = 3;
 
@@ -62,7 +62,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const measured = await create(MEASURED, [urls.well]);
   const spare = await create(OTHERS, [urls.spare]);
   const bad = await create(OTHERS, [urls.dead, urls.hanging]);
-  // Each of its events goes to all ten: what they are sent in a round keeps every one of them busy throughout.
+  // Every event goes to all ten, which keeps each of them busy for a whole round.
   const slow = await createCompany(
     services.channels.integrations,
     Array.from({ length: OTHERS }, () => urls.slow),
@@ -108,7 +108,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
       await toggle(false);
       return latency;
     };
-    // In turn, each first in every other round.
+    // Alternate the order from round to round.
     if (round % 2 === 1) alone.push(await quiet());
     if (!callsOnly) beside.push(await noisy());
     if (round % 2 === 0) alone.push(await quiet());
@@ -153,7 +153,7 @@ function latencyText({ p50, p99 }: Latency): string {
   return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
 }
 
-/** Does one measurement and tells what it gave, and the processor time that an event took. */
+/** Runs one measurement and reports its result and the CPU time per event. */
 async function told<T>(name: string, groups: Groups, events: number, work: () => Promise<T>, text: (result: T) => string): Promise<T> {
   const { result, cpu } = await withCpu(groups, work);
   say(`${name}: ${text(result)} (CPU ms per event: ${cpuText(perEach(cpu, events))})`);

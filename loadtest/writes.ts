@@ -1,5 +1,4 @@
-// npm run bench:writes: the two scheduling writes over HTTP, in turn with the same statements run by pgbench on the same
-// database (issue 5).
+// npm run bench:writes: the two scheduling writes over HTTP, alternating with the same statements run by pgbench on the same database.
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -32,7 +31,7 @@ are measured too: the same road with a single statement. Then come, in turn, the
 the same promises (loadtest/baseline/writes), while nobody publishes; and of another checkout with --before. Last, two \`truckroll simulate --speed 600 --per-hour 600\` flood
 one company beside a reader of another, whose p99 is compared with the same without them: five rounds. --quick runs one short round: for developing only.
 `;
-/** Whose reads are measured beside a flood of the other's writes. */
+/** The company whose reads are measured during the other company's flood. */
 const READER = { ...COMPANY, id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a38', name: 'Reader beside a flood' };
 const CONNECTIONS = 16;
 const TITLES = { writes: 'writes', reads: 'reads of one visit', simple: 'pgbench', prepared: 'pgbench, prepared', pipelined: 'pgbench, in pipelines' };
@@ -128,7 +127,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
-  /** With nothing left to publish of what was measured before. Alone, nobody publishes what is made meanwhile either. */
+  /** Measures once everything earlier is published. `alone` pauses scheduling, so that nothing is published during the run. */
   const measured = async (run: () => Promise<Rate>, alone: boolean) => {
     await drained(client, 'scheduling');
     if (alone) process.kill(services.running.scheduling.pid, 'SIGSTOP');
@@ -195,7 +194,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   };
 }
 
-/** Data, a key, and the statements of one addition and one removal as the service sends them. */
+/** Creates data and keys, and records the statements of one addition and one removal as the service sends them. */
 async function prepare(stack: Stack): Promise<{ key: string; readerKey: string; scripts: { plain: Script; pipelined: Script }; settings: string }> {
   const url = new URL(stack.databaseUrl);
   const recorder = await startRecorder({ host: url.hostname, port: Number(url.port) });

@@ -1,7 +1,7 @@
-// pg as most services use it, with the few type parsers that keep the contract's microseconds and numbers.
+// pg as most services use it, with type parsers for microseconds and for numbers as the contract writes them.
 import pg from 'pg';
 
-/** PostgreSQL's text in UTC, `2026-03-01 15:04:05.12+00`, as the contract spells it. */
+/** Converts PostgreSQL's text in UTC, `2026-03-01 15:04:05.12+00`, to the contract's format. */
 function instant(text: string): string {
   const day = text.slice(0, 10);
   const clock = text.slice(11, 19);
@@ -20,7 +20,7 @@ const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 };
 
-/** The pool’s tables are those of the schema; `settings` are further ones of its sessions. */
+/** Connects to the tables of `schema`. `settings` are extra session settings. */
 export function openPool(connectionString: string, schema = 'baseline', settings: Readonly<Record<string, string>> = {}): pg.Pool {
   const all = { TimeZone: 'UTC', search_path: schema, jit: 'off', ...settings };
   return new pg.Pool({

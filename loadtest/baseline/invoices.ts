@@ -1,11 +1,11 @@
-// Invoices from normalised rows: a query for the invoices, one for each kind of child, objects put together from both.
+// Reads invoices from normalised rows: one query for the invoices, one for each kind of child.
 import type pg from 'pg';
 import { amountsOf, bucketOf } from './amounts.ts';
 import { childStatement, invoiceStatement, pageStatement, type Child, type Company, type Position, type Statement, type Style } from './statements.ts';
 
 export interface Page {
   readonly data: readonly object[];
-  /** Where the next page begins; undefined after the last one. */
+  /** Start of the next page; undefined after the last one. */
   readonly next: Position | undefined;
 }
 
@@ -56,7 +56,7 @@ export class Invoices {
   }
 
   async #query(statement: Statement): Promise<Row[]> {
-    // pool.query(text, values) is what the plain baseline stands for; a name needs the form with an object.
+    // The plain baseline represents pool.query(text, values); a named statement needs the form with an object.
     const { name, text, values } = statement;
     const result = await (name === undefined ? this.#pool.query(text, [...values]) : this.#pool.query({ name, text, values: [...values] }));
     return result.rows;

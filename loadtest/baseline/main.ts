@@ -1,5 +1,5 @@
-// The honest alternative that the system is measured against: one Express process with pg, its own normalised tables,
-// no gateway, no gRPC, no authentication, limits, validation, logs or metrics (design/performance.md, B; --tuned: T).
+// The baseline of the read benchmarks: one Express process with pg and normalised tables. It has no gateway, gRPC, authentication, limits,
+// validation, logs or metrics (design/performance.md, B; --tuned: T).
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import express from 'express';
@@ -7,7 +7,7 @@ import { Invoices } from './invoices.ts';
 import { openPool } from './database.ts';
 import type { Company, Position } from './statements.ts';
 
-/** Stands in for a credential: the company, as whoever is in front would have found out. */
+/** Replaces a credential: carries the company id that a proxy in front would have found out. */
 const COMPANY_HEADER = 'x-company-id';
 
 const { values } = parseArgs({ options: { tuned: { type: 'boolean', default: false } } });

@@ -1,6 +1,6 @@
-// The statements of both baselines. They differ in how they are sent, not in what they say: see Style.
+// The statements of both baselines. They share their SQL and differ in how they are sent: see Style.
 
-/** Plain: parameters for everything, planned at every call. Tuned: named, so planned once, with LIMIT as a literal. */
+/** Plain: everything is a parameter, planned at every call. Tuned: named, so planned once, with LIMIT as a literal. */
 export type Style = 'plain' | 'tuned';
 
 export interface Statement {
@@ -9,19 +9,18 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** Whose invoices are read, and in which zone their days are counted. */
 export interface Company {
   readonly id: string;
   readonly timeZone: string;
 }
 
-/** Place in the order of the list: after this creation time and id. */
+/** Position in the list: after this creation time and id. */
 export interface Position {
   readonly createdAt: string;
   readonly id: string;
 }
 
-/** Names are joined to the rows of the page only: joined first, the planner now and then walks every account instead. */
+/** Joins names to the page's rows only: if they are joined first, the planner sometimes walks every account instead. */
 const invoices = (which: string): string => `
   select i.*, a.name as account_name, b.name as business_unit_name, t.name as job_type_name, m.name as created_by_name,
     case when i.status = 'OPEN' then (now() at time zone $2)::date - (i.due_at at time zone $2)::date end as days_past_due
@@ -32,7 +31,7 @@ const invoices = (which: string): string => `
   left join team_members m on m.company_id = i.company_id and m.id = i.created_by_id
   order by i.created_at, i.id`;
 
-/** One row more than the limit tells whether there is a next page. */
+/** Selects one row more than the limit, to know whether there is a next page. */
 export function pageStatement(style: Style, { id, timeZone }: Company, limit: number, after: Position | undefined): Statement {
   const values: unknown[] = after === undefined ? [id, timeZone] : [id, timeZone, after.createdAt, after.id];
   const rest = after === undefined ? '' : 'and (created_at, id) > ($3, $4)';

@@ -1,12 +1,11 @@
-// Records into the baseline's tables as a service would store them: a transaction for each batch, one statement for each
-// table, and the children of a record that was there before replaced.
+// Stores records in the baseline's tables as a service would: a transaction for each batch, one statement for each table. The children of
+// an existing record are replaced.
 import type { DemoRecord } from '@truckroll/demo-company';
 import type pg from 'pg';
 import { ROWS } from './baseline-rows.ts';
 
 type Types = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** SQL types of the baseline's columns, by table. */
 export async function columnTypes(client: pg.ClientBase): Promise<Types> {
   const { rows } = await client.query<{ table: string; column: string; type: string }>(`
     select c.relname as table, a.attname as column, format_type(a.atttypid, null) as type

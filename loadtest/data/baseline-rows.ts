@@ -1,17 +1,16 @@
-// Public records as rows of the baseline's tables.
 import type { DemoRecord } from '@truckroll/demo-company';
 import type { Value } from './copy.ts';
 
 export interface Rows {
   readonly table: string;
   readonly columns: readonly string[];
-  /** Without the company, which is the first column of every table. */
+  /** Values without the company, which is the first column of every table. */
   readonly rowsOf: (record: any) => readonly (readonly Value[])[];
 }
 
 const named = (table: string): Rows[] => [{ table, columns: ['id', 'name'], rowsOf: ({ id, name }) => [[id, name]] }];
 
-/** The columns that hold a record's own fields under their own names. */
+/** Columns that hold a record's fields under the same names. */
 function fields(names: string): { columns: string[]; of: (record: DemoRecord) => Value[] } {
   const columns = names.split(' ');
   return { columns, of: (record) => columns.map((name) => record[name] as Value) };
@@ -35,7 +34,7 @@ const INVOICE_REST = [
   'tax_cents',
 ];
 
-/** Tables that a record of each path goes to. */
+/** Tables that store a record, by the path of its resource. */
 export const ROWS: Readonly<Record<string, readonly Rows[]>> = {
   accounts: named('accounts'),
   'business-units': named('business_units'),

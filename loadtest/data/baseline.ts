@@ -1,4 +1,4 @@
-// The baseline's data: its schema, made anew, and a company's records by COPY.
+// Recreates the baseline's schema and fills it with a company's records by COPY.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -13,7 +13,7 @@ export async function createBaseline(client: pg.ClientBase): Promise<void> {
   await client.query(`begin; drop schema if exists baseline cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
 }
 
-/** `onRecords` is told of every batch. */
+/** Calls `onRecords` after each batch. */
 export async function loadBaseline(client: pg.ClientBase, company: BenchmarkCompany, onRecords: (count: number) => void): Promise<void> {
   await client.query('insert into baseline.companies values ($1, $2)', [company.id, company.timezone]);
   for (const { path, records } of company.files) {

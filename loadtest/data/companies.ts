@@ -1,32 +1,31 @@
-// The companies of the benchmarks. Everything follows from these few numbers, so data that is there is never made twice.
+// The companies of the benchmarks, derived from these few numbers, so that existing data can be reused.
 import { createHash } from 'node:crypto';
 import { generateInvoices, type BenchmarkCompany as Generated, type DemoFile } from '@truckroll/demo-company';
 
 export interface DataSet {
-  /** Name of the database that holds it. */
   readonly database: string;
   readonly companies: number;
   readonly invoicesEach: number;
-  /** Invoices of the one large company in which deep pages are read. */
+  /** Invoices of the one large company, for deep pages. */
   readonly invoicesDeep: number;
 }
 
 export const FULL: DataSet = { database: 'truckroll_reads', companies: 20, invoicesEach: 10_000, invoicesDeep: 1_000_000 };
-/** For developing the benchmarks themselves. */
+/** For developing the benchmarks only. */
 export const QUICK: DataSet = { database: 'truckroll_reads_quick', companies: 4, invoicesEach: 1000, invoicesDeep: 105_000 };
 
 export interface BenchmarkCompany {
   readonly id: string;
   readonly name: string;
   readonly timezone: string;
-  /** Records by path; what invoices refer to comes first. */
+  /** Records by path; records that invoices refer to come first. */
   readonly files: readonly DemoFile[];
 }
 
 const OPTIONS = { timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' };
 const SEEDS = { even: 1, deep: 2 };
 
-/** The companies of even size; random pages and ids are taken from these. */
+/** The companies of equal size; random pages and ids come from these. */
 export function evenCompanies(set: DataSet): BenchmarkCompany[] {
   const { companies, invoicesEach: invoicesPerCompany } = set;
   return [...generateInvoices({ ...OPTIONS, seed: SEEDS.even, companies, invoicesPerCompany })].map(identified);
@@ -41,7 +40,7 @@ function identified({ seed, name, timezone, files }: Generated): BenchmarkCompan
   return { id: companyId(`truckroll benchmark ${seed}`), name: `${name} ${seed}`, timezone, files };
 }
 
-/** A uuid of version 8: one that says of itself that it was made up. */
+/** A version 8 UUID, which marks it as made up. */
 export function companyId(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,15 +1,14 @@
-// COPY FROM STDIN over pg, which leaves the data part of the protocol to its users.
+// COPY FROM STDIN over pg, which leaves sending the data to its users.
 import type { EventEmitter } from 'node:events';
 import type pg from 'pg';
 
-/** The part of pg's connection that COPY needs. */
 interface Wire {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
 }
 
-/** What pg runs in place of a query of its own. It calls the handlers as messages arrive. */
+/** Implements the Submittable interface of pg, which calls the handlers as messages arrive. */
 class CopyIn {
   readonly #text: string;
   readonly #data: Buffer;
@@ -34,7 +33,7 @@ class CopyIn {
   handleCommandComplete(): void {}
 
   handleError(error: Error): void {
-    // After a refused COPY the connection still says when it is ready; without it, nothing more comes.
+    // After a refused COPY the connection still reports that it is ready; after a broken connection nothing more comes.
     this.#error = error;
     if (!('severity' in error)) this.#done(error);
   }
@@ -46,7 +45,6 @@ class CopyIn {
 
 export type Value = string | number | boolean | null | undefined;
 
-/** Appends rows to a table. */
 export function copyRows(client: pg.ClientBase, table: string, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<void> {
   const data = Buffer.from(rows.map((row) => `${row.map(textOf).join('\t')}\n`).join(''));
   return new Promise((resolve, reject) => {
@@ -57,7 +55,6 @@ export function copyRows(client: pg.ClientBase, table: string, columns: readonly
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A value in PostgreSQL's text format. */
 function textOf(value: Value): string {
   if (value === null || value === undefined) return '\\N';
   return typeof value === 'string' ? value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] as string) : String(value);

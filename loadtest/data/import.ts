@@ -1,25 +1,25 @@
-// A company's records through the import that operators use: JSON lines in batches, answered when they are committed.
+// Imports a company's records as operators do: JSON lines in batches, acknowledged when committed.
 import { resource, type Owner } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { DemoFile } from '@truckroll/demo-company';
 import { isUnavailable, type Channel } from '@truckroll/service-kit';
 import { batches } from './baseline.ts';
 
-/** A file of an import: its path without `.ndjson`, and its lines. */
+/** A file of an import; `path` has no `.ndjson`. */
 export interface Lines {
   readonly path: string;
   readonly lines: Iterable<Buffer>;
 }
 
 const BATCH = 500;
-/** Streams that are cut off one after another before that counts as a failure. */
+/** Consecutive interrupted streams after which the import fails. */
 const MOST_CUTS = 5;
-/** Batches that may wait for their answers: the owner never waits for us, and memory stays small. */
+/** Batches that may await their answers: enough to keep the owner busy, few enough to keep memory small. */
 const MOST_UNANSWERED = 4;
 
 export type Channels = Readonly<Partial<Record<Owner, Channel>>>;
 
-/** `onRecords` is told of every stored batch. Throws when a line is refused. */
+/** Calls `onRecords` after each stored batch. Throws when a line is refused. */
 export function importFile(channels: Channels, companyId: string, file: DemoFile, onRecords: (count: number) => void): Promise<void> {
   return importLines(channels, companyId, { path: file.path, lines: linesOf(file) }, onRecords);
 }
@@ -28,7 +28,7 @@ export function* linesOf({ records }: DemoFile): Generator<Buffer> {
   for (const record of records) yield Buffer.from(JSON.stringify(record));
 }
 
-/** As `importFile`, for lines that are made before. */
+/** As `importFile`, for lines that already exist. */
 export async function importLines(channels: Channels, companyId: string, { path, lines }: Lines, onRecords: (count: number) => void): Promise<void> {
   const channel = channels[resource(path).owner];
   if (channel === undefined) throw new Error(`nothing is running that stores ${path}`);
@@ -39,11 +39,11 @@ export async function importLines(channels: Channels, companyId: string, { path,
   let streams = 0;
   async function* requests(): AsyncGenerator<ImportRequest> {
     const stream = ++streams;
-    // What a stream that was cut off left unanswered comes first: storing it twice changes nothing.
+    // Resend what an interrupted stream left unanswered: storing it twice changes nothing.
     yield* [...unanswered];
     while (!done) {
       while (unanswered.length === MOST_UNANSWERED) await answered.promise;
-      // One that was cut off while it waited.
+      // This stream was cut off while it waited.
       if (stream !== streams) return;
       const next = source.next();
       if (next.done === true) done = true;
@@ -65,7 +65,7 @@ export async function importLines(channels: Channels, companyId: string, { path,
         cuts = 0;
       }
     } catch (error) {
-      // A service closes every connection after five minutes, so that clients find new replicas.
+      // A service closes every connection after five minutes, so that clients discover new replicas.
       if (!isUnavailable(error) || ++cuts > MOST_CUTS) throw error;
     }
   }

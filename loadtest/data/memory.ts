@@ -1,11 +1,11 @@
-// A database that has served for a while has what it reads often in memory; one that was just started over files that others' work
-// has pushed out reads every page from the disk first, and commits wait behind those reads.
+// A database that has been running holds its hot pages in memory. One that was just started reads every page from disk first, and
+// commits wait behind those reads.
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { say } from '@truckroll/local-stack';
 
-/** Reads the files of the databases that were started below the folder once, so that the machine holds them; nothing where there are none. */
+/** Reads the files of the databases below the folder once, so that they are in the page cache. Does nothing if there are none. */
 export async function readIntoMemory(folder: string): Promise<void> {
   const startedAt = performance.now();
   let bytes = 0;

@@ -1,4 +1,4 @@
-// The data of both sides, made once: the same records through the system's import and into the baseline's tables.
+// Creates the data of both sides once: the same records through the system's import and in the baseline's tables.
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import pg from 'pg';
@@ -9,11 +9,11 @@ import { createBaseline, loadBaseline } from './baseline.ts';
 import { deepCompany, evenCompanies, type BenchmarkCompany, type DataSet } from './companies.ts';
 import { importFile } from './import.ts';
 
-/** Grows when what is stored changes: older data is then made anew. */
+/** Increase when the stored data changes: older data is then recreated. */
 const VERSION = 1;
 const SETTLED_MS = 1000;
 
-/** Does nothing where the database holds the data already. What was begun and cut off is begun again. */
+/** Does nothing if the database already holds the data; restarts an interrupted preparation. */
 export async function prepareData(stack: Stack, set: DataSet, keys: KeyFile): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -61,7 +61,7 @@ async function counted(label: string, work: (count: (records: number) => void) =
   say(`${label}: ${records} records in ${seconds.toFixed(1)} s, ${Math.round(records / seconds)}/s`);
 }
 
-/** Every event of the import has been published and every name has arrived: nothing goes on behind the measurement. */
+/** Resolves when every event of the import is published and every name has arrived, so that no work runs during the measurement. */
 async function settled(client: pg.Client): Promise<void> {
   for (let still = 0; still < 3; ) {
     await delay(SETTLED_MS);

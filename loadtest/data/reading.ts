@@ -1,4 +1,4 @@
-// What reads are measured on: billing behind the gateway, its data, and a key of each company.
+// What the read benchmarks measure: billing behind the gateway, with its data and a key for each company.
 import { join } from 'node:path';
 import { KeyFile, Operator } from '../system/operator.ts';
 import { startGateway, startServices } from '../system/programs.ts';
@@ -7,7 +7,7 @@ import { evenCompanies, type DataSet } from './companies.ts';
 import { prepareData } from './prepare.ts';
 import type { Caller } from './targets.ts';
 
-/** Makes the data where it is missing, and starts what serves it with these settings. */
+/** Creates missing data, then starts the services with these settings. */
 export async function startReading(stack: Stack, set: DataSet, env: Record<string, string> = {}) {
   const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
   await prepareData(stack, set, keys);

@@ -1,7 +1,7 @@
-// What the load asks for: every page of every company, and a sample of ids, as each side names them.
+// Requests of the load: every page of every company, and a sample of ids, as each side addresses them.
 import type { Target } from '../measure/wrk.ts';
 
-/** A request for the same thing on both sides. */
+/** The same request for both sides. */
 export interface Pair {
   readonly system: Target;
   readonly baseline: Target;
@@ -12,7 +12,7 @@ export interface Targets {
   readonly details: readonly Pair[];
 }
 
-/** Enough that no cache of a few records helps. */
+/** Enough that a cache of a few records does not help. */
 const IDS_PER_PAGE = 2;
 const LIMIT = 50;
 
@@ -21,7 +21,6 @@ interface Page {
   pagination: { next_cursor: string | null };
 }
 
-/** How a company is asked for: by its key, and by its id. */
 export interface Caller {
   readonly companyId: string;
   readonly key: string;
@@ -37,7 +36,6 @@ export async function getJson<T>(port: number, { path, header: [name, value] }: 
   return body;
 }
 
-/** Walks all pages of the companies once, through the gateway. */
 export async function collectTargets(port: number, callers: readonly Caller[]): Promise<Targets> {
   const pages: Pair[] = [];
   const details: Pair[] = [];
@@ -70,7 +68,7 @@ async function* pagesOf(port: number, caller: Caller) {
   }
 }
 
-/** The path of a page so many pages into a company's list. */
+/** Returns the path of page number `page` of a company's list. */
 export async function deepPage(port: number, caller: Caller, page: number): Promise<Target> {
   const header = asSystem(caller);
   let path = `/v1/invoices?limit=${LIMIT}`;

@@ -1,4 +1,4 @@
-// A company with visits to staff. Ids are numbers behind a prefix, so that pgbench can make them up as it goes.
+// A company with visits to staff. Ids are a number behind a prefix, so that pgbench can generate them.
 import type { DemoFile } from '@truckroll/demo-company';
 
 export const VISITS = 10_000;
@@ -15,7 +15,7 @@ export function idOf(kind: Numbered, number: number): string {
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
 }
 
-/** Who calls, for `truckroll simulate`. */
+/** The account that `truckroll simulate` calls as. */
 export function accountFile(): DemoFile {
   const account = {
     id: idOf('account', 1),
@@ -31,7 +31,7 @@ export function accountFile(): DemoFile {
   return { path: 'accounts', records: [account] };
 }
 
-/** The same in SQL, of a number that pgbench chooses. */
+/** The same id in SQL, from a number that pgbench chooses. */
 export function idInSql(kind: Numbered, variable: string): string {
   return `('${PREFIX[kind]}' || lpad(:${variable}::text, 24, '0'))::uuid`;
 }

@@ -1,4 +1,4 @@
-// The time of a filtered page beside that of the unfiltered one, at the owner's own boundary, in turn.
+// Compares filtered pages with the unfiltered one, alternating, by calling the owning service directly.
 import { codec, type Parameter, type Resource } from '@truckroll/contract';
 import type { Channel } from '@truckroll/service-kit';
 import { median } from '../measure/rounds.ts';
@@ -6,18 +6,18 @@ import type { MeasuredCompany } from './prepare.ts';
 
 export interface FilterTime {
   path: string;
-  /** `dispatch_status=ASSIGNED`. */
+  /** Such as `dispatch_status=ASSIGNED`. */
   filter: string;
-  /** Median of a page. */
+  /** Median for a page. */
   milliseconds: number;
-  /** Against the unfiltered page, in the same rounds. */
+  /** Compared with the unfiltered page in the same rounds. */
   ratio: number;
-  /** Date ranges are shown beside: a page in the middle of time is another page. */
+  /** Date ranges are listed separately: a page in the middle of the data is a different page. */
   range: boolean;
 }
 
 const PAGE = 100;
-/** Pages from which values of ids are taken, so that frequent and rare ones come up as they do in the data. */
+/** Pages that filter values are sampled from, so that frequent and rare ids occur as often as in the data. */
 const SAMPLED_PAGES = 20;
 const VALUES_OF_A_FILTER = 5;
 
@@ -62,7 +62,6 @@ function pageReader(owner: Channel, { list }: Resource, { id, timezone }: Measur
   };
 }
 
-/** Filters that stand in `collection`. */
 function instants(filter: Filter): Filter {
   const names = ['created_from', 'created_before', 'updated_since'];
   return Object.fromEntries(names.flatMap((name) => (name in filter ? [[name, filter[name]]] : [])));

@@ -1,4 +1,4 @@
-// One company with very many visits, made once through the import.
+// Creates one company with very many visits, once, through the import.
 import { generateVisits } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
@@ -8,9 +8,8 @@ import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 
 export interface VisitSet {
-  /** Name of the database that holds it. */
   readonly database: string;
-  /** A multiple of 40; assignments are twice as many. */
+  /** A multiple of 40; there are twice as many assignments. */
   readonly visits: number;
 }
 
@@ -19,11 +18,11 @@ export interface MeasuredCompany {
   readonly timezone: string;
 }
 
-/** Records of a broken-off run that are stored again, for all that may have been under way. */
+/** Records of an interrupted run that are stored again, because they may have been in flight. */
 const OVERLAP = 5000;
 const TIMEZONE = 'America/Chicago';
 
-/** Does nothing but name the company where the database holds the data already. */
+/** Returns the company without storing anything if the database already holds the data. */
 export async function prepareVisits(stack: Stack, client: pg.Client, { visits }: VisitSet): Promise<MeasuredCompany> {
   const company = { id: companyId(`truckroll visits ${visits}`), timezone: TIMEZONE };
   const { rows } = await client.query<{ there: boolean }>(`select to_regclass('public.prepared') is not null as there`);
@@ -32,7 +31,7 @@ export async function prepareVisits(stack: Stack, client: pg.Client, { visits }:
   for (const file of generateVisits({ seed: 3, visits, timezone: TIMEZONE, until: '2026-06-30T18:00:00Z' })) {
     const startedAt = performance.now();
     let records = 0;
-    // Of a run that was broken off: records are stored in the order of the file.
+    // Rows that an interrupted run stored; records are stored in the order of the file.
     const table = file.path.replaceAll('-', '_');
     const stored = await client.query<{ count: string }>(`select count(*) from scheduling.${table} where company_id = $1`, [company.id]);
     const rest = { ...file, records: skipped(file.records, Math.max(0, Number(stored.rows[0]?.count) - OVERLAP)) };

@@ -1,7 +1,7 @@
-// Whether a large table was read from end to end, by PostgreSQL's own counters.
+// Detects sequential scans of large tables from PostgreSQL's own counters.
 import type pg from 'pg';
 
-/** Begins to count; the function it returns says which tables of the schema were scanned since. */
+/** Starts counting; the returned function resolves to the tables of the schema that were scanned since. */
 export async function sequentialScans(client: pg.Client, schema: string, largerThan: number): Promise<() => Promise<string[]>> {
   const counts = async (): Promise<Map<string, number>> => {
     await client.query('select pg_stat_clear_snapshot()');

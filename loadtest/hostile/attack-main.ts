@@ -1,4 +1,4 @@
-// One hostile client or receiver as a separate process: attack-main.ts ATTACK PORT, with the key in API_KEY. Reports its answers to its parent.
+// One hostile client or receiver in its own process: attack-main.ts ATTACK PORT, key in API_KEY. Reports its answers to its parent.
 import { Problem } from '@truckroll/local-stack';
 import { ATTACKS } from './attacks.ts';
 
@@ -11,5 +11,5 @@ let answers = 0;
 await attack({ port: Number(port), key: process.env['API_KEY'] ?? '' }, () => (answers += 1));
 setInterval(() => process.send?.(answers), REPORT_MS);
 process.send?.(answers);
-// It ends with its parent, however that ends.
+// Exits with its parent, even if that is killed.
 process.once('disconnect', () => process.exit());

@@ -1,10 +1,10 @@
-// What hostile clients and receivers do. Each attack goes on until its process ends.
+// Attacks by hostile clients and receivers. Each runs until its process ends.
 import { createServer, Agent, request, type OutgoingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { createGzip } from 'node:zlib';
 
 export interface Target {
-  /** Port of the gateway, or the port on which a receiver listens. */
+  /** Port of the gateway, or the port that a receiver listens on. */
   readonly port: number;
   /** A key of the hostile company, with the usual limits. */
   readonly key: string;
@@ -13,7 +13,7 @@ export interface Target {
 /** Calls `note` for each answer or delivery. */
 export type Attack = (target: Target, note: () => void) => Promise<void> | void;
 
-/** Another address than that of the company whose reads are measured. */
+/** Differs from the address of the company whose reads are measured. */
 const LOCAL_ADDRESS = '127.0.0.2';
 const UNKNOWN_NAMES = 100;
 const PIPELINED_AT_ONCE = 1000;
@@ -35,7 +35,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   receiver,
 };
 
-/** Two connections, each with the next request after the answer. */
+/** Two connections, each sending its next request after the previous answer. */
 function inTurn({ port }: Target, path: string, headers: OutgoingHttpHeaders, note: () => void): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   const next = (): void => {
@@ -50,7 +50,7 @@ function inTurn({ port }: Target, path: string, headers: OutgoingHttpHeaders, no
   for (let connection = 0; connection < agent.maxSockets; connection++) next();
 }
 
-/** One connection that never waits for an answer; a new one where the gateway ends it. */
+/** One connection that never waits for an answer, replaced when the gateway closes it. */
 function pipeline(target: Target, header: string, note: () => void): void {
   const requests = `GET /v1/jobs HTTP/1.1\r\nHost: x\r\n${header}\r\n`.repeat(PIPELINED_AT_ONCE);
   const socket = open(target);
@@ -61,7 +61,7 @@ function pipeline(target: Target, header: string, note: () => void): void {
   socket.once('close', () => setTimeout(pipeline, OPENED_EVERY_MS, target, header, note));
 }
 
-/** Connections that send half a request, or no request, and that the client never ends. */
+/** Connections that send half a request or nothing, and that the client never closes. */
 function halfOpen(target: Target, note: () => void): void {
   let opened = 0;
   let left = 0;
@@ -81,7 +81,7 @@ function open({ port }: Target): Socket {
   return socket.on('error', () => socket.destroy());
 }
 
-/** Answers each webhook with some kilobytes in two codings, of which the outer one decodes to 40 MB that decode to nothing. */
+/** Answers each webhook with a few kilobytes in two codings. The outer one decodes to 40 MB, which decode to nothing. */
 async function receiver({ port }: Target, note: () => void): Promise<void> {
   const answer = await compressed();
   const server = createServer((incoming, response) => {

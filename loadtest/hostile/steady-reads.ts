@@ -1,4 +1,3 @@
-// Reads of one company at a steady rate.
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '@truckroll/local-stack';
@@ -14,13 +13,13 @@ export interface SteadyReads {
   readonly seconds: number;
 }
 
-/** Milliseconds from the moment at which a request was due to the last byte of its answer. */
+/** Milliseconds from the moment a request was due to the last byte of its answer. */
 export interface Latency {
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Throws Problem where an answer is not 200. */
+/** Throws Problem if an answer is not 200. */
 export async function steadyReads({ port, path, key, rate, seconds }: SteadyReads): Promise<Latency> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const headers = { authorization: `Bearer ${key}` };
@@ -38,7 +37,7 @@ export async function steadyReads({ port, path, key, rate, seconds }: SteadyRead
     const wait = due - performance.now();
     if (wait > 0) await delay(wait);
     const one = read(due);
-    // Reported below, when all have ended.
+    // Rejections are reported below, when all requests have ended.
     one.catch(() => undefined);
     reads.push(one);
   }

@@ -1,4 +1,4 @@
-// What `npm start` runs, on the state folder that is named.
+// Runs what `npm start` runs, on the given state folder.
 import { runMain, start } from '@truckroll/local-stack';
 import { stopRequest } from '@truckroll/local-stack/stop-request';
 

@@ -1,8 +1,8 @@
-// Processor time of a process and all that it has started, by what each is.
+// CPU time of a process and all its descendants, by kind of process.
 import { readFileSync, readdirSync } from 'node:fs';
 import { parentOf, statOf } from '../measure/cpu.ts';
 
-/** Milliseconds so far by name; processes of one name are added up. */
+/** Returns total ms by name; processes with the same name are added up. */
 export function treeCpu(root: number): Map<string, number> {
   const children = Map.groupBy(
     readdirSync('/proc')
@@ -15,7 +15,7 @@ export function treeCpu(root: number): Map<string, number> {
     const stat = statOf(pid);
     if (stat !== undefined) {
       const name = pid === root ? 'npm start itself' : nameOf(pid);
-      // What has ended counts where it was waited for: of PostgreSQL's workers, for example.
+      // Time of ended processes, such as PostgreSQL's workers, is counted in the process that waited for them.
       used.set(name, (used.get(name) ?? 0) + stat.ms + (pid === root ? 0 : stat.endedMs));
     }
     for (const child of children.get(pid) ?? []) visit(child);
@@ -31,7 +31,7 @@ function nameOf(pid: number): string {
   if (line.includes('kafka.Kafka')) return 'Kafka';
   if (line.includes('redis-server')) return 'Redis';
   if (line.includes('watchdog-main')) return 'watchdog';
-  // "postgres: scheduling truckroll 127.0.0.1(41234) idle": whose connections, or which worker.
+  // "postgres: scheduling truckroll 127.0.0.1(41234) idle": the user of the connection, or the worker's name.
   const backend = /^postgres: (\S+(?: \w+)?)/.exec(line)?.[1];
   if (backend !== undefined) return `PostgreSQL ${backend}`;
   if (line.includes('postgres')) return 'PostgreSQL';

@@ -1,9 +1,8 @@
-// Resident memory of processes while something goes on.
 import { memoryOf } from '../load/usage.ts';
 
 const LOOK_MS = 100;
 
-/** Runs, and tells the most MB that each process held in memory meanwhile, by name. */
+/** Runs `work` and returns the peak resident memory of each process during it, in MB, by name. */
 export async function residentPeak(pids: Readonly<Record<string, number>>, work: () => Promise<unknown>): Promise<Record<string, number>> {
   const peaks: Record<string, number> = {};
   const look = (): void => {

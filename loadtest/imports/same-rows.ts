@@ -1,10 +1,10 @@
-// Unchecked COPY of the rows that an import has left: the same rows into tables with the same columns and indexes, out of files of
-// PostgreSQL's own machine, in the order in which they lie there; without triggers, reading, deriving, and without telling anybody.
+// The baseline of an import: unchecked COPY of the rows it left, from files on PostgreSQL's machine in stored order, into tables with the same
+// columns and indexes. There are no triggers, derived fields or events.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** All that a caller can read of the measured records and of what follows from them, and nothing that the system keeps for itself. */
+/** Tables that callers can read: the measured records and what is derived from them, without internal tables. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   billing: ['payments', 'payment_allocations', 'invoices'],
   reporting: [
@@ -18,7 +18,7 @@ interface File {
   readonly path: string;
 }
 
-/** Resolves to the seconds that COPY takes for the rows of these companies, each by a connection of its own. */
+/** Resolves to the seconds that COPY takes for the rows of these companies, with one connection for each. */
 export async function copySameRows(url: string, companies: readonly string[]): Promise<number> {
   const clients = companies.map(() => new pg.Client({ connectionString: url }));
   await Promise.all(clients.map((client) => client.connect()));

@@ -1,4 +1,4 @@
-// What it takes to store invoices and their payments as documents, through the import, and as rows of normalised tables (docs/adr/0001).
+// Cost of storing invoices and payments as documents, through the import, and as rows of normalised tables (docs/adr/0001).
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { batches, createBaseline } from '../data/baseline.ts';
@@ -14,7 +14,7 @@ import { postgresPid } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 
-/** As many as the import sends at once. */
+/** The batch size of the import. */
 const BATCH = 500;
 const COPIED = 5000;
 const PATHS = ['invoices', 'payments'] as const;
@@ -49,7 +49,7 @@ async function measure(stack: Stack, client: pg.Client, company: BenchmarkCompan
   const groups = { service: [services.running.billing.pid], PostgreSQL: postgres };
   const work = async (): Promise<number> => {
     await each(company, (path, file) => importFile(services.channels, company.id, { path, records: file }, () => undefined));
-    // What the import has to tell is part of what it takes.
+    // Publishing the import's events is part of its cost.
     await drained(client, 'billing');
     return records;
   };
@@ -58,7 +58,6 @@ async function measure(stack: Stack, client: pg.Client, company: BenchmarkCompan
   return [copied, inserted, imported];
 }
 
-/** Stores the company's invoices, then its payments. */
 async function each(company: BenchmarkCompany, store: (path: string, records: BenchmarkCompany['files'][number]['records']) => Promise<void>): Promise<void> {
   for (const path of PATHS) {
     const file = company.files.find((candidate) => candidate.path === path);

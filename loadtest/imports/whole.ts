@@ -1,4 +1,4 @@
-// An import until everything that follows from it can be read, beside COPY of the rows that it leaves.
+// Times an import until all derived data is readable, and COPY of the rows it leaves.
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { perEach, withCpu, cpuText, type CpuMs, type Groups } from '../measure/cpu.ts';
@@ -23,12 +23,12 @@ interface Round {
   readonly ratio: number;
   readonly perSecond: number;
   readonly copiedPerSecond: number;
-  /** Milliseconds of a record. */
+  /** Milliseconds for each record. */
   readonly cpu: CpuMs;
 }
 
 const TEN = 10;
-/** Imports before memory is looked at: services that have just started grow with whatever they do first. */
+/** Imports before memory is measured: services that have just started grow whatever they do. */
 const WARMING = 2;
 
 export async function whole(stack: Stack, client: pg.Client, options: WholeOptions): Promise<Record<string, number>> {

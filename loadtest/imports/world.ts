@@ -1,4 +1,4 @@
-// The system that imports are measured on: every service, a company with all that invoices and payments lead to, and when it is all there.
+// The system under an import: all services, a company with everything that invoices and payments refer to, and a check that all data has arrived.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeCompany, generateCompany, type DemoFile } from '@truckroll/demo-company';
@@ -11,7 +11,7 @@ import { Operator } from '../system/operator.ts';
 import { startServices, type Services } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 
-/** What is measured: all else of a company is there before. */
+/** The measured resources; everything else of a company exists beforehand. */
 const MEASURED = ['payments', 'invoices'] as const;
 const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 const TIMEZONE = 'America/Chicago';
@@ -20,7 +20,7 @@ const LOOK_MS = 20;
 
 export interface Company {
   readonly id: string;
-  /** Of MEASURED, in that order, as lines, as COPY has files. */
+  /** Lines of each resource in MEASURED, in that order; prepared beforehand, as COPY's files are. */
   readonly files: readonly (Lines & { readonly lines: readonly Buffer[] })[];
   readonly records: number;
 }
@@ -37,7 +37,7 @@ export class World {
     this.#operator = new Operator(services.running.integrations.port);
   }
 
-  /** Begins with empty schemas and topics of its own. */
+  /** Starts with empty schemas and a new topic prefix. */
   static async start(stack: Stack, client: pg.Client): Promise<World> {
     await client.query(`drop schema if exists ${SERVICES.join(', ')} cascade`);
     const bound = `${process.env['NODE_OPTIONS'] ?? ''} ${chartHeap('billing')}`;
@@ -45,7 +45,7 @@ export class World {
     return new World(client, services);
   }
 
-  /** A company of so many jobs, with job financials, assignments and everything else but what is measured. */
+  /** Creates a company with this number of jobs and everything else except the measured records. */
   async company(jobs: number): Promise<Company> {
     const options = { seed: ++this.#seed, size: jobs, timezone: TIMEZONE, until: UNTIL };
     const id = randomUUID();
@@ -72,7 +72,7 @@ export class World {
     return { id, files: measured, records: measured.reduce((sum, { lines }) => sum + lines.length, 0) };
   }
 
-  /** Stores what is measured of companies side by side; resolves to the seconds until all of it can be read, sums included. */
+  /** Imports the measured records of all companies at once. Resolves to the seconds until they are readable, including sums. */
   async store(companies: readonly Company[]): Promise<number> {
     const startedAt = performance.now();
     await Promise.all(
@@ -94,7 +94,7 @@ export class World {
     return importFile(this.services.channels, companyId, file, () => undefined);
   }
 
-  /** What the owner has committed by now has been acknowledged by Kafka and applied by reporting, which its watermark says (docs/adr/0006). */
+  /** Resolves when Kafka has acknowledged and reporting has applied everything the owner has committed so far, by its watermark (docs/adr/0006). */
   async #settled(owner: 'scheduling' | 'billing'): Promise<void> {
     const { rows } = await this.#client.query<{ now: string }>('select clock_timestamp()::text as now');
     const reached = 'select from reporting.applied_until where source = $1 and at >= $2::timestamptz';

@@ -1,5 +1,5 @@
-// The usual way from a message to JSON: decode, map to the public names, stringify. Written by hand for invoices, as
-// one would for speed; a loop over field descriptions would be slower still.
+// The usual way from a message to JSON: decode, map to the public names, stringify. Written by hand for invoices, for speed; a loop over
+// field descriptions would be slower still.
 import { formatInstant } from '@truckroll/contract';
 import { ListInvoicesResponse, type Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';

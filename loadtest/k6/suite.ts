@@ -1,4 +1,4 @@
-// What every test has in common: k6 as the client of the scenarios, and the figures that it keeps.
+// What all tests share: k6 as the client of the scenarios, and k6's metrics.
 import exec from 'k6/execution';
 import http from 'k6/http';
 import { Counter, Rate, Trend } from 'k6/metrics';
@@ -10,24 +10,24 @@ import { dueMs, executorOf, secondsOf } from './workloads/arrivals.ts';
 import { TESTS, askedOf, planOf, type Plan, type Test, type TestName } from './workloads/plan.ts';
 import { k6Thresholds, type Slo } from './workloads/thresholds.ts';
 
-/** k6's own: variables of the environment, and files, which can be read at the start only. */
+/** Globals of k6. `open` works only while the script loads. */
 declare const __ENV: Readonly<Record<string, string | undefined>>;
 declare function open(path: string): string;
 
-/** From when the schedule wanted the request to its last byte, in milliseconds. */
+/** Milliseconds from a request's scheduled time to its last byte. */
 const latency = new Trend('latency', true);
-/** The same of the first and of the last quarter of the test. */
+/** Latency in the first and in the last quarter of the test. */
 const early = new Trend('latency_early', true);
 const later = new Trend('latency_late', true);
 const answered = new Counter('answered');
 const errors = new Rate('errors');
-/** Of the errors, those that were refused as too much: 429 or 503 with Retry-After. */
+/** Share of all requests that were shed: answered 429 or 503 with Retry-After. */
 const shed = new Rate('shed');
 const wrong = new Counter('wrong');
 
 const slo = JSON.parse(open('../slo.json')) as Slo;
 const base = __ENV['BASE_URL'] ?? 'http://127.0.0.1:8080';
-/** Of this worker. */
+/** Memory of this worker. */
 const own: Record<string, string | undefined> = {};
 let plan: Plan = {};
 let thorough = false;
@@ -37,7 +37,7 @@ function number(name: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text);
 }
 
-/** k6's options for a test, with RATE, DURATION (seconds), ONLY and SLOW_SECONDS, for which workers are there from the beginning, of the environment. */
+/** Builds k6's options from RATE, DURATION (s), ONLY and SLOW_SECONDS, which sets the number of preallocated workers. */
 export function optionsOf(test: TestName): Record<string, unknown> {
   const settings: Test = TESTS[test];
   thorough = settings.thorough === true;
@@ -65,7 +65,7 @@ interface Received {
   readonly status: number;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds, of waiting for a connection to the last byte. */
+  /** Milliseconds, from waiting for a connection to the last byte. */
   readonly took: number;
 }
 
@@ -83,7 +83,7 @@ function send({ method = 'GET', path, credential, body, idempotencyKey }: Ask): 
   return { status, text: typeof text === 'string' ? text : '', headers: answered, took };
 }
 
-/** Milliseconds by which an iteration began later than the schedule wanted: what it waited counts as waiting. */
+/** Milliseconds by which this iteration started late; this waiting time counts as latency. */
 function lateness(name: ScenarioName): number {
   const arrivals = plan[name];
   const due = arrivals && dueMs(arrivals, exec.scenario.iterationInTest);
@@ -103,7 +103,7 @@ export function clientOf(name: ScenarioName): Client {
       answered.add(good ? 1 : 0, tags);
       errors.add(!good, tags);
       shed.add(!good && (status === 429 || status === 503) && headers['Retry-After'] !== undefined, tags);
-      // What was refused at once says nothing of how long answers take.
+      // A rejected request says nothing about latency.
       if (good) {
         latency.add(late + took, tags);
         if (part < 0.25) early.add(late + took);
@@ -144,7 +144,7 @@ export async function teardown(world: World): Promise<void> {
   if (plan.write !== undefined || plan.webhook !== undefined) console.log(`${await tidy(outside, world)} things that writes had left were removed`);
 }
 
-/** The figures as JSON: into the file that SUMMARY names, else to standard output. */
+/** Writes the metrics as JSON to the file that SUMMARY names, or to standard output. */
 export function handleSummary(data: unknown): Record<string, string> {
   return { [__ENV['SUMMARY'] ?? 'stdout']: `${JSON.stringify(data)}\n` };
 }
@@ -154,7 +154,7 @@ const runs =
   (world: World): Promise<void> =>
     SCENARIOS[name].run(clientOf(name), world, { number: exec.scenario.iterationInTest, own });
 
-// k6 finds a scenario's function by its name among those that the test exports.
+// k6 finds a scenario's function by its name among the test's exports.
 export const list = runs('list');
 export const list_huge = runs('list_huge');
 export const list_empty = runs('list_empty');

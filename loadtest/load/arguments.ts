@@ -1,11 +1,11 @@
-// What `npm run load` is told.
+// Arguments of `npm run load`.
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { Problem } from '@truckroll/local-stack';
 import { SCENARIO_NAMES, type ScenarioName } from '../k6/scenarios/index.ts';
 import { TESTS, type TestName } from '../k6/workloads/plan.ts';
 
-/** Beside the tests of k6: what is found out by several runs of them. */
+/** Studies that consist of several k6 tests. */
 const STUDIES = {
   capacity: 'the highest rate of each operation that keeps its thresholds, until two searches agree',
   overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
@@ -14,7 +14,7 @@ const STUDIES = {
 } as const;
 export type StudyName = keyof typeof STUDIES;
 
-/** Those that are about what one core takes. */
+/** Studies that measure what one core can handle. */
 const PINNED: ReadonlySet<string> = new Set<StudyName>(['capacity', 'overload', 'flood']);
 
 const what = Object.entries({ ...Object.fromEntries(Object.entries(TESTS).map(([name, { about }]) => [name, about])), ...STUDIES });
@@ -37,14 +37,14 @@ export interface Options {
   readonly only?: readonly ScenarioName[];
   readonly imports: boolean;
   readonly pinned: boolean;
-  /** Of the huge company. */
+  /** Jobs of the huge company. */
   readonly jobs: number;
   readonly out?: string;
-  /** Undefined: a system of our own is started. */
+  /** Undefined: start our own system. */
   readonly baseUrl?: string;
 }
 
-/** 'help' where that is asked for. Throws Problem with what to do. */
+/** Returns 'help' if --help is given. Throws Problem with what to do. */
 export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Options | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
@@ -104,7 +104,7 @@ function positive(name: string, text: string | undefined): number | undefined {
   return value;
 }
 
-/** Load is what an attack looks like: somebody else's address needs a word that one may. */
+/** Load looks like an attack, so an address outside this machine needs explicit permission. */
 function checkTarget(baseUrl: string, allowed: boolean): void {
   if (!URL.canParse(baseUrl)) throw new Problem(`BASE_URL must be an address such as http://127.0.0.1:8080, not ${baseUrl}.`);
   if (!isLoopback(new URL(baseUrl).hostname) && !allowed) {
@@ -112,7 +112,7 @@ function checkTarget(baseUrl: string, allowed: boolean): void {
   }
 }
 
-/** A name may stand for any address, but for the one that the standard reserves. */
+/** A host name can point anywhere, except the reserved name localhost. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

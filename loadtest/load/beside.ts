@@ -1,4 +1,4 @@
-// What one company's flood does to another company that asks for a little.
+// Measures how one company's flood affects another company with few requests.
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
@@ -9,27 +9,27 @@ import { CORES, FOLDER } from './own-system.ts';
 import type { Session } from './session.ts';
 import type { Summary } from './verdict.ts';
 
-/** Requests a second of the company beside the flood: what nobody would notice. */
+/** Rate of the other company, in requests a second: a negligible load. */
 const RATE = 40;
-/** A thousand requests, of which p99 is one of the slowest ten. */
+/** About a thousand requests, so that p99 is one of the slowest ten. */
 const SECONDS = 24;
-/** The flood has begun, and all that it needs is compiled, when so much of it is over; it goes on until the other has ended. */
+/** Head start of the flood, in which it compiles its code; it lasts until the other company has finished. */
 const FLOOD_BEFORE_SECONDS = 5;
 const FLOOD_SECONDS = FLOOD_BEFORE_SECONDS + SECONDS + 3;
-/** In turn without the flood and beside it, for a machine is not equally quick all the time: fifteen rounds of one evening were between 0.4 and 4.8. */
+/** Rounds alternate with and without the flood, because the machine's speed varies: single ratios range from 0.4 to 4.8. */
 const ROUNDS = 9;
 
 export interface Beside {
-  /** p99 beside the flood ÷ without it, median of the rounds. */
+  /** p99 with the flood ÷ p99 without it, median of the rounds. */
   readonly ratio: number;
   readonly rounds: readonly Round[];
 }
 
 interface Round {
-  /** Milliseconds of the other company's requests. */
+  /** Latency of the other company, in ms. */
   readonly alone: Times;
   readonly beside: Times;
-  /** Requests of the flood that were answered, a second, while the other company asked and k6 began and ended. */
+  /** Answered requests of the flood a second, including the time in which k6 starts and stops. */
   readonly flood: number;
 }
 
@@ -39,7 +39,7 @@ interface Times {
   readonly p99: number;
 }
 
-/** One company asks for everything so many times a second, and another for single records. */
+/** Runs one company's full mixture at `rate` requests a second next to another company's details. */
 export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
   if (target.system === undefined) throw new Error('a flood needs a system of its own');
   const { metricsPort } = target.system.gateway;
@@ -52,7 +52,7 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
   const rounds: Round[] = [];
   for (let number = 1; number <= ROUNDS; number++) {
     const alone = timesOf(await read('alone'));
-    // What the other company's generator waits for is not to be the flood's.
+    // The flood's generator runs at idle priority, so that it does not delay the other company's.
     const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
     await delay(FLOOD_BEFORE_SECONDS * 1000);
     const answered = await countAnswers(metricsPort);

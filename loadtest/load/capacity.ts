@@ -1,11 +1,10 @@
-// The highest rate of each operation, and of all together, that keeps the thresholds, found until two searches in a row agree: what
-// one core of the system takes.
+// Finds the highest rate that one core sustains within the thresholds, of each operation and of the mixture. Repeats until two searches agree.
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { disagreement, findKnee, type Trial } from './knee.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
 
-/** What is found out, and where the search begins: all operations as a day mixes them, and single ones. */
+/** Subjects of the search with their starting rates: the mixture of a day, then single scenarios. */
 const SUBJECTS: readonly { readonly name: string; readonly only?: readonly ScenarioName[]; readonly start: number }[] = [
   { name: 'mixed', start: 200 },
   { name: 'list', only: ['list'], start: 400 },
@@ -15,21 +14,20 @@ const SUBJECTS: readonly { readonly name: string; readonly only?: readonly Scena
   { name: 'write', only: ['write'], start: 100 },
 ];
 const MOST = 6000;
-/** Nearer than this two runs need not be either: they are to agree within twice as much. */
+/** Precision of one search. Two searches must agree within twice that. */
 const WITHIN = 0.05;
 const MOST_DISAGREEMENT = 0.1;
-/** The first ones meet programs that are still translating what they run. */
+/** The first searches run while V8 still compiles. */
 const MOST_SEARCHES = 4;
 const SECONDS = 8;
 const WARM_UP_SECONDS = 6;
 
 export interface Capacity {
   readonly subject: string;
-  /** Requests a second of each search. */
+  /** Result of each search, in requests a second. */
   readonly knees: readonly number[];
-  /** Whether the last two are near each other. */
   readonly agree: boolean;
-  /** At the last of them: milliseconds of processor time for each request, by process. */
+  /** CPU time for each request at the last knee, in ms, by process. */
   readonly cpuMs: Readonly<Record<string, number>>;
   readonly p99: number;
 }
@@ -39,7 +37,7 @@ export interface CapacityOptions {
   readonly seconds?: number | undefined;
 }
 
-/** Each is told as soon as it is known, for all of them take long. */
+/** Calls `known` after each subject, because the whole study takes long. Resolves to whether all searches agreed. */
 export async function measureCapacity(session: Session, { only, seconds = SECONDS }: CapacityOptions, known: (capacity: Capacity) => void): Promise<boolean> {
   let agree = true;
   for (const subject of SUBJECTS.filter(({ name }) => only === undefined || only.includes(name))) {
@@ -57,7 +55,7 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
   while (knees.length < 2 || (knees.length < MOST_SEARCHES && !agreed(knees))) {
     best = undefined;
     const knee = await findKnee({
-      // Each begins below what the one before has found, and so comes by other rates.
+      // Start below the last result, so that the search tries other rates.
       start: knees.length === 0 ? start : (knees.at(-1) as number) * 0.75,
       most: MOST,
       within: WITHIN,
@@ -87,7 +85,7 @@ function agreed(knees: readonly number[]): boolean {
   return disagreement(before, last) <= MOST_DISAGREEMENT;
 }
 
-/** A rate at which k6 had no worker left, and answers took longer than they may, is too high: with more workers they would have taken longer still. */
+/** Dropped iterations with slow answers mean that the rate is too high: with more workers, answers would take even longer. */
 export function trialOf({ pass, void: reasons, onlyDropped }: Pick<Outcome, 'pass' | 'void' | 'onlyDropped'>): Trial {
   return { pass, void: onlyDropped && !pass ? [] : reasons };
 }

@@ -1,10 +1,10 @@
-// What the chart tells Node, where the system under load is to be as production runs it.
+// The Helm chart's settings for Node, for systems that must run as in production.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem, ROOT } from '@truckroll/local-stack';
 import { parseAllDocuments } from 'yaml';
 
-/** The chart rendered with its own values, which check:chart keeps as it is. */
+/** The rendered chart, kept current by check:chart. */
 const RENDERED = join(ROOT, 'deploy/helm/golden/minimal.yaml');
 
 interface Deployment {
@@ -17,10 +17,7 @@ interface Container {
   readonly env: readonly { readonly name: string; readonly value?: string }[];
 }
 
-/**
- * NODE_OPTIONS of each component, by its name: the bound of its heap above all. Without one V8 lets a heap grow with the memory that
- * the machine has, long before it collects what is no longer used.
- */
+/** NODE_OPTIONS by component, mainly the heap limit. Without one, V8 lets a heap grow with the machine's memory before it collects. */
 export function chartNodeOptions(): (component: string) => string {
   const manifests = parseAllDocuments(readFileSync(RENDERED, 'utf8')).map((each) => each.toJSON() as Deployment);
   const containers = manifests.filter(({ kind }) => kind === 'Deployment').flatMap(({ spec }) => spec.template.spec.containers);
@@ -31,7 +28,7 @@ export function chartNodeOptions(): (component: string) => string {
   };
 }
 
-/** Of those, the bound of a component's heap alone. */
+/** The heap limit alone. */
 export function chartHeap(component: string): string {
   return chartNodeOptions()(component)
     .split(' ')

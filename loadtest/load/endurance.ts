@@ -1,23 +1,23 @@
-// What only shows after a while: memory that grows, files that stay open, answers that become slower.
+// Effects that show only after a while: growing memory, leaked files, slower answers.
 import { slopePerMinute, type Sample } from './usage.ts';
 import type { Summary } from './verdict.ts';
 
 export interface Endurance {
-  /** MB a minute over the last three quarters, by process. */
+  /** Growth in MB a minute over the last three quarters, by process. */
   readonly memory: Readonly<Record<string, number>>;
-  /** Open files at the end, less those when the last three quarters began, by process. */
+  /** Growth in open files over the last three quarters, by process. */
   readonly files: Readonly<Record<string, number>>;
   /** p99 of all requests in the last quarter ÷ that of the first. */
   readonly slower: number;
-  /** What is beyond its limit, in sentences. */
+  /** Limits that were exceeded, in sentences. */
   readonly faults: readonly string[];
 }
 
 const MOST_MB_A_MINUTE = 1;
 const MOST_SLOWER = 1.2;
-/** Files that come and go with connections of clients. */
+/** Allowance for files that come and go with client connections. */
 const MOST_FILES = 10;
-/** Whose memory is not ours to judge: a cache of its own size, and the generator. */
+/** Processes that are not judged: caches with their own memory limits, and the generator. */
 const OTHERS = new Set(['k6', 'watcher', 'PostgreSQL', 'Kafka', 'Redis']);
 
 export function enduranceOf(samples: readonly Sample[], { metrics }: Pick<Summary, 'metrics'>): Endurance {

@@ -1,10 +1,10 @@
-// What the gateway says it answered, once a second: rates and times of a moment, which k6's summary of a whole run does not have.
+// The gateway's answers, sampled once a second: k6's summary covers a whole run only.
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Second {
-  /** Seconds since the beginning. */
+  /** Seconds since the start. */
   readonly at: number;
-  /** Answers: right ones, and those that were refused or failed. */
+  /** Answers a second. */
   readonly good: number;
   readonly refused: number;
   readonly failed: number;
@@ -34,8 +34,8 @@ export function watchGateway(metricsPort: number): { stop(): Promise<Second[]> }
 }
 
 /**
- * How many right answers were given from now to when the function is called, and in how many seconds. The gateway is asked twice and not meanwhile: writing its metrics takes it some
- * milliseconds, in which it answers nobody.
+ * Counts successful answers until the returned function is called, and the seconds. Reads the metrics only twice, because writing them
+ * blocks the gateway for some milliseconds.
  */
 export async function countAnswers(metricsPort: number): Promise<() => Promise<{ good: number; seconds: number }>> {
   const before = await countsOf(metricsPort);
@@ -56,7 +56,7 @@ async function countsOf(metricsPort: number): Promise<Counts & { readonly at: nu
   return { at: performance.now(), ...answersIn(text) };
 }
 
-/** How many requests the gateway answered since it was started, of every route: templates of routes have braces too. */
+/** Sums the answers of all routes since the gateway started. Route templates contain braces too. */
 export function answersIn(metrics: string): Counts {
   const counts = { good: 0, refused: 0, failed: 0 };
   for (const [, status = '', count] of metrics.matchAll(/^http_server_request_duration_seconds_count\{.*http_response_status_code="(\d+)".*\} (\d+)$/gm)) {

@@ -1,4 +1,4 @@
-// Records that are stored beside what k6 does: lines by schedule, and how long each batch waited for its answer.
+// Imports lines on a schedule while k6 runs, and times the acknowledgement of each batch.
 import { setTimeout as delay } from 'node:timers/promises';
 import { resource } from '@truckroll/contract';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -13,12 +13,12 @@ export interface Imported {
   /** Records a second. */
   readonly asked: number;
   readonly reached: number;
-  /** Milliseconds, of batches, from when they were due. */
+  /** Milliseconds from when a batch was due to its acknowledgement. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Begins at once; `stop` resolves when what was sent is answered. Each run stores records that are new. */
+/** Starts at once. `stop` resolves when everything sent is acknowledged. Each run imports new records. */
 export function startImports(channels: Channels, companyId: string): { stop(): Promise<Imported> } {
   const startedAt = performance.now();
   const waits: number[] = [];

@@ -1,4 +1,4 @@
-// k6, compiled once at the version of loadtest/k6/go.mod, and runs of it.
+// Compiles k6 once, at the version of loadtest/k6/go.mod, and runs it.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { goTools } from '../../scripts/go-tools.mjs';
 import type { Summary } from './verdict.ts';
 
 const FOLDER = join(ROOT, 'loadtest', 'k6');
-/** Exit codes of k6 that mean: it ran, and a threshold was crossed. */
+/** Exit codes of a completed run: all thresholds kept, or some crossed. */
 const CROSSED = new Set([0, 99]);
 
-/** The program. Throws Problem where it cannot be compiled. */
+/** Returns k6's path. Throws Problem if it cannot be compiled. */
 export function requireK6(): string {
   try {
     return join(goTools({ module: FOLDER, name: 'truckroll-load-tools', purpose: 'Load is made' }), 'k6');
@@ -21,31 +21,29 @@ export function requireK6(): string {
 
 export interface Run {
   readonly k6: string;
-  /** A file of loadtest/k6/tests, without its end. */
+  /** Name of a file in loadtest/k6/tests, without `.ts`. */
   readonly test: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the summary goes in between. */
+  /** Folder of the temporary summary file. */
   readonly folder: string;
-  /** Of its summary's file, where two run at once. */
+  /** Part of the summary's file name, for simultaneous runs. */
   readonly name?: string;
-  /** The core that it is to keep to. */
   readonly core?: number | undefined;
-  /** Whether whatever else runs there comes first, as it does where two generators have one core. */
+  /** Whether to run at idle priority, for example when two generators share a core. */
   readonly yields?: boolean;
-  /** Told its process number. */
   readonly onStart?: (pid: number) => void;
-  /** Whether what k6 says is shown. */
+  /** Whether k6's output is shown. */
   readonly shown?: boolean;
 }
 
-/** Resolves to its summary when it has ended, thresholds crossed or not. */
+/** Resolves to the summary when k6 has ended, even if thresholds were crossed. Throws Problem on other exit codes. */
 export async function runK6({ k6, test, env, folder, name = 'run', core, yields = false, onStart, shown = false }: Run): Promise<Summary> {
   const file = join(folder, `summary-${process.pid}-${name}.json`);
   rmSync(file, { force: true });
   const args = ['run', '--quiet', '--no-color', '--no-usage-report', '--address', '', join(FOLDER, 'tests', `${test}.ts`)];
   const onCore = core === undefined ? [] : ['taskset', '-c', String(core)];
   const [command = k6, ...rest] = [...(yields ? ['chrt', '--idle', '0'] : []), ...onCore, k6, ...args];
-  // One core is what it is judged by, on a machine of any size.
+  // The verdict assumes that k6 has one core, whatever the machine.
   const child = spawn(command, rest, {
     stdio: ['ignore', shown ? 2 : 'ignore', 'pipe'],
     env: { ...process.env, GOMAXPROCS: '1', ...given(env), SUMMARY: file },

@@ -1,28 +1,28 @@
-// The highest rate that keeps its thresholds, by trials: up by a factor until one fails, then halves of what is left between.
+// Finds the highest rate that keeps the thresholds: raises it by a factor until a trial fails, then bisects.
 
 export interface Trial {
   readonly pass: boolean;
-  /** Why it says nothing; such a trial is made again. */
+  /** Reasons why the trial is void; a void trial is repeated. */
   readonly void: readonly string[];
 }
 
 export interface Search {
-  /** Where to begin, in requests a second. */
+  /** Initial rate, in requests a second. */
   readonly start: number;
   readonly most: number;
-  /** How near the result is to what it looks for, as a share of it. */
+  /** Precision of the result, as a share of it. */
   readonly within: number;
   readonly trial: (rate: number) => Promise<Trial>;
 }
 
 const FACTOR = 1.6;
-/** A rate is too high where so many trials of it fail: what else the machine did in one of them would end the search far too low. */
+/** Failed trials before a rate counts as too high: one disturbed trial would otherwise end the search far too low. */
 const FAILURES = 2;
-/** Trials of one rate that may be void one after the other. */
+/** Consecutive void trials of one rate before the search gives up. */
 const MOST_VOID = 3;
 const LEAST = 1;
 
-/** Resolves to that rate. Rejects where a trial stays void, for then nothing is known, or where even a request a second is too many. */
+/** Rejects if a rate's trials stay void, or if even one request a second is too many. */
 export async function findKnee({ start, most, within, trial }: Search): Promise<number> {
   const valid = async (rate: number): Promise<boolean> => {
     for (let tries = 1; ; tries++) {
@@ -47,7 +47,7 @@ export async function findKnee({ start, most, within, trial }: Search): Promise<
   return good;
 }
 
-/** How far two results are apart, as a share of the larger. */
+/** Difference between two results, as a share of the larger one. */
 export function disagreement(one: number, other: number): number {
   return Math.abs(one - other) / Math.max(one, other);
 }

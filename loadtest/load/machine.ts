@@ -1,4 +1,4 @@
-// What a run was made on, and whether anybody else uses it.
+// Facts about the machine, and whether other processes use it.
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
@@ -13,7 +13,7 @@ export interface MachineFacts {
   readonly k6: string;
   readonly commit: string;
   readonly load: number;
-  /** Which core has what, where each has its own. */
+  /** Whether k6 and the system each have their own core. */
   readonly pinned: boolean;
 }
 
@@ -47,7 +47,7 @@ while (performance.now() < until);
 const { user, system } = process.cpuUsage(before);
 process.stdout.write(String((user + system) / 1000 / (performance.now() - began)));`;
 
-/** The share of a processor that a process which only computes gets, on each core at once: the least of them. */
+/** Runs a busy loop on every core at once and returns the smallest share of a core that one got. */
 export async function spinCheck(): Promise<number> {
   const shares = await Promise.all(
     Array.from(
@@ -64,7 +64,7 @@ export async function spinCheck(): Promise<number> {
   return Math.min(...shares);
 }
 
-/** Milliseconds of processor time that everything on the machine has used so far, what was taken from it by its host included; NaN where the system does not tell. */
+/** CPU time used on the machine so far in ms, including time stolen by the host; NaN if unknown. */
 export function machineMs(): number {
   try {
     const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (/^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? '')

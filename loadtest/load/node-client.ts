@@ -1,12 +1,12 @@
-// Scenarios of the load suite carried out by Node: what they send and hold answers against is the same as under k6.
+// Runs the load suite's scenarios from Node: same requests and checks as with k6.
 import type { Answer, Ask, Client } from '../k6/scenarios/api.ts';
 
 export interface NodeClient extends Client {
-  /** Everything that was not as it should be, in sentences. */
+  /** Failed checks, in sentences. */
   readonly faults: readonly string[];
-  /** Requests of each operation. */
+  /** Number of requests by operation. */
   readonly sent: ReadonlyMap<string, number>;
-  /** Outside the figures. Throws where the answer is not one of those expected. */
+  /** Sends a request that is not counted. Throws if the status is not an expected one. */
   send(ask: Ask): Promise<string>;
 }
 

@@ -1,5 +1,4 @@
-// What becomes of the system beyond its knee: how much is still answered, how the rest is refused, what another company notices,
-// and when all is as before.
+// Measures the system beyond its knee: answered and shed requests, the effect on another company, and the recovery.
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { besideFlood, type Beside } from './beside.ts';
@@ -12,25 +11,25 @@ import type { Row } from './verdict.ts';
 const SECONDS = 15;
 const START = 200;
 const RECOVERY_SECONDS = 20;
-/** Beyond the knee answers take seconds, all of a sudden: a worker that has to be made first comes too late. */
+/** Beyond the knee answers suddenly take seconds, so all workers must exist from the start. */
 const WORKERS = { SLOW_SECONDS: '4' };
-/** Of trials and of the warming up. */
+/** Duration of a trial. */
 const TRIAL_SECONDS = 6;
 
 export interface Overload {
   readonly knee: number;
   readonly goodputAtKnee: number;
   readonly goodputAtTwice: number;
-  /** Milliseconds, of the slowest operation at twice the knee. */
+  /** Latency of the slowest operation at twice the knee, in ms. */
   readonly p99AtTwice: number;
-  /** Of the requests at twice the knee: refused with Retry-After, and failed otherwise. */
+  /** Shares of the requests at twice the knee: shed with Retry-After, and failed otherwise. */
   readonly shed: number;
   readonly failed: number;
-  /** Resident memory of gateway and services together at twice the knee, in multiples of that at the knee. */
+  /** Resident memory of gateway and services at twice the knee ÷ at the knee. */
   readonly memory: number;
-  /** Seconds after the flood until a second of usual load was answered wholly; undefined where that was not seen. */
+  /** Seconds from the end of the flood until the normal load is answered; undefined if that did not happen. */
   readonly recovery: number | undefined;
-  /** What the gateway answered from the beginning of twice the knee to the end of the usual load after it. */
+  /** The gateway's answers from the start of twice the knee to the end of the normal load after it. */
   readonly watched: readonly Second[];
   readonly beside: Beside;
 }
@@ -79,7 +78,7 @@ export async function measureOverload(
   };
 }
 
-/** Right answers a second. */
+/** Successful answers a second. */
 function goodput(rows: readonly Row[]): number {
   return rows.reduce((sum, { reached }) => sum + reached, 0);
 }
@@ -92,7 +91,7 @@ function share(rows: readonly Row[], of: (row: Row) => number): number {
   return rows.reduce((sum, row) => sum + of(row) * row.asked, 0) / asked(rows);
 }
 
-/** The most, of the processes that are ours. */
+/** Peak resident memory of gateway and services, in MB. */
 function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>): number {
   const others = new Set(['PostgreSQL', 'Kafka', 'Redis']);
   return Object.keys(groups)
@@ -100,7 +99,7 @@ function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>)
     .reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
 }
 
-/** Seconds from the end of the flood to the first without refusals in which half the knee, which is asked then, was answered. */
+/** Seconds from the end of the flood to the first second without rejections in which the load of half the knee was answered. */
 function recoveryOf(seconds: readonly Second[], knee: number): number | undefined {
   const last = seconds.findLastIndex(({ refused, failed }) => refused + failed > 0.001 * knee);
   if (last < 0) return 0;

@@ -1,4 +1,4 @@
-// The whole system as production runs it, for one run: with limits that are never met, and companies of three sizes.
+// The whole system as in production, for one run: with unreachable limits, and companies of three sizes.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -24,10 +24,10 @@ const DATABASE = 'truckroll_load';
 const UNTIL = '2026-06-30T18:00:00Z';
 const TIMEZONE = 'America/Chicago';
 const SEEDS = { usual: 11, huge: 12 };
-/** Of a core: the generator and we, and the system. */
+/** Cores of the generator, which this process shares, and of the system. */
 export const CORES = { generator: 0, system: 1 };
 
-/** What k6 is told of. */
+/** Where k6 sends its load, and with which credentials. */
 export interface Target {
   readonly env: Readonly<Record<'BASE_URL' | 'API_KEY', string>> & Readonly<Partial<Record<'API_KEY_HUGE' | 'API_KEY_EMPTY' | 'USER_TOKEN', string>>>;
   readonly groups: Groups;
@@ -38,7 +38,7 @@ export interface OwnSystem {
   readonly stack: Stack;
   readonly gateway: Running;
   readonly channels: Channels;
-  /** Of a company that nobody reads, for imports beside others. */
+  /** A company without readers, for imports during a run. */
   readonly importCompany: string;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: b
 }
 
 async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promise<Target> {
-  // One request in a thousand lines is not what a log is for; warnings say what went wrong.
+  // A log line for each request is not needed; warnings explain failures.
   const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
   const { integrations } = services.running;
   const dispatcher = await stack.launch({
@@ -93,7 +93,7 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
   return { env, groups, system: { stack, gateway, channels: services.channels, importCompany: ids.imports, close: () => stack.close() } };
 }
 
-/** Does nothing where they are there already. */
+/** Does nothing if the records exist. */
 async function makeRecords(stack: Stack, channels: Channels, name: string, company: string, options: Pick<DemoOptions, 'seed' | 'size'>): Promise<void> {
   const mark = join(FOLDER, `made-${company}.json`);
   const wanted = JSON.stringify(options);
@@ -101,7 +101,7 @@ async function makeRecords(stack: Stack, channels: Channels, name: string, compa
   rmSync(mark, { force: true });
   say(`making the records of ${name}, once …`);
   for (const file of generateCompany({ ...options, timezone: TIMEZONE, until: UNTIL })) {
-    // Those that other records make are not imported.
+    // Integrations' records are created by other records.
     if (resource(file.path).owner === 'integrations') continue;
     await importFile(channels, company, file, () => undefined);
   }
@@ -109,7 +109,7 @@ async function makeRecords(stack: Stack, channels: Channels, name: string, compa
   writeFileSync(mark, wanted);
 }
 
-/** Those that interrupted runs have left: a company may have so many of them, and one more is refused. */
+/** Removes the endpoints of interrupted runs, which count towards the company's limit. */
 async function removeEndpoints(baseUrl: string, token: string): Promise<void> {
   const ask = async (path: string, method?: 'DELETE'): Promise<Response> => {
     const answer = await fetch(`${baseUrl}${path}`, { ...(method && { method }), headers: { authorization: `Bearer ${token}` } });
@@ -120,7 +120,7 @@ async function removeEndpoints(baseUrl: string, token: string): Promise<void> {
   for (const { id } of data) await ask(`${ENDPOINTS}/${id}`, 'DELETE');
 }
 
-/** Resolves when reporting has taken in what there is of a company by now: until then it works beside what is measured. */
+/** Resolves when reporting has applied all of the company's records, so that it does not work during the measurement. */
 async function reported(baseUrl: string, key: string): Promise<void> {
   for (const asked = Date.now(); ; ) {
     const answer = await fetch(`${baseUrl}/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-02-01`, {
@@ -132,7 +132,7 @@ async function reported(baseUrl: string, key: string): Promise<void> {
   }
 }
 
-/** Resolves when all that was stored has been told: nothing of it goes on beside what is measured. */
+/** Resolves when all events are published and tables are vacuumed, so that no work runs during the measurement. */
 async function settled(stack: Stack): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -145,7 +145,7 @@ async function settled(stack: Stack): Promise<void> {
   }
 }
 
-/** Keeps a process, its threads and its children to one core; those that it starts later follow it. */
+/** Pins a process with its threads and children to one core; later children inherit it. */
 function pin(pid: number, core: number, children = true): void {
   const { status } = spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)], { stdio: 'ignore' });
   if (status !== 0) throw new Problem('taskset, which gives a process its core, is missing: install util-linux.');

@@ -1,4 +1,4 @@
-// Results as JSON, for machines and for the next run, and as a page that needs nothing but itself.
+// Writes results as JSON, for machines and for later comparison, and as a self-contained HTML page.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MachineFacts } from './machine.ts';
@@ -13,7 +13,7 @@ export interface Result extends Omit<Outcome, 'samples'> {
   readonly stallP99?: number;
 }
 
-/** Returns the paths of both. */
+/** Returns the paths of both files. */
 export function writeResult(folder: string, result: Result, samples: readonly Sample[]): string[] {
   mkdirSync(folder, { recursive: true });
   const name = join(folder, `${result.test}-${result.at.replace(/[:.]/g, '-')}`);
@@ -22,7 +22,7 @@ export function writeResult(folder: string, result: Result, samples: readonly Sa
   return [`${name}.json`, `${name}.html`];
 }
 
-/** Three digits are more than any of it is worth. */
+/** Rounds to four significant digits. */
 export function tidied<T>(value: T): T {
   return JSON.parse(
     JSON.stringify(value, (_, each: unknown) => (typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(4)) : each)),
@@ -53,7 +53,6 @@ function cellsOf({ rows, imports }: Pick<Outcome, 'rows' | 'imports'>): string[]
   return cells;
 }
 
-/** For a terminal. */
 export function textOf(result: Outcome): string {
   const all = [HEAD, ...cellsOf(result)];
   const widths = HEAD.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
@@ -105,7 +104,7 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
   return `<table>${cells(head, 'th')}${rows.map((row) => cells(row, 'td')).join('')}</table>`;
 }
 
-/** A line from 0 to the most. */
+/** A polyline from 0 to the largest value. */
 function curve(values: readonly number[]): string {
   const most = Math.max(...values, 1e-9);
   const points = values.map((value, index) => `${index},${(20 * (1 - value / most)).toFixed(1)}`).join(' ');

@@ -1,5 +1,5 @@
-// A month and a half of keeping and removing: each day some writes and webhooks, then every row becomes a day older, and
-// the services start anew, which is when they remove what they keep no longer.
+// Simulates a month and a half: each day some writes and webhooks, then all rows become a day older and the services restart,
+// which is when they delete expired rows.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { STATE, say } from '@truckroll/local-stack';
@@ -23,14 +23,14 @@ import { nodeClient } from './node-client.ts';
 const DATABASE = 'truckroll_retention';
 const FOLDER = join(STATE, 'load-retention');
 const DAYS = 45;
-/** By then everything that is kept for 30 days has reached its whole size. */
+/** By this day everything that is kept for 30 days has reached its full size. */
 const FULL_AFTER = 33;
-/** What is bounded does not grow any more from then on; pages are half full now and then. */
+/** Maximum growth of a bounded table after that; the margin is for half-empty pages. */
 export const MOST_GROWTH = 1.2;
 const LOOK_EVERY = 3;
 const WRITES = 40;
 const EVENTS = 400;
-/** What grows by the day, the log by all of its parts. */
+/** Tables that grow by the day; the log includes its partitions. */
 const KEPT = [
   'scheduling.idempotency_keys',
   'integrations.webhook_events',
@@ -54,7 +54,7 @@ export interface Look {
 
 export interface Retention {
   readonly looks: Readonly<Record<string, readonly Look[]>>;
-  /** Room on the last day ÷ that when everything had reached its whole size, by table. */
+  /** Size on the last day ÷ size on day FULL_AFTER, by table. */
   readonly growth: Readonly<Record<string, number>>;
 }
 
@@ -129,7 +129,7 @@ async function live({ stack, sinks, database, client }: Site, days: number): Pro
   return { looks, growth: growthOf(looks) };
 }
 
-/** Additions and removals, each under a key of its own. */
+/** Adds and removes assignments, each under its own key. */
 async function write(baseUrl: string, key: string, day: number): Promise<void> {
   const client = nodeClient(baseUrl);
   const world = await worldOf(client, key, day);
@@ -137,18 +137,18 @@ async function write(baseUrl: string, key: string, day: number): Promise<void> {
   if (client.faults.length > 0) throw new Error(client.faults[0]);
 }
 
-/** Invoices are billing's, which does not run here: reports and details of them are not asked for. */
+/** Billing does not run here: its lists are answered as empty. */
 function worldOf({ send }: ReturnType<typeof nodeClient>, usual: string, day: number) {
   const absent = JSON.stringify({ data: [], pagination: { next_cursor: null } });
   return discover((ask) => (/^\/v1\/(invoices|payments|job-financials)/.test(ask.path) ? Promise.resolve(absent) : send(ask)), { usual }, `day-${day}`);
 }
 
-/** Everything that is kept for a time becomes a day older; the log's rows move to the part of the day before. */
+/** Makes all expiring rows a day older; rows of the log move to the previous day's partition. */
 async function makeOlder(client: pg.Client): Promise<void> {
-  // Triggers count what comes and goes; here nothing does.
+  // Disable the triggers that count insertions and deletions.
   await client.query('set session_replication_role = replica');
   await client.query(`update scheduling.idempotency_keys set created_at = created_at - interval '1 day'`);
-  // From the oldest on, for a count may be in the way of the one a day after it.
+  // Oldest first, because a count may collide with that of the previous day.
   await client.query('create temporary table aged as select * from integrations.webhook_counts');
   await client.query(`update aged set at = at - interval '1 day'`);
   await client.query('delete from integrations.webhook_counts');

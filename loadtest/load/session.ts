@@ -1,4 +1,4 @@
-// One run of k6 against a system, with everything that is needed to believe it.
+// Runs k6 against a system once, with the checks that make its result credible.
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { TESTS, askedOf, durationOf, planOf, requestsAt, type Test, type TestName } from '../k6/workloads/plan.ts';
 import type { Slo } from '../k6/workloads/thresholds.ts';
@@ -14,7 +14,7 @@ export interface Session {
   readonly target: Target;
   readonly slo: Slo;
   readonly pinned: boolean;
-  /** Of the machine before anything of ours ran. */
+  /** Results of the machine check before the system started. */
   readonly spin: readonly number[];
   readonly stallP99?: number;
 }
@@ -26,7 +26,7 @@ export interface Ask {
   readonly only?: readonly ScenarioName[] | undefined;
   readonly imports?: boolean;
   readonly shown?: boolean;
-  /** In place of the target's own. */
+  /** Added to the target's environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -34,15 +34,15 @@ export interface Outcome {
   readonly seconds: number;
   readonly rows: readonly Row[];
   readonly pass: boolean;
-  /** Why the run says nothing; empty where it does. */
+  /** Why the run is void; empty if it is not. */
   readonly void: readonly string[];
-  /** Whether that is dropped iterations alone: what was then measured was too slow all the same, or it would not have dropped any. */
+  /** Whether dropped iterations are the only reason: if the rest was too slow as well, the rate was too high. */
   readonly onlyDropped: boolean;
   readonly usage: Readonly<Record<string, Usage>>;
   readonly imports?: Imported;
-  /** Of a soak. */
+  /** Only after a soak. */
   readonly endurance?: Endurance;
-  /** Of a test that ends at a threshold: requests a second that were asked for then. */
+  /** Only if a threshold ended the test: requests a second at that moment. */
   readonly brokeAt?: number;
   readonly samples: readonly Sample[];
 }
@@ -74,7 +74,7 @@ export async function runTest(
   const samples = watching?.stop() ?? [];
   const imported = await importing?.stop();
   const usage = usageOf(samples);
-  // A test that ends at a threshold did not come to ask for all of it.
+  // A test that a threshold ends does not send all planned requests.
   const planned = durationOf(plan);
   const lasted = settings.aborts === true ? Math.min(planned, summary.state.testRunDurationMs / 1000) : planned;
   const rows = rowsOf(summary, { slo, asked: askedOf(plan, lasted), seconds: lasted, times: settings.thorough !== true });
@@ -90,7 +90,7 @@ export async function runTest(
   const onlyDropped = dropped > 0 && voidReasons({ ...conditions, dropped: 0 }).length === 0;
   const endurance = test === 'soak' ? enduranceOf(samples, summary) : undefined;
   const pass = rows.every((row) => row.pass) && (endurance?.faults.length ?? 0) === 0 && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
-  // Of smoke no time counts, so that nothing makes it void.
+  // Smoke is never void, because it does not judge times.
   return {
     seconds: lasted,
     rows,

@@ -1,4 +1,4 @@
-// Proves of this very generator that it does not leave out what would have been asked while a server stands still.
+// Checks that this generator counts the requests that were due while a server stalls.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { STALL_MS } from './verdict.ts';
 const SECONDS = 4;
 const STALLS_AFTER_MS = 1500;
 
-/** The p99 that k6 measures of a server that answers at once but for half a second, in milliseconds. */
+/** Returns the p99 in ms that k6 measures for a server that answers at once except during a stall of half a second. */
 export async function stallCheck(k6: string, folder: string, core?: number): Promise<number> {
   let waiting: ServerResponse[] | undefined;
   let first = true;

@@ -1,17 +1,17 @@
-// How much of the disk a record takes, with its indexes and what else is kept of it.
+// Disk space for each record, with indexes and TOAST.
 import pg from 'pg';
 
 export interface Stored {
   readonly table: string;
   readonly rows: number;
-  /** Of the table, its indexes and what it keeps aside, each row's share. */
+  /** Total size of the table with indexes and TOAST ÷ rows. */
   readonly bytesPerRow: number;
 }
 
-/** Tables with fewer rows say nothing of what a row takes. */
+/** Smaller tables say little about the size of a row. */
 const LEAST_ROWS = 10_000;
 
-/** Of every schema, the largest first. Rows are as they were counted when the table was last analyzed. */
+/** Largest table first, over all schemas. Row counts are those of the last ANALYZE. */
 export async function storedIn(databaseUrl: string): Promise<Stored[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,17 +1,17 @@
-// Processor, memory and open files of every process, once a second while load is made.
+// Samples CPU, memory and open files of every process once a second during a run.
 import { readFileSync, readdirSync } from 'node:fs';
 import { cpuOf, statOf, type CpuMs, type Groups } from '../measure/cpu.ts';
 import { machineMs } from './machine.ts';
 
 export interface Sample {
-  /** Seconds since the beginning. */
+  /** Seconds since the start. */
   readonly at: number;
-  /** Share of one core in the second before. */
+  /** Share of one core during the second before the sample. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** Resident memory, in MB; of several processes that share some, that of each. */
+  /** Resident memory in MB, summed over the group; memory that processes share counts for each. */
   readonly memory: Readonly<Record<string, number>>;
   readonly files: Readonly<Record<string, number>>;
-  /** Cores that others used in the second before. */
+  /** Cores used by other processes during the second before the sample. */
   readonly others: number;
 }
 
@@ -25,7 +25,7 @@ export interface Usage {
   readonly filesLast: number;
 }
 
-/** Begins at once; `stop` resolves to what was seen. This process, which looks, is a group of its own, without what it has started. */
+/** Starts at once; `stop` returns the samples. This process is a group without its children. */
 export function watch(groups: Groups): { stop(): Sample[] } {
   const all: Groups = { ...groups, watcher: [process.pid] };
   const used = (): CpuMs => ({ ...cpuOf(groups), watcher: statOf(process.pid)?.ms ?? NaN });
@@ -58,7 +58,7 @@ function each(groups: Groups, of: (pid: number) => number): Record<string, numbe
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + of(pid), 0)]));
 }
 
-/** Resident, in MB; 0 of a process that is gone. */
+/** Resident memory in MB; 0 if the process is gone. */
 export function memoryOf(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
@@ -96,7 +96,7 @@ export function usageOf(samples: readonly Sample[]): Record<string, Usage> {
   );
 }
 
-/** Change of a value a minute, by least squares over what was seen from `from` seconds on. */
+/** Change of a value per minute, by least squares over the samples after `from` seconds. */
 export function slopePerMinute(samples: readonly Sample[], value: (sample: Sample) => number, from = 0): number {
   const seen = samples.filter(({ at }) => at >= from);
   const times = mean(seen.map(({ at }) => at));

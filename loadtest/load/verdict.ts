@@ -1,8 +1,8 @@
-// From k6's figures to one row for each operation, and whether the run says anything at all.
+// Turns k6's metrics into a row for each operation, and decides whether the run is void.
 import type { Operation } from '../k6/scenarios/api.ts';
 import { thresholdOf, type Slo, type Threshold } from '../k6/workloads/thresholds.ts';
 
-/** What handleSummary gets, as far as it is read. */
+/** The used part of the data that k6 passes to handleSummary. */
 export interface Summary {
   readonly metrics: Readonly<Record<string, { readonly values: Readonly<Record<string, number>> }>>;
   readonly state: { readonly testRunDurationMs: number };
@@ -13,10 +13,10 @@ export interface Row {
   /** Requests a second. */
   readonly asked: number;
   readonly reached: number;
-  /** Milliseconds, of right answers, from when the schedule wanted the request. */
+  /** Latency of successful answers in ms, from the scheduled time. */
   readonly p50: number;
   readonly p99: number;
-  /** Shares of all requests: of every failure, and of what was refused as too much among them. */
+  /** Shares of all requests: `shed` is a part of `errors`. */
   readonly errors: number;
   readonly shed: number;
   readonly threshold: Threshold;
@@ -25,10 +25,10 @@ export interface Row {
 
 export interface Judged {
   readonly slo: Slo;
-  /** Requests of each operation that the plan asks for. */
+  /** Planned requests of each operation. */
   readonly asked: Readonly<Partial<Record<Operation, number>>>;
   readonly seconds: number;
-  /** Whether times count. */
+  /** Whether latency is judged. */
   readonly times: boolean;
 }
 
@@ -48,20 +48,20 @@ export function rowsOf({ metrics }: Summary, { slo, asked, seconds, times }: Jud
       shed: of('shed', 'rate'),
       threshold,
     };
-    // An operation that was never answered has kept nothing.
+    // An operation without a successful answer fails.
     return { ...row, pass: right > 0 && (times ? row.p99 <= threshold.p99 && errors <= threshold.errors : errors === 0) };
   });
 }
 
 export interface Conditions {
   readonly dropped: number;
-  /** Share of one core that k6 used, which is all that it may have. */
+  /** Share of its core that k6 used. */
   readonly generator: number;
-  /** Least share of a core that a process which only computes got, before and after. */
+  /** Smallest share of a core that a busy loop got, before and after. */
   readonly spin: readonly number[];
-  /** Cores that neither the system nor the generator used, on the average; undefined where the system runs elsewhere. */
+  /** Cores used by other processes, on average; undefined if the system runs elsewhere. */
   readonly others?: number;
-  /** p99 of requests to a server that stands still for half a second, in milliseconds; undefined where it was not looked at. */
+  /** p99 of requests to a server that stalls for half a second, in ms; undefined if it was not checked. */
   readonly stallP99?: number;
 }
 
@@ -70,7 +70,7 @@ const LEAST_SPIN = 0.9;
 const MOST_OTHERS = 0.2;
 export const STALL_MS = 500;
 
-/** Why a run says nothing; empty where it does. */
+/** Why the run is void; empty if it is not. */
 export function voidReasons({ dropped, generator, spin, others, stallP99 }: Conditions): string[] {
   const percent = (share: number): string => `${Math.round(share * 100)} %`;
   const reasons: string[] = [];

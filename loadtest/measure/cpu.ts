@@ -1,23 +1,22 @@
-// Processor time of processes, as Linux accounts it. Elsewhere every figure is NaN, and the rest is measured all the same.
+// CPU time of processes on Linux. On other systems every figure is NaN and the benchmarks run without it.
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** Clock ticks of /proc are hundredths of a second on every architecture that Node runs on. */
 const MS_PER_TICK = 10;
 
-/** Groups of processes whose time is added up. */
 export type Groups = Readonly<Record<string, readonly number[]>>;
 export type CpuMs = Record<string, number>;
 
 export interface Stat {
   parent: number;
   ms: number;
-  /** Of children that have ended and been waited for. */
+  /** CPU time of children that have ended and were waited for, in ms. */
   endedMs: number;
 }
 
 export function statOf(pid: number): Stat | undefined {
   try {
-    // Field 2 is the program's name in brackets and may hold blanks; the parent is field 4, times are fields 14 to 17.
+    // Field 2 is the program's name in parentheses and may contain spaces; the parent is field 4, the times are fields 14 to 17.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -29,7 +28,7 @@ export function statOf(pid: number): Stat | undefined {
   }
 }
 
-/** Time that each group has used so far, children included (PostgreSQL has one for each connection). */
+/** CPU time of each group so far in ms, with direct children (PostgreSQL has one for each connection). */
 export function cpuOf(groups: Groups): CpuMs {
   if (process.platform !== 'linux') return Object.fromEntries(Object.keys(groups).map((name) => [name, NaN]));
   const children = new Map<number, Stat[]>();
@@ -44,7 +43,7 @@ export function cpuOf(groups: Groups): CpuMs {
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + used(pid), 0)]));
 }
 
-/** Runs, and tells how much time each group used meanwhile. */
+/** Runs `work` and measures the CPU time of each group during it. */
 export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promise<{ result: T; cpu: CpuMs }> {
   const before = cpuOf(groups);
   const result = await work();
@@ -52,7 +51,6 @@ export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promis
   return { result, cpu: Object.fromEntries(Object.keys(groups).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)])) };
 }
 
-/** Each group's share of one of so many. */
 export function perEach(cpu: CpuMs, count: number): CpuMs {
   return Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count]));
 }
@@ -63,7 +61,6 @@ export function cpuText(cpu: CpuMs): string {
     .join(', ');
 }
 
-/** The process that has this one as its child. */
 export function parentOf(pid: number): number | undefined {
   return statOf(pid)?.parent;
 }

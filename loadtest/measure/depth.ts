@@ -1,11 +1,11 @@
-// The time of a deep page beside that of the first one, in the same company.
+// Compares the latency of a deep page with that of the first page of the same company.
 import { Agent, get } from 'node:http';
 import { median } from './rounds.ts';
 import type { Target } from './wrk.ts';
 
 const WARM_UP = 30;
 
-/** Median of the deep page's time ÷ median of the first page's, requests in turn on one connection. */
+/** Ratio of the medians, deep page ÷ first page; requests alternate on one connection. */
 export async function pageDepth(port: number, first: Target, deep: Target, requests: number): Promise<{ ratio: number; firstMs: number; deepMs: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: { first: number[]; deep: number[] } = { first: [], deep: [] };

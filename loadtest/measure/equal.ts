@@ -1,4 +1,4 @@
-// Nothing is measured before both sides have answered the same.
+// Checks that both sides give the same answers before anything is measured.
 import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '@truckroll/local-stack';
 import { getJson, type Pair } from '../data/targets.ts';
@@ -8,7 +8,7 @@ interface Ports {
   readonly baseline: number;
 }
 
-/** Compares the bodies of so many of the pairs, evenly chosen. Throws Problem with the first difference. */
+/** Compares the bodies of `count` evenly spaced pairs. Throws Problem with the first difference. */
 export async function requireEqual(ports: Ports, pairs: readonly Pair[], count: number): Promise<number> {
   const step = Math.max(1, Math.floor(pairs.length / count));
   let compared = 0;
@@ -16,7 +16,7 @@ export async function requireEqual(ports: Ports, pairs: readonly Pair[], count: 
     const pair = pairs[at] as Pair;
     const [system, baseline] = await Promise.all([body(ports.system, pair.system), body(ports.baseline, pair.baseline)]);
     if (!isDeepStrictEqual(system, baseline)) {
-      // Ages are counted in days: midnight may have come between the two answers, but not twice.
+      // Ages are counted in days: midnight may pass between the two answers, but not twice.
       const again = await Promise.all([body(ports.system, pair.system), body(ports.baseline, pair.baseline)]);
       if (!isDeepStrictEqual(...again)) throw new Problem(`Nothing was measured: the bodies of ${pair.baseline.path} differ. ${difference(...again)}`);
     }
@@ -25,14 +25,13 @@ export async function requireEqual(ports: Ports, pairs: readonly Pair[], count: 
   return compared;
 }
 
-/** The body without what is each side's own: meta, and the text of the cursor. */
+/** The body without the parts that each side generates itself: meta, and the cursor's text. */
 async function body(port: number, target: Pair['system']): Promise<unknown> {
   const { meta, pagination, ...rest } = await getJson<Record<string, unknown>>(port, target);
   const cursor = (pagination as { next_cursor: unknown } | undefined)?.next_cursor;
   return { ...rest, meta: Object.keys(meta as object), pagination: cursor === undefined ? undefined : typeof cursor };
 }
 
-/** Where two JSON values first differ. */
 function difference(a: unknown, b: unknown, path = '$'): string {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
     return `At ${path} the system has ${JSON.stringify(a)} and the baseline ${JSON.stringify(b)}.`;

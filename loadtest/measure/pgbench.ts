@@ -1,4 +1,4 @@
-// Recorded transactions, run by pgbench: the most that the database and this machine do with these statements.
+// Replays recorded transactions with pgbench: the most that the database and this machine do with these statements.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface PgbenchLoad {
   /** Session settings of the service. */
   readonly settings: string;
   readonly script: Script;
-  /** As pgbench's `-M`: simple, its default, sends texts that are planned anew each time. */
+  /** pgbench's `-M`. Simple, its default, sends texts that are planned each time. */
   readonly mode: 'simple' | 'prepared';
   readonly connections: number;
   readonly seconds: number;
@@ -18,11 +18,11 @@ export interface PgbenchLoad {
 
 export interface Script {
   readonly text: string;
-  /** Values too long to stand in a script. */
+  /** Values that are too long for the script. */
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Throws Problem where it is missing. */
+/** Throws Problem if pgbench is missing. */
 export function pgbenchPath(): string {
   const folder = '/usr/lib/postgresql';
   const versions = existsSync(folder) ? readdirSync(folder).sort((a, b) => Number(b) - Number(a)) : [];
@@ -33,8 +33,8 @@ export function pgbenchPath(): string {
 }
 
 /**
- * One script of several transactions. `replaced` are SQL expressions by the recorded value that they stand for. In
- * pipelines, what the service sends without waiting is sent so here: all up to the locks, then the rest.
+ * Builds one script of several transactions. `replaced` maps a recorded value to the SQL expression that replaces it. With `pipelines`,
+ * statements are sent in two pipelines, as the service does: everything up to the locks, then the rest.
  */
 export function scriptOf(
   transactions: readonly (readonly RecordedStatement[])[],
@@ -62,11 +62,11 @@ export function scriptOf(
   return { text: `${head}\n${body.join('')}`, variables };
 }
 
-/** Transactions per second of scripts, each of which may hold several. Throws when one fails. */
+/** Transactions per second of the script, which may contain several. Throws when one fails. */
 export async function runPgbench({ databaseUrl, settings, script, mode, connections, seconds }: PgbenchLoad, folder: string): Promise<number> {
   const file = join(folder, 'writes.pgbench');
   writeFileSync(file, script.text);
-  // A simple statement has the text of a variable in its place.
+  // A simple statement contains the variable's text literally.
   const written = (value: string): string => (mode === 'simple' ? `'${value.replaceAll("'", "''")}'` : value);
   const defines = [...script.variables].flatMap(([name, value]) => ['-D', `${name}=${written(value)}`]);
   const args = ['-n', '-M', mode, '-f', file, '-c', String(connections), '-j', '1', '-T', String(seconds), ...defines, databaseUrl];

@@ -1,17 +1,17 @@
-// Stands between a service and PostgreSQL and notes the statements that go through: what a comparison with "the same
-// statements" replays is what the service sent, not a copy that may have become another.
+// A proxy between a service and PostgreSQL that records statements. A comparison with "the same statements" then replays what the
+// service really sends, not a copy that may be out of date.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface RecordedStatement {
   readonly name: string;
   readonly text: string;
-  /** As text; bytes as PostgreSQL writes bytea. */
+  /** As text; bytes in PostgreSQL's bytea format. */
   readonly values: readonly (string | null)[];
 }
 
 export interface Recorder {
   readonly port: number;
-  /** Session settings of the connection that the last transaction ran on. */
+  /** Session settings of the connection that ran the last transaction. */
   settings(): string;
   /** Statements of transactions that began since the last call. */
   take(): RecordedStatement[];
@@ -80,7 +80,7 @@ export async function startRecorder(target: { host: string; port: number }): Pro
   };
 }
 
-/** Settings, in the form of PGOPTIONS, from the statement that sets up a new connection (connection-settings.ts). */
+/** Settings in the form of PGOPTIONS, from the statement that sets up a new connection (connection-settings.ts). */
 function optionsOf({ text, values: [settings] }: RecordedStatement): string | undefined {
   if (!text.includes('json_each_text($1)') || settings === undefined || settings === null) return undefined;
   return Object.entries(JSON.parse(settings) as Record<string, string>)

@@ -1,14 +1,13 @@
-// Rounds in rotation: whatever else happens on the machine meets every variant alike, and medians leave it out.
+// Runs variants in rotation, so that disturbances affect all of them alike, and takes medians.
 import { perEach, withCpu, type CpuMs, type Groups } from './cpu.ts';
 import { runLoad, type Load, type Outcome } from './wrk.ts';
 
-/** One of the things that are compared. */
 export interface Variant {
   readonly name: string;
   readonly port: number;
-  /** Requests to choose from. */
+  /** File of the requests to choose from. */
   readonly file: string;
-  /** Whose processor time is counted. */
+  /** Processes whose CPU time is counted. */
   readonly groups: Groups;
   readonly encoding?: string;
 }
@@ -36,7 +35,7 @@ export interface Plan {
   readonly seconds: number;
 }
 
-/** Long enough for the compilers of V8. */
+/** Enough for V8 to compile the hot code. */
 const WARM_UP_SECONDS = 3;
 
 export async function warmUp(variants: readonly Variant[], seconds = WARM_UP_SECONDS): Promise<void> {

@@ -1,4 +1,4 @@
-// What storing takes: time, processor time, log and room, for each record.
+// Cost of storing a record: time, CPU time, WAL and disk space.
 import type pg from 'pg';
 import { perEach, withCpu, type Groups } from './cpu.ts';
 
@@ -8,13 +8,13 @@ export interface Cost {
   readonly seconds: number;
   /** Milliseconds for a thousand records, by group of processes. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** Bytes per record. */
+  /** Bytes of WAL per record; the next two are bytes per record too. */
   readonly log: number;
   readonly tables: number;
   readonly indexes: number;
 }
 
-/** Measures work that stores records into tables of a schema and says how many; vacuums before it looks at the room. */
+/** Measures `work`, which stores records and resolves to their number. Vacuums before it measures the tables. */
 export async function costOf(
   client: pg.ClientBase,
   { name, groups, schema, tables, work }: { name: string; groups: Groups; schema: string; tables: readonly string[]; work: () => Promise<number> },
@@ -41,7 +41,7 @@ export async function costOf(
   };
 }
 
-/** Of the end of the write-ahead log, in bytes. */
+/** End of the write-ahead log, in bytes. */
 async function position(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`);
   return Number(rows[0]?.bytes);

@@ -1,26 +1,26 @@
-// How busy the machine and single processes are, as Linux accounts it: who computed, and who was ready to and waited for a processor.
+// How busy the cores and single processes are on Linux: running, or runnable and waiting for a core.
 import { readFileSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Since the machine or the process started. */
+/** Totals since the process started. */
 interface Account {
-  /** Milliseconds of one process: with a processor, and waiting for one. */
+  /** Milliseconds on a core, and waiting for one. */
   readonly ran: number;
   readonly waited: number;
-  /** How often it was given a processor. */
+  /** Number of times that it was scheduled. */
   readonly turns: number;
 }
 
 export interface Busy {
-  /** Of all processors. */
+  /** Share of the time that the cores are idle, averaged over all cores. */
   readonly idle: number;
-  /** Of the time, by process, of all its threads together. */
+  /** Shares of the time by process, over all its threads; `turnsPerSecond` counts how often it was scheduled. */
   readonly processes: Readonly<Record<string, { ran: number; waited: number; turnsPerSecond: number }>>;
 }
 
 const TICKS_PER_SECOND = 100;
 
-/** Runs, and tells how busy it was meanwhile. Processes on Linux only; elsewhere nobody knows how idle processors were, and the rest goes on. */
+/** Runs `work` and measures how busy the machine was. Off Linux `idle` is NaN, and `pids` must be empty. */
 export async function withBusy<T>(pids: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<{ result: T; busy: Busy }> {
   const names = Object.keys(pids);
   const accounts = (): Account[] => Object.values(pids).map(accountOf);
@@ -59,7 +59,7 @@ function accountOf(pid: number): Account {
   return sum;
 }
 
-/** Of all processors together, waits for the disk included. */
+/** Idle seconds of all cores together, including waits for the disk. */
 function idleSeconds(): number {
   if (process.platform !== 'linux') return NaN;
   const [, , , , idle = 0, disk = 0] = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.split(/ +/).map(Number) ?? [];

@@ -1,4 +1,4 @@
-// Load by wrk: it costs a tenth of what Node would, on the same two cores.
+// Makes load with wrk, which uses a tenth of the CPU time that Node would, on the same two cores.
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,9 @@ import { Problem, say } from '@truckroll/local-stack';
 const SCRIPT = join(import.meta.dirname, 'requests.lua');
 const WRITES = join(import.meta.dirname, 'writes.lua');
 
-/** One request that may be sent. */
 export interface Target {
   readonly path: string;
-  /** The header that says who calls. */
+  /** The header that authenticates the caller. */
   readonly header: readonly [name: string, value: string];
 }
 
@@ -21,12 +20,12 @@ export interface Load {
   readonly seconds: number;
   /** The same seed sends the same requests in the same order. */
   readonly seed: number;
-  /** What is asked for by Accept-Encoding; nothing where it is left out. */
+  /** Accept-Encoding; not sent if absent. */
   readonly encoding?: string;
 }
 
 interface Work extends Pick<Load, 'port' | 'connections' | 'seconds'> {
-  /** For the script. */
+  /** Arguments of the script. */
   readonly args: readonly string[];
 }
 
@@ -36,11 +35,11 @@ export interface Outcome {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Of an answer with its headers, on average. */
+  /** Mean size of an answer with its headers. */
   readonly bytes: number;
 }
 
-/** Throws Problem where wrk is missing and cannot be installed. */
+/** Throws Problem if wrk is missing and cannot be installed. */
 export function requireWrk(): void {
   const present = (): boolean => spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error === undefined;
   if (present()) return;
@@ -60,17 +59,16 @@ export function writeTargets(file: string, targets: readonly Target[]): void {
   writeFileSync(file, targets.map(({ path, header }) => `${path}\t${header.join('\t')}\n`).join(''), { mode: 0o600 });
 }
 
-/** Reads: requests out of a file. */
 export function runLoad({ file, seed, encoding, ...load }: Load): Promise<Outcome> {
   return run(SCRIPT, { ...load, args: [file, String(seed), ...(encoding === undefined ? [] : [encoding])] });
 }
 
-/** Writes: see writes.lua for the arguments. */
+/** See writes.lua for the arguments. */
 export function runWrites(load: Work): Promise<Outcome> {
   return run(WRITES, load);
 }
 
-/** Runs for the given time. Throws when any request failed or was refused: such a run measures something else. */
+/** Throws if any request failed or was rejected, because such a run measures something else. */
 async function run(script: string, { port, connections, seconds, args: own }: Work): Promise<Outcome> {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, `http://127.0.0.1:${port}`, '--', ...own];
   const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] });

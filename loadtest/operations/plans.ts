@@ -1,4 +1,4 @@
-// What PostgreSQL does for a request, by its own auto_explain: the services' statements as they are, with their values.
+// Query plans of the services' real statements and values, from PostgreSQL's auto_explain.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,13 +28,13 @@ const SETTINGS = {
   'auto_explain.log_parameter_max_length': '0',
 };
 const READY_MS = 30_000;
-/** PostgreSQL has answered before it has written what it did. */
+/** Wait for the log, because PostgreSQL answers before it writes the plan. */
 const WRITTEN_MS = 30;
 
-/** What PostgreSQL does for an operation of a subject, in a line. */
+/** Resolves to one line about the operation's longest statement. */
 export type Explained = (subject: Subject, operation: string, times: number) => Promise<string>;
 
-/** Has every statement explained while `work` runs; services connect anew before and after, so that nothing else of theirs ever is. */
+/** Enables auto_explain while `work` runs. Services reconnect before and after, because connections keep their settings. */
 export async function explaining<T>(stack: Stack, work: (explained: Explained) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -55,7 +55,7 @@ async function connectAnew(client: pg.Client): Promise<void> {
   await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
 }
 
-/** Of the statements that every sending of the operation runs, the one that takes longest in all. */
+/** The slowest statement, in total time, of those that each run of the operation sends. */
 async function longestPlan(file: string, { send }: Subject, operation: string, times: number): Promise<string> {
   await answered(() => send((_, __, work) => work()));
   let log = '';
@@ -75,7 +75,7 @@ async function longestPlan(file: string, { send }: Subject, operation: string, t
   return `${(total(longest) / longest.length).toFixed(2)} ms: ${planLine((longest.at(-1) as Entry).plan)}`;
 }
 
-/** A service whose connections were ended answers again when it has new ones. */
+/** Retries until the service has new connections in place of the terminated ones. */
 async function answered(send: () => Promise<void>): Promise<void> {
   for (const deadline = performance.now() + READY_MS; ; await delay(100)) {
     try {
@@ -91,7 +91,7 @@ function tail(file: string, from: number): string {
   return readFileSync(file).toString('utf8', from);
 }
 
-/** Plans in a piece of PostgreSQL's log, whose further lines begin with a tab. */
+/** Extracts the plans from part of the PostgreSQL log, whose continuation lines begin with a tab. */
 export function entriesOf(log: string): Entry[] {
   return [...log.matchAll(/duration: ([\d.]+) ms {2}plan:\n((?:\t.*\n)+)/g)].map(([, ms, body]) => {
     const { 'Query Text': text, Plan: plan } = JSON.parse(body as string) as { 'Query Text': string; Plan: PlanNode };
@@ -99,14 +99,14 @@ export function entriesOf(log: string): Entry[] {
   });
 }
 
-/** A plan in one line: how each table is read and how many rows that gave in all, the innermost in brackets. */
+/** A plan in one line: how each table is read and how many rows that returned, with inner nodes in parentheses. */
 export function planLine(node: PlanNode): string {
   const { 'Node Type': type, 'Index Name': index, 'Relation Name': relation, Plans: inner = [] } = node;
   const what = index ?? relation;
   const rows = Math.round(node['Actual Rows'] * node['Actual Loops']);
   const own = what === undefined ? type : `${type} ${what} ${rows}`;
   if (type === 'Append') return `${inner.length} parts, each ${planLine(inner[0] as PlanNode)}`;
-  // What only passes rows on says nothing of the cost.
+  // Nodes that only pass rows on do not affect the cost.
   if (['Limit', 'Subquery Scan', 'Memoize', 'Materialize', 'Result'].includes(type) && inner.length === 1) return planLine(inner[0] as PlanNode);
   return inner.length === 0 ? own : `${own} (${inner.map(planLine).join(', ')})`;
 }

@@ -1,4 +1,4 @@
-// What is asked, from what the API says of itself: a new list, detail or report is measured without a line here.
+// Builds the requests from the OpenAPI document, so that a new list, detail or report is measured automatically.
 import { type Ask, type Client, type World } from '../k6/scenarios/api.ts';
 import type { Scenario } from '../k6/scenarios/index.ts';
 import type { Send } from '../k6/scenarios/world.ts';
@@ -16,10 +16,10 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, { readonly enum?: readonly string[] }>> };
 }
 
-/** One step of a sending that is timed: the operation, a form of it, and the work. */
+/** Times one step: the operation, its form, and the work. */
 export type Timed = <T>(operation: string, form: string, work: () => Promise<T>) => Promise<T>;
 
-/** What is sent again and again; one sending may be several operations. */
+/** Something that is sent repeatedly; one `send` may consist of several operations. */
 export interface Subject {
   readonly send: (timed: Timed) => Promise<void>;
 }
@@ -57,7 +57,7 @@ function get(path: string, credential: string): Ask {
   return { path, credential, expect: [200] };
 }
 
-/** Whatever an iteration of a scenario sends, one operation after the other. */
+/** Sends the operations of one iteration of a scenario, one after the other. */
 export function scenarioSubject(run: Scenario['run'], client: Client, world: World): Subject {
   let number = 0;
   return { send: (timed) => run(timedClient(client, timed), world, { number: number++, own: {} }) };

@@ -4,24 +4,23 @@ import type { Subject, Timed } from './subjects.ts';
 
 export interface Time {
   readonly operation: string;
-  /** With its parameters. */
+  /** The operation with its parameters. */
   readonly form: string;
   readonly subject: Subject;
-  /** Milliseconds until the answer was read, one request at a time. */
+  /** Median latency in ms, to the last byte, one request at a time. */
   readonly ms: number;
   readonly p90: number;
-  /** Milliseconds by process; where a subject is several operations, all of them share one account. */
+  /** Milliseconds by process; the operations of one subject share these figures. */
   readonly cpu: CpuMs;
 }
 
 export interface Plan {
   readonly groups: Groups;
   readonly times: number;
-  /** Sendings before, which compile and read what is not in memory yet. */
+  /** Warm-up repetitions, in which V8 compiles and PostgreSQL reads its pages. */
   readonly uncounted: number;
 }
 
-/** One row for each operation of the subject. */
 export async function timesOf(subject: Subject, { groups, times, uncounted }: Plan): Promise<Time[]> {
   for (let i = 0; i < uncounted; i++) await subject.send((_, __, work) => work());
   const seen = new Map<string, { form: string; ms: number[] }>();

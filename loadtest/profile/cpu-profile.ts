@@ -1,31 +1,31 @@
-// Processor profiles as `node --cpu-prof` writes them.
+// Reads CPU profiles written by `node --cpu-prof`.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Frame {
   readonly functionName: string;
-  /** Empty for what is V8's own. */
+  /** Empty for V8's internals. */
   readonly url: string;
-  /** From 0. */
+  /** Counted from 0. */
   readonly lineNumber: number;
 }
 
 interface Profile {
   nodes: { id: number; callFrame: Frame; children?: number[] }[];
-  /** Microseconds on the clock of process.hrtime, which every process of a machine shares on Linux. */
+  /** Microseconds on process.hrtime's clock, which all processes share on Linux. */
   startTime: number;
-  /** Ids of nodes, and how long before each of them the one before it was. Microseconds. */
+  /** Node ids, and the µs between each sample and the previous one. */
   samples: number[];
   timeDeltas: number[];
 }
 
-/** A call stack from the outermost function to the one that ran, with the time in it. */
+/** A call stack from the outermost function to the running one, with its time. */
 export interface Stack {
   readonly frames: readonly Frame[];
   readonly micros: number;
 }
 
-/** Between two moments of process.hrtime, in microseconds. */
+/** An interval of process.hrtime, in µs. */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -33,7 +33,7 @@ export interface Window {
 
 export const microsNow = (): number => Number(process.hrtime.bigint() / 1000n);
 
-/** What a process did within a window, idling left out. Throws where it left no profile in the folder. */
+/** Stacks of a process within the window, without idle time. Throws if the folder has no profile of it. */
 export function readStacks(folder: string, pid: number, { from, to }: Window): Stack[] {
   // CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile
   const file = readdirSync(folder).find((name) => name.split('.')[3] === String(pid) && name.endsWith('.cpuprofile'));
@@ -43,7 +43,7 @@ export function readStacks(folder: string, pid: number, { from, to }: Window): S
   let at = profile.startTime;
   profile.samples.forEach((id, index) => {
     at += profile.timeDeltas[index] as number;
-    // The time up to the next sample is this one's.
+    // A sample covers the time until the next one.
     if (at >= from && at < to) micros.set(id, (micros.get(id) ?? 0) + (profile.timeDeltas[index + 1] ?? 0));
   });
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));

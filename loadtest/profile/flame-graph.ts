@@ -1,10 +1,10 @@
-// A flame graph as an SVG that any browser shows: a function is as wide as its time, and stands on who called it.
+// A flame graph as an SVG: the width of a function is its time, and it sits on its caller.
 import { basename } from 'node:path';
 import type { Frame, Stack } from './cpu-profile.ts';
 
 const WIDTH = 1400;
 const ROW = 17;
-/** Narrower ones cannot be seen. Pixels. */
+/** Minimum width of a bar in pixels. */
 const LEAST = 0.4;
 const LETTER = 6.2;
 
@@ -17,7 +17,7 @@ interface Bar {
 
 const COLORS: Readonly<Record<string, string>> = { ours: '#e8883a', library: '#e8c14a', node: '#8fb96a', v8: '#b9b4a7' };
 
-/** `all` is what the whole of it takes per request, in microseconds. */
+/** `all` is the total CPU time per request, in µs. */
 export function flameGraph(title: string, stacks: readonly Stack[], all: number): string {
   const root: Bar = { name: title, kind: 'v8', micros: 0, above: new Map() };
   for (const { frames, micros } of stacks) {

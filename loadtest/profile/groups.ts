@@ -1,5 +1,5 @@
-// To what the time of a stack belongs: the innermost function that says so. What a library of Node's does for somebody is
-// that somebody's, but where Node does a task of its own.
+// Assigns the time of a stack to the innermost function that a rule matches. Time in a Node library therefore counts for its caller,
+// unless a rule names the library.
 import type { Frame, Stack } from './cpu-profile.ts';
 
 const RULES: readonly (readonly [pattern: RegExp, group: string])[] = [
@@ -31,7 +31,7 @@ const RULES: readonly (readonly [pattern: RegExp, group: string])[] = [
   [/^node:(_http|internal\/http$)/, 'HTTP/1.1: node'],
 ];
 
-/** V8's and Node's own time outside every function. */
+/** Time of V8 and Node outside any function. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   '(garbage collector)': 'garbage collection',
   '(program)': 'outside JavaScript: system calls, parsers',
@@ -47,7 +47,7 @@ function groupOf(frames: readonly Frame[]): string {
   return 'Node: other';
 }
 
-/** Microseconds by group, the largest first. */
+/** Microseconds by group, largest first. */
 export function byGroup(stacks: readonly Stack[]): Map<string, number> {
   const groups = new Map<string, number>();
   for (const { frames, micros } of stacks) groups.set(groupOf(frames), (groups.get(groupOf(frames)) ?? 0) + micros);

@@ -10,7 +10,7 @@ import { profilingInto, see, tell, type Seen } from './told.ts';
 const WARM_UP_SECONDS = 5;
 const WORKLOADS = { list: 'pages', detail: 'details' } as const;
 
-/** Lists and details of invoices, on the data of bench:reads. */
+/** Profiles lists and details of invoices, on the data of bench:reads. */
 export async function profileReads(stack: Stack, set: DataSet, folder: string, connections: number, seconds: number): Promise<Record<string, number>> {
   const { services, gateway, callers } = await startReading(stack, set, profilingInto(folder));
   const pids = { gateway: gateway.pid, billing: services.running.billing.pid };
@@ -27,7 +27,7 @@ export async function profileReads(stack: Stack, set: DataSet, folder: string, c
     await runLoad({ ...load, seconds: WARM_UP_SECONDS, seed: 1 });
     seen.push(await see(name, groups, pids, () => runLoad({ ...load, seconds, seed: 2 })));
   }
-  // A process writes its profile as it ends.
+  // Node writes the profile when the process ends.
   await gateway.stop();
   await services.stop('billing');
   await services.stop('integrations');

@@ -1,4 +1,4 @@
-// What a profile says of one kind of request: a table by what the time is for, and a flame graph, of each process.
+// Reports a profile: a table by purpose and a flame graph, for each process.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { perEach, withCpu, type CpuMs, type Groups } from '../measure/cpu.ts';
@@ -9,20 +9,19 @@ import { flameGraph } from './flame-graph.ts';
 import { byGroup } from './groups.ts';
 
 export interface Seen {
-  /** Of the kind of request. */
+  /** Name of the kind of request. */
   readonly name: string;
   readonly window: Window;
   /** Milliseconds per request, by process. */
   readonly cpu: CpuMs;
   readonly perSecond: number;
-  /** A line on how busy everything was. */
   readonly busy: string;
 }
 
-/** Has Node write what a process did, into a folder, when it ends. */
+/** Makes Node write a process's profile into the folder when it ends. */
 export const profilingInto = (folder: string): Record<string, string> => ({ NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` });
 
-/** Runs the load. `pids` are those of the processes that write profiles. */
+/** Runs the load. `pids` are the processes that write profiles. */
 export async function see(
   name: string,
   groups: Groups,
@@ -35,7 +34,7 @@ export async function see(
   return { name, window: { from, to: microsNow() }, cpu: perEach(result.cpu, requests), perSecond, busy: busyText(busy, perSecond) };
 }
 
-/** Prints what was seen, once the processes have ended; returns the microseconds of each. */
+/** Prints the results after the processes have ended. Returns the µs per request of each process. */
 export function tell(folder: string, pids: Readonly<Record<string, number>>, { name, window, cpu, perSecond, busy }: Seen): Record<string, number> {
   const others = Object.entries(cpu).filter(([process]) => pids[process] === undefined);
   process.stdout.write(
@@ -44,7 +43,7 @@ export function tell(folder: string, pids: Readonly<Record<string, number>>, { n
   const figures: Record<string, number> = {};
   for (const [of, pid] of Object.entries(pids)) {
     const stacks = readStacks(folder, pid, window);
-    // Samples are taken by the clock, also while others have the processor: they tell shares of what the process really took.
+    // A sample may hit a process that waits for a core, so samples give shares; the total is the measured CPU time.
     const all = (cpu[of] ?? NaN) * 1000;
     writeFileSync(join(folder, `${name}-${of}.svg`), flameGraph(`${of}, ${name}`, stacks, all));
     const sum = stacks.reduce((total, { micros }) => total + micros, 0);

@@ -8,7 +8,7 @@ import { profilingInto, see, tell } from './told.ts';
 
 const WARM_UP_SECONDS = 15;
 
-/** The two scheduling writes, on the data of bench:writes, while nobody publishes. */
+/** Profiles the two scheduling writes, on the data of bench:writes, with publishing stopped. */
 export async function profileWrites(stack: Stack, folder: string, connections: number, seconds: number): Promise<Record<string, number>> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();

@@ -1,29 +1,29 @@
-// The company whose reports are measured: everything about it follows from these numbers.
+// The company whose reports are measured, derived from these numbers.
 import { companyId } from '../data/companies.ts';
 
 export interface ReportSet {
-  /** Name of the database, and of the folder of its servers: each set has topics of its own. */
+  /** Name of the database and of its servers' folder: each set has separate topics. */
   readonly name: string;
   readonly invoices: number;
   readonly jobs: number;
   readonly accounts: number;
-  /** The page that is as fast as the first. */
+  /** Number of the page that page_depth compares with the first. */
   readonly deepPage: number;
   /** Events of ingest_cost, for each side. */
   readonly events: number;
 }
 
 export const FULL: ReportSet = { name: 'truckroll_reports', invoices: 1_000_000, jobs: 300_000, accounts: 20_000, deepPage: 500, events: 100_000 };
-/** For developing the benchmark itself. */
+/** For developing the benchmark only. */
 export const QUICK: ReportSet = { name: 'truckroll_reports_quick', invoices: 20_000, jobs: 6000, accounts: 1000, deepPage: 100, events: 2000 };
 
 export const UNITS = 12;
 export const JOB_TYPES = 40;
 export const MEMBERS = 60;
 export const TIMEZONE = 'America/Chicago';
-/** What is measured lies in these days; the benchmark's own changes come after them. */
+/** Period of the measured records; the benchmark's own changes come after it. */
 export const YEARS = { start: '2021-01-01', end: '2026-01-01' };
-/** Jobs that no invoice of these years names: changes go there. */
+/** Jobs without an invoice in these years; the changes go to them. */
 export const SPARE_JOBS = 1000;
 
 export function measuredCompany({ name }: ReportSet) {
@@ -32,7 +32,7 @@ export function measuredCompany({ name }: ReportSet) {
 
 const PREFIX = { invoice: '1', payment: '2', refund: '3', job: '4', assignment: '5', account: '6', unit: '7', type: '8', member: '9' };
 
-/** In no order of time, as ids are, and the same in every run. */
+/** Ids in no order of time, like real ones, and the same in every run. */
 export function idOf(kind: keyof typeof PREFIX, number: number): string {
   const mixed = [1, 2, 3].map((round) => (Math.imul(number + 1, 0x9e3779b1 * round) ^ Math.imul(number + round, 0x85ebca6b)) >>> 0);
   const hex = mixed.map((value) => value.toString(16).padStart(8, '0')).join('');

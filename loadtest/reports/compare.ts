@@ -1,4 +1,4 @@
-// A page of a report by the product's statements and by plain SQL, in turn on one connection.
+// Compares report pages by the product's statements and by plain SQL, alternating on one connection.
 import { parseDate } from '@truckroll/contract';
 import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
 import { Problem, say } from '@truckroll/local-stack';
@@ -7,9 +7,9 @@ import { median } from '../measure/rounds.ts';
 import { JOB_TYPES, MEMBERS, TIMEZONE, UNITS, YEARS, idOf } from './company.ts';
 import { rawStatement, type Asked } from './raw.ts';
 
-/** Pages by sums for each statement of plain SQL, which takes a hundred times as long. */
+/** Pages from sums for each plain SQL statement, which takes a hundred times as long. */
 const PAGES_EACH = 20;
-/** Rows of a page where a caller names no limit. */
+/** Default page size of the API. */
 const PAGE = 50;
 const YEAR = { start: '2024-01-01', end: '2025-01-01' };
 
@@ -26,7 +26,7 @@ const STANDINGS: Readonly<Record<SummaryDefinition['name'], readonly string[]>> 
   participation: ['included_unverified', 'included_verified'],
 };
 
-/** A value of each dimension to filter by, and how many there are is in company.ts. */
+/** A value of each dimension to filter by. The number of values is in company.ts. */
 const VALUES: Readonly<Record<string, string>> = {
   business_unit: idOf('unit', UNITS - 1),
   job_type: idOf('type', JOB_TYPES - 1),
@@ -36,7 +36,7 @@ const VALUES: Readonly<Record<string, string>> = {
   team_member: idOf('member', MEMBERS - 1),
 };
 
-/** Questions by the figure that they belong to. */
+/** The queries of each figure. */
 export function casesOf(figure: string, base: { companyId: string; generation: number }): Case[] {
   const ask = (summary: SummaryDefinition, groupBy: string | null, filter: string | null, asked: Asked): Case => ({
     name: `${summary.name}${filter === null ? '' : ` of one ${filter}`}${groupBy === null ? '' : ` by ${groupBy}`}`,
@@ -73,7 +73,7 @@ export interface Times {
   readonly ratio: number;
 }
 
-/** Medians in turn, once both sides have answered the same. Throws Problem where they differ. */
+/** Medians of alternating runs, after checking that both sides return the same rows. Throws Problem if they differ. */
 export async function compare(tx: Transaction, { name, question, asked }: Case, rounds: number): Promise<Times> {
   const product = () => productPage(tx, question, asked);
   const raw = async () => (await tx.query<Record<string, string>>(rawStatement(question, asked))).rows;
@@ -89,7 +89,7 @@ export async function compare(tx: Transaction, { name, question, asked }: Case, 
   const times: { product: number[]; raw: number[] } = { product: [], raw: [] };
   for (let round = 0; round < rounds; round++) {
     times.raw.push(await timed(raw));
-    // As often as the other takes long: the shorter of two times is the one that others disturb.
+    // Repeat the shorter side, because disturbances affect it more.
     for (let n = 0; n < PAGES_EACH; n++) times.product.push(await timed(product));
   }
   const [productMs, rawMs] = [median(times.product), median(times.raw)];
@@ -101,7 +101,7 @@ function productPage(tx: Transaction, question: Question, { start, end, bucket, 
   return readPage(tx, question, { range: { start: parseDate(start) as number, end: parseDate(end) as number }, bucket, limit, after });
 }
 
-/** Page so many of five years by day and account ÷ its first page, in turn. Every account and day is there once, in order. */
+/** Ratio of a deep page's latency to the first page's, for five years by day and account. Rows are complete and ordered. */
 export async function pageDepth(
   tx: Transaction,
   base: { companyId: string; generation: number },

@@ -1,5 +1,5 @@
-// How old a report is: from the commit of a change to the first answer whose as_of says that it is in, while billing commits
-// a hundred changes a second and reports of the same company are read.
+// The age of a report: from the commit of a change to the first answer whose as_of includes it, while billing commits a hundred
+// changes a second and clients read reports of the same company.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { resource } from '@truckroll/contract';
@@ -28,7 +28,7 @@ export interface FreshFigures {
 
 const CHANGES_PER_SECOND = 100;
 const READS_PER_SECOND = 20;
-/** Reports have answered and processes are warm. */
+/** Warm-up, in ms. */
 const WARM_UP_MS = 3000;
 const SETTLE_MS = 30_000;
 
@@ -43,7 +43,7 @@ const QUERIES = [
   'technician-participation-profitability?start_date=2024-01-01&end_date=2025-01-01&bucket=month&group_by=team_member',
 ];
 
-/** Of one change, in milliseconds since 1970: when its owner said that it is committed, and when the first report had it. */
+/** Times of a change in ms since 1970: when the owner reported its commit, and when the first report included it. */
 interface Change {
   readonly committed: number;
   shown?: number;
@@ -55,7 +55,7 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
   const http: number[] = [];
   let writing = true;
   let behind = { ms: 0, at: 0 };
-  /** Everything that was committed before an answer's as_of is in it. */
+  /** An answer includes everything committed before its as_of. */
   const shown = (asOf: number): void => {
     const at = now();
     for (const change of changes) if (change.shown === undefined && change.committed <= asOf) change.shown = at;
@@ -72,7 +72,7 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
     if (ms > behind.ms) behind = { ms, at: now() };
     shown(Date.parse(body.report.as_of));
   };
-  // Until every owner has told how far it has published, reports are not answered.
+  // Reports answer 503 until every owner has announced how far it has published.
   for (const until = now() + SETTLE_MS; (await ask(0)).status === 503 && now() < until; ) await delay(100);
   await everySecond(READS_PER_SECOND, WARM_UP_MS / 1000, read);
   http.length = 0;
@@ -100,7 +100,7 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
   };
 }
 
-/** An invoice each, of jobs and accounts that are there, committed one by one. */
+/** Imports invoices of existing jobs and accounts, committing each one separately. */
 async function write({ services, companyId, set, seconds }: Freshness, changes: Change[]): Promise<void> {
   const template = billingRecords(20).find(({ path }) => path === 'invoices')?.all[0] as unknown as Record<string, unknown>;
   const channel = services.channels[resource('invoices').owner];
@@ -131,7 +131,7 @@ async function write({ services, companyId, set, seconds }: Freshness, changes: 
   }
 }
 
-/** Starts work by schedule, however long earlier work takes; resolves when all is done. */
+/** Starts work on a schedule, whatever earlier work takes. Resolves when everything has finished. */
 async function everySecond(rate: number, seconds: number, work: (n: number) => Promise<void>): Promise<void> {
   const running: Promise<void>[] = [];
   const startedAt = performance.now();
@@ -145,7 +145,7 @@ async function everySecond(rate: number, seconds: number, work: (n: number) => P
   await Promise.all(running);
 }
 
-/** Milliseconds since 1970, finer than Date.now. */
+/** Milliseconds since 1970, more precise than Date.now. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

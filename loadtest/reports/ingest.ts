@@ -1,5 +1,5 @@
-// What sums cost the road from an import to what reports are read from: the same events for a company that has sums and for
-// one that reporting keeps none of, for it was never told of it.
+// The cost of maintaining sums when events are ingested: the same events for a company with sums, and for one unknown to reporting, which
+// therefore has no sums.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateInvoices, type DemoFile } from '@truckroll/demo-company';
@@ -14,12 +14,12 @@ import { built } from './prepare.ts';
 
 const PORTIONS = 5;
 
-/** Seconds with ÷ seconds without, over portions in turn. */
+/** Seconds with sums ÷ seconds without, over alternating portions. */
 export async function ingestCost(client: pg.Client, services: Pick<Services, 'channels'>, operator: Operator, events: number): Promise<number> {
   const companies = { with: randomUUID(), without: randomUUID() };
   await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE, files: [] });
   await built(client, companies.with);
-  // Half of the events are invoices, half their payments.
+  // Half of the events are invoices, half are their payments.
   const records = billingRecords(Math.ceil(events / 2));
   const each = Math.ceil(events / 2 / PORTIONS);
   const seconds = { with: 0, without: 0 };
@@ -43,7 +43,7 @@ export async function ingestCost(client: pg.Client, services: Pick<Services, 'ch
   return rounded(seconds.with / seconds.without);
 }
 
-/** Of a generated company; both of ours get the same. */
+/** Invoices and payments of a generated company, used for both sides. */
 export function billingRecords(invoices: number): { path: string; all: DemoFile['records'] extends Iterable<infer R> ? R[] : never }[] {
   const [company] = generateInvoices({ timezone: TIMEZONE, until: '2026-06-30T18:00:00Z', seed: 5, companies: 1, invoicesPerCompany: invoices });
   return (company?.files ?? []).filter(({ path }) => path === 'invoices' || path === 'payments').map(({ path, records }) => ({ path, all: [...records] }));
@@ -57,7 +57,7 @@ async function applied(client: pg.Client, table: string, companyId: string, coun
   }
 }
 
-/** What was imported goes, so that every run begins alike. */
+/** Deletes what was imported, so that every run starts from the same state. */
 async function forget(client: pg.Client, companies: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select format('%I.%I', table_schema, table_name) as name from information_schema.columns join information_schema.tables using (table_schema, table_name)

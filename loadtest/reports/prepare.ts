@@ -1,5 +1,4 @@
-// The data of both sides, made once: rows by COPY into reporting's read models, the same rows in plain tables with plain indexes,
-// and sums of them.
+// Creates the data of both sides once: rows copied into reporting's read models, the same rows in plain tables with plain indexes, and sums.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keepingSettings, schema } from '@truckroll/reporting/schema';
@@ -15,13 +14,13 @@ import { createRaw } from './raw.ts';
 import { tablesOf } from './rows.ts';
 import { makeSums } from './sums.ts';
 
-/** Grows when what is stored changes: older data is then refused. */
+/** Increase when the stored data changes: older data is then refused. */
 const VERSION = 1;
 const ROWS_AT_ONCE = 10_000;
-/** As integrations will tell it: nothing is to be refreshed then. */
+/** Same as the event that integrations publishes, so that reporting does not refresh anything. */
 const COMPANY = 'insert into companies (company_id, projection, time_zone, costing_enabled, verified_only) values ($1, 1, $2, true, false)';
 
-/** Connects with reporting's settings: triggers take its writes for those of this release. */
+/** Connects with reporting's settings, so that triggers accept the writes as those of this release. */
 export async function connectAsReporting(stack: Stack): Promise<pg.Client> {
   const options = Object.entries(keepingSettings)
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -35,9 +34,9 @@ export function keysOf(stack: Stack): KeyFile {
   return new KeyFile(join(stack.folder, 'keys.json'));
 }
 
-/** Does nothing where the database holds the data already. What was begun and cut off is begun again. */
+/** Does nothing if the database already holds the data; restarts an interrupted preparation. */
 export async function prepareReports(stack: Stack, set: ReportSet): Promise<void> {
-  // What is measured are the tables of now, also where the data was made by an earlier release.
+  // Existing data is migrated, so that the current tables are measured.
   const upgrade = () => migrate({ url: stack.databaseUrl, schema: schema.schema, sets: schema.migrations });
   const client = await connectAsReporting(stack);
   try {
@@ -70,7 +69,7 @@ async function isPrepared(client: pg.Client, folder: string): Promise<boolean> {
   const { rows: known } = await client.query<{ there: boolean }>(`select to_regclass('raw.prepared') is not null as there`);
   if (known[0]?.there !== true) return false;
   const { rows } = await client.query<{ version: number }>('select version from raw.prepared');
-  // Kafka remembers how far reporting had read: a new database beside it would wait for what it never sees again.
+  // Kafka keeps reporting's offsets: with a new database, reporting would wait for events that it has already consumed.
   if (rows[0]?.version !== VERSION) throw new Problem(`The data is of an earlier benchmark: remove ${folder} and run again.`);
   return true;
 }
@@ -86,13 +85,13 @@ function* batches(rows: Iterable<readonly Value[]>): Generator<(readonly Value[]
   yield batch;
 }
 
-/** Takes the company's sums away and resolves to the seconds until reporting has made them. */
+/** Retires the company's sums. Resolves to the seconds until reporting has rebuilt them. */
 export async function firstBuild(client: pg.Client, companyId: string): Promise<number> {
   await client.query(`update generations set state = 'retired' where company_id = $1`, [companyId]);
   return await built(client, companyId);
 }
 
-/** Resolves when the company's sums are there, to the seconds that it took. */
+/** Resolves to the seconds until the company's sums exist. Throws Problem if another process writes to the database. */
 export async function built(client: pg.Client, companyId: string): Promise<number> {
   const startedAt = performance.now();
   for (let told = performance.now(); ; await delay(100)) {

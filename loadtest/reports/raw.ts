@@ -1,5 +1,4 @@
-// What the reports are compared with: the usual tables of such records, each indexed by (company, date) and (company, each
-// dimension), and the SQL that everybody would write.
+// The baseline of the reports: ordinary tables, indexed by (company, date) and (company, each dimension), and the obvious SQL.
 import type { Question, SummaryDefinition } from '@truckroll/reporting/reports';
 import { measuresOf } from '@truckroll/reporting/reports';
 import type pg from 'pg';
@@ -58,7 +57,7 @@ export async function createRaw(client: pg.Client): Promise<void> {
   }
 }
 
-/** Rows that are counted, with the measures as columns. */
+/** Counted rows, with the measures as columns. */
 export const SOURCES: Readonly<Record<SummaryDefinition['name'], { from: string; at: string; standing: string; measures: Readonly<Record<string, string>> }>> =
   {
     invoice: { from: 'raw.invoices f', at: 'issued_at', standing: 'status', measures: { invoice_count: 'count(*)' } },
@@ -87,7 +86,7 @@ export interface Asked {
   readonly limit: number;
 }
 
-/** One SELECT of (start, value, measures…) for the first page. */
+/** A SELECT of (start, value, measures…) for the first page. */
 export function rawStatement(
   { summary, companyId, groupBy, filters, standings }: Question,
   { bucket, start, end, limit }: Asked,

@@ -1,10 +1,9 @@
-// Rows of reporting's read models, as its subscriber would have stored them.
+// Rows of the read models in reporting, as its subscriber would have stored them.
 import { JOB_CLASS_NAMES, shapeNamed } from '@truckroll/contract';
 import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Value } from '../data/copy.ts';
 import { JOB_TYPES, MEMBERS, SPARE_JOBS, UNITS, YEARS, idOf, type ReportSet } from './company.ts';
 
-/** Rows of one table, by column. */
 export interface Table {
   readonly name: string;
   readonly columns: readonly string[];
@@ -13,17 +12,17 @@ export interface Table {
 
 const HOUR = 3_600_000;
 const FROM = Date.parse(`${YEARS.start}T12:00:00Z`);
-/** Ends so early that what follows an invoice lies in the same years. */
+/** Ends early enough that payments and refunds of an invoice fall in the same years. */
 const SPAN = Date.parse(`${YEARS.end}T00:00:00Z`) - FROM - 40 * 24 * HOUR;
 const CLASSES = Object.keys(JOB_CLASS_NAMES);
 const METHODS = ['CARD', 'CARD', 'CARD', 'ACH', 'ACH', 'CHECK', 'CASH', 'PAYPAL'];
 const REFUNDED_EVERY = 50;
-/** Of a hundred records, those whose unit or class is not the usual one of their job type. */
+/** Percentage of records with another unit, and with another class, than is usual for their job type. */
 const UNUSUAL = 10;
-/** By the generated names of the enumeration. */
+/** Keyed by the enumeration's generated names. */
 const generatedClass = shapeNamed('truckroll.reporting.v1.JobFinancials').byName.get('job_class')?.enum?.generated;
 
-/** Between 0 and 1; the same for the same numbers. */
+/** Pseudorandom number between 0 and 1, the same for the same arguments. */
 function draw(number: number, salt: number): number {
   let state = Math.imul(number ^ 0x5bd1e995, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b);
   state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
@@ -34,7 +33,7 @@ function draw(number: number, salt: number): number {
 const pick = (number: number, salt: number, count: number): number => Math.floor(draw(number, salt) * count);
 const instant = (ms: number): string => new Date(ms).toISOString();
 
-/** Who, what kind of work and when, of a job or of what stands for itself. */
+/** Customer, kind of work and time of a job or of an invoice without a job. */
 function workOf(number: number, { accounts }: ReportSet) {
   const type = pick(number, 2, JOB_TYPES);
   const unusual = pick(number, 3, 100);
@@ -44,7 +43,7 @@ function workOf(number: number, { accounts }: ReportSet) {
     // Some customers come much more often than others.
     account: idOf('account', Math.floor(draw(number, 1) ** 1.5 * accounts)),
     unit: idOf('unit', unit),
-    // Some records are not mapped.
+    // Some records have no job type.
     type: unusual === 50 ? null : idOf('type', type),
     jobClass: CLASSES[jobClass] as string,
     at: FROM + Math.floor(draw(number, 6) * SPAN),
@@ -70,7 +69,7 @@ export function tablesOf(set: ReportSet, companyId: string): Table[] {
     for (let number = 0; number < count; number++) yield number;
   };
   const amount = (number: number): number => 5000 + pick(number, 8, 400_000);
-  // The first invoices belong to a job each; the others stand for themselves, as maintenance fees do.
+  // The first invoices belong to a job each; the others have no job, like maintenance fees.
   return [
     {
       name: 'invoices',

@@ -1,5 +1,5 @@
-// The sums of the company by SQL: the builder, which adds fact by fact as changes come, would take most of an hour beside other
-// work. Nothing is timed before the product's reading of them has given the rows that plain SQL gives.
+// Creates the company's sums by SQL: the builder adds fact by fact and would take most of an hour on a busy machine. Comparisons with plain
+// SQL check the sums before anything is timed.
 import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf } from '@truckroll/reporting/reports';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
@@ -8,7 +8,7 @@ import { SOURCES } from './raw.ts';
 
 const GENERATION = 1;
 
-/** From the plain tables; in their keys' order, as an index would be after a REINDEX. */
+/** Inserts in the order of the keys, so that the indexes are as compact as after a REINDEX. */
 export async function makeSums(client: pg.Client, companyId: string): Promise<void> {
   const startedAt = performance.now();
   const valueOf = (dimension: string): string => `coalesce(${dimension}::text, '${NONE}') collate "C"`;

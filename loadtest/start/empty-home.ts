@@ -1,4 +1,4 @@
-// `npm start` as somebody sees it who has just cloned the repository on a machine with Node, Java, Maven and Redis.
+// `npm start` in a fresh clone, on a machine with Node, Java, Maven and Redis.
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { ROOT, choosePort, say } from '@truckroll/local-stack';
 import { rounded } from '../measure/report.ts';
 import { untilReady } from './whole.ts';
 
-/** Where packages come from, if the machine says so. */
+/** Settings of package registries, if the machine has any. */
 const SETTINGS = ['.npmrc', '.config/go/env', '.m2/settings.xml'];
 const DOWNLOADS = { packages: /^installed packages in ([\d.]+) s$/m, kafka: /^Kafka \S+: downloaded in ([\d.]+) s$/m };
 
@@ -22,7 +22,7 @@ export async function emptyHome(folder: string): Promise<Record<string, number>>
   execFileSync('git', ['clone', '-q', '--no-hardlinks', ROOT, clone]);
   const file = `${folder}.log`;
   const log = openSync(file, 'w');
-  // None of what this process was given by the npm that runs it.
+  // Remove the variables that the npm running this benchmark has set.
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|NODE_OPTIONS|NODE_COMPILE_CACHE|XDG_|INIT_CWD|DATABASE_URL|REDIS_URL|KAFKA_BROKERS)/.test(name),
   );

@@ -1,9 +1,9 @@
-// Kafka and nothing else, on the data of an installation that does not run.
+// Starts Kafka alone, on the data of a stopped installation.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Daemon, Ports, Problem, Watchdog, prepareKafka, say } from '@truckroll/local-stack';
 
-/** As npm start runs it, or with the options and settings that it has where nothing is set (bin/kafka-server-start.sh, Kafka's documentation). */
+/** As npm start runs it, or with the defaults of Kafka (bin/kafka-server-start.sh and its documentation). */
 export type KafkaStyle = 'ours' | 'plain';
 
 const PLAIN = [
@@ -16,10 +16,10 @@ const PLAIN = [
   '-XX:+ExplicitGCInvokesConcurrent',
   '-Djava.awt.headless=true',
 ];
-/** Settings that are a choice: the others say who it is, where it listens, where its data lies, and that it is alone. */
+/** Settings that we chose. The others are needed: identity, listeners, data folder, single node. */
 const CHOSEN = /^(auto\.create|message\.max|group\.|num\.|metadata\.|log\.cleaner|broker\.heartbeat)/;
 
-/** Seconds from the launch of Java until Kafka says that it has started. */
+/** Seconds from the launch of Java until Kafka reports that it has started. */
 export async function kafkaAlone(state: string, style: KafkaStyle): Promise<number> {
   const watchdog = new Watchdog();
   const logs = join(state, 'logs');

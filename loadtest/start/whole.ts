@@ -1,4 +1,4 @@
-// `npm start` from its first instruction to ready.json, on a state folder of the benchmark's.
+// Times `npm start` from its first instruction to ready.json, on a state folder of the benchmark.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { COMPILED, bundleOf } from '../../scripts/bundles.mjs';
 const POLL_MS = 20;
 const LONGEST_MS = 600_000;
 const PROGRAM = 'loadtest/idle/start-main.ts';
-/** npm and what npm start does before it starts anything, then what it starts: see scripts/run.mjs. */
+/** What npm start does first, then what it starts: see scripts/run.mjs. */
 const COMMAND = 'npm run -s generate && exec "$0" "$1" "$2"';
 
-/** Seconds until the installation is ready; it is stopped afterwards. */
+/** Seconds until the installation is ready. Stops it afterwards. */
 export async function started(state: string): Promise<number> {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const log = openSync(`${state}.log`, 'a');
@@ -23,7 +23,7 @@ export async function started(state: string): Promise<number> {
   return await untilReady(child, join(state, 'ready.json'), startedAt, `${state}.log`);
 }
 
-/** Seconds from `startedAt` until the file is there, which is written when everything can be used. Stops the child. */
+/** Seconds from `startedAt` until the file exists, which is written when the system can be used. Stops the child. */
 export async function untilReady(child: ChildProcess, file: string, startedAt: number, log: string): Promise<number> {
   const exited = new Promise((resolve) => child.once('exit', resolve));
   try {

@@ -1,11 +1,11 @@
-// Companies and keys, made by the command line that operators use.
+// Creates companies and keys with the operators' command line.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { run } from '@truckroll/cli';
 import type { BenchmarkCompany } from '../data/companies.ts';
 import { callCredential } from './programs.ts';
 
-/** More than any machine answers in a minute: limits are counted all the same. */
+/** Unreachable on any machine; requests are still counted. */
 const PER_MINUTE = '100000000';
 const UNLIMITED = ['--reads-per-minute', PER_MINUTE, '--writes-per-minute', PER_MINUTE, '--reports-per-minute', PER_MINUTE];
 const EMAIL = 'load.test@example.com';
@@ -15,7 +15,7 @@ export class Operator {
 
   readonly #limits: readonly string[];
 
-  /** `limits` are the options of new keys; without any, keys have the usual limits. */
+  /** `limits` are options for new keys; if empty, keys have the usual limits. */
   constructor(integrationsPort: number, limits: readonly string[] = UNLIMITED) {
     this.#limits = limits;
     this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}`, CALL_CREDENTIAL: callCredential('operator') };
@@ -27,7 +27,7 @@ export class Operator {
     await this.#truckroll('company', 'create', '--id', id, '--name', name, '--timezone', timezone);
   }
 
-  /** A key for reading and writing as fast as it goes. */
+  /** Creates a key for reading and writing, with the limits of this operator. */
   async createKey(companyId: string): Promise<string> {
     const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', EMAIL];
     const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
@@ -35,7 +35,7 @@ export class Operator {
     return value;
   }
 
-  /** Of the user who has the key: for what keys may not do, signed by the development issuer. */
+  /** Token of the user who owns the key, signed by the development issuer, for operations that keys may not perform. */
   async token(companyId: string): Promise<string> {
     return (await this.#truckroll<{ token: string }>('token', '--company', companyId, '--user', EMAIL)).token;
   }
@@ -54,7 +54,7 @@ export class Operator {
   }
 }
 
-/** Keys by company, kept in a file: they are shown once. */
+/** Stores keys by company in a file, because the system shows them only once. */
 export class KeyFile {
   readonly #file: string;
   readonly #keys: Record<string, string>;
@@ -74,7 +74,7 @@ export class KeyFile {
     return key;
   }
 
-  /** For data that is made anew. */
+  /** For data that is recreated. */
   forget(): void {
     rmSync(this.#file, { force: true });
     for (const id of Object.keys(this.#keys)) delete this.#keys[id];

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { parentOf } from '../measure/cpu.ts';
 import type { Stack } from './stack.ts';
 
-/** The process whose children serve the connections. */
+/** The postmaster, whose children serve the connections. */
 export async function postgresPid(stack: Stack): Promise<number> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-// The system as it is measured: every part a process of its own, with the settings of production.
+// The system under measurement: every component in its own process, with production settings.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
@@ -14,7 +14,7 @@ export interface Services {
   stop(name: ServiceName): Promise<void>;
 }
 
-/** Whoever calls in a benchmark: this process stands for the operator and the dispatcher, and asks as the gateway does. */
+/** Credentials of the callers that this process acts as: gateway, operator and dispatcher. */
 const CALLERS: readonly CallCredential[] = (['gateway', 'operator', 'webhook-dispatcher'] as const).map(newCallCredential);
 const CALLER_CREDENTIALS = CALLERS.map(acceptanceOf).join();
 
@@ -23,7 +23,7 @@ export function callCredential(caller: CallCredential['caller']): string {
   return CALLERS.find((credential) => credential.caller === caller)?.text ?? '';
 }
 
-/** What only one service must be told. Nothing sealed outlives a run. */
+/** Extra settings by service. The key is new for each run: no sealed secret is kept. */
 const OWN: Partial<Record<ServiceName, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
 
 export async function startServices(
@@ -48,14 +48,14 @@ export async function startServices(
   };
 }
 
-/** Starts the gateway in front of the services that run. Cursors live as long as it: its key is made anew. */
+/** Starts the gateway in front of the running services. Its cursor key is new, so cursors do not outlive it. */
 export function startGateway(
   stack: Stack,
   { running }: { running: Partial<Services['running']> },
   env: Record<string, string> = {},
   checkout = ROOT,
 ): Promise<Running> {
-  // The gateway becomes ready when each service has answered a health check: integrations answers for those that a benchmark does not use.
+  // The gateway is ready once each service has answered a health check; integrations stands in for services that a benchmark does not run.
   const address = (name: ServiceName): string => `127.0.0.1:${(running[name] ?? running.integrations)?.port}`;
   return stack.launch({
     name: 'gateway',
@@ -68,7 +68,7 @@ export function startGateway(
       CALL_CREDENTIAL: callCredential('gateway'),
       IDENTITY_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,
-      // All clients of a load test have one address.
+      // All clients of a load test share one address.
       MAX_CONNECTIONS_PER_ADDRESS: '10000',
       ...env,
     },

@@ -1,4 +1,4 @@
-// Backing servers of the benchmarks' own, with data that is kept between runs, and the processes that are measured.
+// Backing servers of the benchmarks, with data that is kept between runs, and the processes under measurement.
 import { join, resolve } from 'node:path';
 import {
   Daemon,
@@ -23,7 +23,7 @@ const READY_MS = 60_000;
 
 export interface Running {
   readonly pid: number;
-  /** Of what it serves. */
+  /** Port for requests. */
   readonly port: number;
   readonly metricsPort: number;
   stop(): Promise<void>;
@@ -31,24 +31,24 @@ export interface Running {
 
 export interface Launch {
   readonly name: string;
-  /** Below this checkout, or a whole path. */
+  /** Absolute, or relative to this checkout. */
   readonly script: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it answers /readyz on its own port, for it has no other. */
+  /** Whether it has no separate metrics port and answers /readyz on its only port. */
   readonly onePort?: boolean;
 }
 
-/** Of one of our programs, by its name. */
+/** NODE_OPTIONS by name of the program. */
 type NodeOptions = (name: string) => string;
 
-/** Everything that a benchmark starts. The watchdog stops it also when this process is killed. */
+/** Everything that a benchmark starts. The watchdog stops it even if this process is killed. */
 export class Stack {
   readonly databaseUrl: string;
   readonly #servers: Servers;
   readonly #watchdog: Watchdog;
   readonly #release: () => void;
-  /** Where data, logs and lists of requests are. */
+  /** Folder of data, logs and request lists. */
   readonly folder: string;
   readonly #nodeOptions: NodeOptions | undefined;
 
@@ -61,7 +61,7 @@ export class Stack {
     this.#release = release;
   }
 
-  /** Servers that the environment names are used as they are; the database is made where it is missing. */
+  /** Uses servers that the environment names, and creates the database if it is missing. */
   static async start(database: string, folder = FOLDER, nodeOptions?: NodeOptions): Promise<Stack> {
     const lock = lockState(folder, 'a benchmark');
     const record = join(folder, 'processes.json');
@@ -78,7 +78,7 @@ export class Stack {
     }
   }
 
-  /** Process number of Redis or Kafka, where it was started here. */
+  /** Process id of Redis or Kafka; undefined if it was not started here. */
   pidOf(server: 'redis' | 'kafka'): number | undefined {
     return this.#servers.running.get(server)?.daemon.pid;
   }
@@ -87,7 +87,7 @@ export class Stack {
     return { ...serverEnvironment(this.#servers), DATABASE_URL: this.databaseUrl };
   }
 
-  /** Starts one of our programs as production does and waits until it is ready to serve. */
+  /** Starts a program as in production and waits until it is ready. */
   async launch({ name, script, args = [], env = {}, onePort = false }: Launch): Promise<Running> {
     const port = await choosePort();
     const metricsPort = onePort ? port : await choosePort(new Set([port]));
@@ -108,7 +108,7 @@ export class Stack {
     return { pid: daemon.pid as number, port, metricsPort, stop: async () => void (await daemon.stop()) };
   }
 
-  /** Starts one of our programs that serves nobody, and goes away at once when it is stopped. */
+  /** Starts a program that serves no requests. It is killed when stopped. */
   startClient(client: Omit<Launch, 'onePort'>): Daemon {
     return this.#start(client, { order: 'gateway', stopSignal: 'SIGKILL', graceMs: 1000 });
   }
@@ -125,7 +125,7 @@ export class Stack {
     });
   }
 
-  /** In addition to those that this process has, of a profiler for example. */
+  /** Added to this process's own NODE_OPTIONS, such as a profiler's. */
   #nodeOptionsOf(name: string): Record<string, string> {
     if (this.#nodeOptions === undefined) return {};
     return { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${this.#nodeOptions(name)}`.trim() };

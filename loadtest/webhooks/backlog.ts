@@ -1,5 +1,4 @@
-// How fast a backlog goes: from the commit that puts it into scheduling's outbox until every event was answered with 2xx
-// and its attempt is stored.
+// The rate of a backlog: from the commit that puts it into scheduling's outbox until every event was answered 2xx and its attempt stored.
 import { randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
@@ -9,12 +8,12 @@ import type { Database } from '@truckroll/service-kit';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const CHUNK = 1000;
-/** Between looks whether everything is stored; adds half of it to what is measured. */
+/** Poll interval in ms; adds half of it to the result. */
 const LOOK_MS = 20;
 
-/** Events a second. `database` is that of the system, in any schema. */
+/** Events a second. `database` connects to the system's database, with any schema. */
 export async function drainBacklog(database: Database, endpoints: readonly Endpoint[], sinks: Sinks, count: number): Promise<number> {
   sinks.take();
   const at = now();
@@ -36,7 +35,7 @@ async function anyQueued(database: Database, endpoints: readonly Endpoint[]): Pr
   return rows[0]?.any === true;
 }
 
-/** As scheduling tells of a service request that was recorded. */
+/** The event that scheduling publishes for a new service request. */
 function created(company_id: string, timestamp: number): OutgoingEvent {
   const [id, subject, type] = [randomUUID(), randomUUID(), 'service_request.created'];
   const data = {

@@ -1,4 +1,3 @@
-// Companies with one endpoint each, and companies with several.
 import { CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Channel } from '@truckroll/service-kit';
@@ -11,14 +10,14 @@ export interface Endpoint {
 
 const TIME_ZONE = 'America/Chicago';
 
-/** A company for each URL, with one endpoint there. */
+/** Creates a company for each URL, with one endpoint. */
 export async function createEndpoints(integrations: Channel, urls: readonly string[]): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (const url of urls) endpoints.push(...(await createCompany(integrations, [url])));
   return endpoints;
 }
 
-/** One company with an endpoint for each URL. */
+/** Creates one company with an endpoint for each URL. */
 export async function createCompany(integrations: Channel, urls: readonly string[]): Promise<Endpoint[]> {
   const companies = integrations.client(CompanyAdminServiceService);
   const users = integrations.client(UserAdminServiceService);

@@ -1,4 +1,4 @@
-// How fast service requests are recorded, one a call, while what they cause is sent.
+// How fast service requests are recorded, one per call, while their webhooks are sent.
 import { randomUUID } from 'node:crypto';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { IntakeServiceService, RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -6,7 +6,7 @@ import type { Callers } from '@truckroll/service-kit';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
-/** Calls at once: each begins when one before it has been answered. */
+/** Concurrent calls; each caller starts its next call after the previous answer. */
 const CALLERS = 64;
 
 export function newRequest(company_id: string): RecordServiceRequestRequest {
@@ -20,7 +20,7 @@ export function newRequest(company_id: string): RecordServiceRequestRequest {
   };
 }
 
-/** Calls a second, to all endpoints' companies in turn. Resolves when everything has been received. */
+/** Calls a second, to all endpoints' companies in turn. Resolves when all webhooks have been received. */
 export async function measureIntake(
   intake: Callers<typeof IntakeServiceService>,
   endpoints: readonly Endpoint[],

@@ -1,12 +1,11 @@
-// Receivers of webhooks in a process of their own, so that what measures does not wait for what is measured: one server
-// that answers at once and tells when, one that only answers, one that takes connections and never says a word, and one
-// that takes ten seconds to say that all is well.
+// Webhook receivers in their own process, so that receiving does not delay the measuring process: one answers at once and reports receipts,
+// one only answers, one accepts connections and never answers, and one answers after ten seconds.
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { now } from '@truckroll/contract';
 import type { Receipt } from './sinks.ts';
 
-/** How often receipts are told. */
+/** Interval at which receipts are sent to the parent. */
 const TELL_MS = 20;
 const SLOW_MS = 10_000;
 
@@ -54,7 +53,7 @@ setInterval(() => {
   process.send?.(receipts);
   receipts = [];
 }, TELL_MS);
-// Gone with its parent, however that ended.
+// Exits with its parent, even if that is killed.
 process.once('disconnect', () => process.exit());
 
 async function read(request: IncomingMessage): Promise<string> {

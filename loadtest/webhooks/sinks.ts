@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { parseInstant } from '@truckroll/contract';
 import { choosePort } from '@truckroll/local-stack';
 
-/** An event's id, its own time, and when the whole of it was received, in microseconds. */
+/** Event id, timestamp of the event, and time of complete receipt in µs. */
 export type Receipt = readonly [id: string, timestamp: string, receivedAt: number];
 
 export interface Sinks {
   readonly pid: number;
-  /** Environment of the services that send to them. All receivers share one address here, so its limit is lifted. */
+  /** Settings for the services that send to them. All receivers share one address, so the limit of connections per address is lifted. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Of what answers, what answers and is not counted, what never answers, what answers after 10 s, and what refuses connections. */
+  /** `well` and `spare` answer at once, `spare` without being counted; `hanging` never answers, `slow` answers after 10 s, `dead` refuses connections. */
   readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'slow' | 'dead', string>>;
-  /** Microseconds from the event's own time to its first receipt, of every event since the last call. */
+  /** Microseconds from an event's timestamp to its first receipt, for each event since the last call. */
   take(): number[];
-  /** Resolves when so many different events have been received since the last take. */
+  /** Resolves when `count` different events have been received since the last take. */
   until(count: number): Promise<void>;
   stop(): void;
 }

@@ -1,5 +1,4 @@
-// A steady stream of service requests, recorded as the company's own systems record them: each at its time, whether those
-// before have been answered or not.
+// A steady stream of service requests: each is recorded on schedule, whether earlier ones were answered or not.
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Callers } from '@truckroll/service-kit';
 import type { Endpoint } from './endpoints.ts';
@@ -7,7 +6,7 @@ import { newRequest } from './intake.ts';
 import type { Sinks } from './sinks.ts';
 
 export interface Latency {
-  /** Milliseconds from an event's own time, which is before its commit, to its receipt. */
+  /** Milliseconds from an event's timestamp, which precedes its commit, to its receipt. */
   readonly p50: number;
   readonly p99: number;
 }
@@ -15,15 +14,15 @@ export interface Latency {
 export interface Stream {
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly sinks: Sinks;
-  /** Those whose receipts are measured, and the others. */
+  /** Endpoints whose receipts are measured, and the others. */
   readonly measured: readonly Endpoint[];
   readonly others: readonly Endpoint[];
-  /** Events a second for all of them, as many for each. */
+  /** Events a second over all endpoints, evenly distributed. */
   readonly rate: number;
   readonly seconds: number;
 }
 
-/** Resolves when everything for those that are measured has been received. */
+/** Resolves when the measured endpoints have received everything. */
 export async function measureStream({ intake, sinks, measured, others, rate, seconds }: Stream): Promise<Latency> {
   sinks.take();
   const endpoints = mixed(measured, others);
@@ -49,7 +48,7 @@ export async function measureStream({ intake, sinks, measured, others, rate, sec
 
 type Mixed = Endpoint & { isMeasured: boolean };
 
-/** All endpoints in turn, the others spread evenly among those that are measured. */
+/** All endpoints in turn, with the others spread evenly among the measured ones. */
 function mixed(measured: readonly Endpoint[], others: readonly Endpoint[]): Mixed[] {
   const placed = (endpoints: readonly Endpoint[], isMeasured: boolean) =>
     endpoints.map((endpoint, i) => ({ ...endpoint, isMeasured, place: (i + 0.5) / endpoints.length }));

@@ -1,4 +1,4 @@
-// What sends webhooks, as it is measured, to receivers on this machine.
+// The services that send webhooks, and receivers on this machine.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { STATE } from '@truckroll/local-stack';
@@ -11,16 +11,16 @@ import { createEndpoints, type Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
 export const DATABASE = 'truckroll_webhooks';
-/** Of its own: it can run beside the other benchmarks’ data. */
+/** A separate folder, so that it can run next to the other benchmarks' data. */
 export const FOLDER = join(STATE, 'benchmarks-webhooks');
 
-/** Integrations, scheduling and the dispatcher, who know nothing of earlier runs. `database` is in scheduling's schema. */
+/** Starts integrations, scheduling and the dispatcher without data from earlier runs. `database` uses scheduling's schema. */
 export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'environment'>, env: Record<string, string> = {}) {
   const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
-  // Neither secrets nor what an interrupted run has left behind outlive a run.
+  // Secrets change with each run, and an interrupted run may have left data.
   for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
   const shared = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, ...sinks.environment, LOG_LEVEL: 'error', ...env };
-  // Services say why they refuse something, which ends the run.
+  // Log warnings here: services explain refusals, which end the run.
   const services = await startServices(stack, ['integrations', 'scheduling'], { ...shared, LOG_LEVEL: 'warn' });
   const { integrations, scheduling } = services.running;
   const dispatcher = await stack.launch({
@@ -35,7 +35,7 @@ export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'en
     PostgreSQL: [await postgresPid(stack)],
     receivers: [sinks.pid],
   };
-  /** So many companies with one endpoint each, at these URLs in turn. */
+  /** Creates `count` companies with one endpoint each, cycling through the URLs. */
   const create = (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> =>
     createEndpoints(
       services.channels.integrations,

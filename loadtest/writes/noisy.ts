@@ -1,4 +1,4 @@
-// What one company's flood does to the reads of another: `truckroll simulate` twice on one, beside a reader of the other.
+// How one company's flood, two `truckroll simulate`, affects the reads of another company.
 import { setPriority } from 'node:os';
 import { say, type Daemon } from '@truckroll/local-stack';
 import { cpuText, perEach, withCpu, type Groups } from '../measure/cpu.ts';
@@ -9,38 +9,38 @@ import type { Running, Stack } from '../system/stack.ts';
 
 const FLOODS = 2;
 const READER_CONNECTIONS = 4;
-/** Events by which a flood is under way, with everything compiled that it needs, and how long it may take to begin. */
+/** Events after which the flood has compiled its code, and the time it may take to get there. */
 const FLOWING = 1000;
 const BEGIN_MS = 60_000;
-/** Without an event, all of a flood has been answered. */
+/** Time without an event after which a flood is over. */
 const STILL_MS = 500;
 
 export interface Noise {
   readonly stack: Stack;
   readonly gateway: Running;
   readonly scheduling: Running;
-  /** Of the company that floods. */
+  /** Key of the flooding company. */
   readonly floodKey: string;
   /** Requests of the reader: see requests.lua. */
   readonly file: string;
   readonly rounds: number;
   readonly seconds: number;
-  /** Whose processor time is told. */
+  /** Processes whose CPU time is reported. */
   readonly groups: Groups;
-  /** Resolves when nothing is left of what was measured before. */
+  /** Resolves when nothing of an earlier measurement is left to publish. */
   settled(): Promise<void>;
 }
 
 export interface NoiseFigures {
-  /** The reader's p99 beside the flood ÷ without it, median of the rounds. */
+  /** The reader's p99 with the flood ÷ without it, median of the rounds. */
   readonly ratio: number;
-  /** Calls of scheduling that were refused with 503, whoever's. */
+  /** Calls that scheduling rejected as unavailable (503), of either company. */
   readonly unavailable: number;
   /** Events of the flood a second. */
   readonly events: number;
 }
 
-/** Throws where any request of the reader is not answered with 200. */
+/** Throws if any of the reader's requests is not answered with 200. */
 export async function measureNoise(noise: Noise): Promise<NoiseFigures> {
   const { gateway, scheduling, file, rounds, seconds, groups, settled } = noise;
   const read = (seed: number) => runLoad({ port: gateway.port, connections: READER_CONNECTIONS, seconds, file, seed });
@@ -69,7 +69,7 @@ export async function measureNoise(noise: Noise): Promise<NoiseFigures> {
   return { ratio: median(ratios), unavailable: unavailable - before.unavailable, events: flooded / (rounds * seconds) };
 }
 
-/** Resolves when nothing is left of a flood that has ended: what it asked for last may wait for its turn a moment longer. */
+/** Resolves when the flood is over. Its last requests may still be queued when its clients have ended. */
 async function still(scheduling: Running, settled: () => Promise<void>): Promise<void> {
   for (let before = -1, now = 0; before !== now; ) {
     await settled();
@@ -79,7 +79,7 @@ async function still(scheduling: Running, settled: () => Promise<void>): Promise
   }
 }
 
-/** The clients yield to the system, for they would run on other machines; and are its children themselves, so that none outlives its round. */
+/** The clients run at low priority, because they would be on other machines. They are direct children, so that none outlives its round. */
 function startFlood({ stack, gateway, scheduling, floodKey }: Noise): Daemon[] {
   const args = ['simulate', '--url', `http://127.0.0.1:${gateway.port}`, '--speed', '600', '--per-hour', '600', '--minutes', '1000000'];
   const env = { SCHEDULING_ADDRESS: `127.0.0.1:${scheduling.port}`, CALL_CREDENTIAL: callCredential('operator'), TRUCKROLL_API_KEY: floodKey };
@@ -90,7 +90,7 @@ function startFlood({ stack, gateway, scheduling, floodKey }: Noise): Daemon[] {
   });
 }
 
-/** Resolves once the flood is under way, to the events so far. */
+/** Resolves to the number of events once the flood is in full flow. */
 async function flowing(scheduling: Running): Promise<number> {
   const { published } = await counted(scheduling);
   for (const until = performance.now() + BEGIN_MS; performance.now() < until; ) {

@@ -1,4 +1,4 @@
-// What writes are measured on: a company with visits to staff, and the load of the two writes.
+// The company with visits to staff, and the load of the two writes.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,12 +14,11 @@ import type { ServiceName } from '../system/programs.ts';
 import type { Running } from '../system/stack.ts';
 
 export const DATABASE = 'truckroll_writes';
-/** Of its own: it can run beside the other benchmarks’ data. */
+/** A separate folder, so that it can run next to the other benchmarks' data. */
 export const FOLDER = join(STATE, 'benchmarks-writes');
 export const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
 const PAGE = 100;
 
-/** A visit as the API shows it. */
 export interface Visit {
   readonly id: string;
   readonly revision: string;
@@ -27,7 +26,7 @@ export interface Visit {
   readonly [field: string]: any;
 }
 
-/** Makes the company and its records where they are missing. Resolves to a key of its. */
+/** Creates the company and its records if they are missing. Resolves to a key of the company. */
 export async function prepareCompany(operator: Operator, channels: Readonly<Record<ServiceName, Channel>>): Promise<string> {
   await operator.createCompany(COMPANY);
   const key = await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(COMPANY.id, operator);
@@ -36,12 +35,12 @@ export async function prepareCompany(operator: Operator, channels: Readonly<Reco
   return key;
 }
 
-/** Nobody publishes what scheduling tells, for as long as this session lives. */
+/** Takes the lock of scheduling's relay, so that no events are published while this session lives. */
 export async function stopPublishing(client: pg.Client): Promise<void> {
   await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [relayLock('scheduling')]);
 }
 
-/** Additions and removals in turn, on whoever listens there and has these visits. */
+/** Alternating additions and removals, for any server that has these visits. */
 export function writeLoad(key: string, connections: number): (port: number, visits: readonly Visit[], seconds: number) => Promise<Outcome> {
   const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
   return (port, visits, seconds) => {
@@ -65,7 +64,7 @@ export async function readVisits(gateway: Running, key: string): Promise<Visit[]
   return visits;
 }
 
-/** The same order in every run, and no order of the data. */
+/** Shuffles reproducibly, so that the order is unrelated to that of the data. */
 function shuffled<T>(values: readonly T[]): T[] {
   let state = 1;
   const random = (): number => (state = (state * 48_271) % 0x7fffffff);

@@ -1,5 +1,5 @@
-// The two writes beside the usual service with the same promises (baseline/writes), in turn, on the same database. Nobody
-// publishes meanwhile: this session holds the lock by which scheduling's relay would.
+// Compares the two writes with the baseline of baseline/writes, alternating on the same database. This session holds the lock of scheduling's
+// relay, so that no events are published.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,8 @@ import type { Running, Stack } from '../system/stack.ts';
 import { stopPublishing, type Visit } from './system.ts';
 
 const SCHEMA = join(import.meta.dirname, '../baseline/writes/schema.sql');
-/** Visits whose bodies are compared. */
 const COMPARED = 50;
-/** By then both sides run what V8 has compiled for what they do most. */
+/** By then V8 has compiled the hot code of both sides. */
 const WARM_UP_SECONDS = 15;
 const STILL_MS = 50;
 
@@ -28,11 +27,11 @@ export interface Beside {
   readonly key: string;
   readonly rounds: number;
   readonly seconds: number;
-  /** Starts the system, of this checkout or of another one, with what its processor time is told by. */
+  /** Starts the system from this checkout or another one. `groups` are the processes whose CPU time counts. */
   start(checkout?: string): Promise<{ gateway: Running; groups: Groups; visits(): Promise<readonly Visit[]> }>;
-  /** Of the system that stands beside this one, if any. */
+  /** Checkout to compare this one with. */
   readonly before?: string | undefined;
-  /** Load on whoever listens there, which has these visits. */
+  /** Runs the load against the server at `port`, which has these visits. */
   write(port: number, visits: readonly Visit[], seconds: number): Promise<Outcome>;
   readonly postgres: number;
 }
@@ -41,7 +40,7 @@ export interface Beside {
 export interface Ratios {
   /** Writes a second ÷ those of the other side. */
   readonly throughput: number;
-  /** Processor time of a write ÷ that of the other side's. */
+  /** CPU time of a write ÷ that of the other side. */
   readonly cpu: number;
 }
 
@@ -114,8 +113,8 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
 }
 
 /**
- * The generator does not wait for its last answers: the revisions of those visits are still to change. Nor does PostgreSQL
- * vacuum, on the account of whoever is measured, what others have left.
+ * Resolves when the database is idle. The generator does not wait for its last answers, so visits may still change; and autovacuum of
+ * earlier rounds would count for the side that is measured.
  */
 async function nothingUnderWay(client: pg.Client): Promise<void> {
   for (let still = 0; still < 3; ) {
@@ -128,13 +127,13 @@ async function nothingUnderWay(client: pg.Client): Promise<void> {
 
 interface Seen {
   readonly perSecond: number;
-  /** Milliseconds of a write. */
+  /** CPU time of a write, in ms. */
   readonly cpu: number;
 }
 
 const sum = (cpu: CpuMs): number => Object.values(cpu).reduce((total, ms) => total + ms, 0);
 
-/** The usual service's tables, made anew, with what the system shows. */
+/** Recreates the baseline's tables from what the system returns. */
 async function fill(client: pg.Client, { id, timezone }: Beside['company'], key: string, visits: readonly Visit[]): Promise<void> {
   await client.query(`begin; drop schema if exists baseline_writes cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
   const rows = (table: string, columns: string, list: Iterable<readonly Value[]>): Promise<void> =>
@@ -205,7 +204,7 @@ async function fill(client: pg.Client, { id, timezone }: Beside['company'], key:
     `${assignment} visit_id team_member_id`,
     visits.flatMap(({ assignments }) => assignments).map((one) => [...assignment.split(' ').map((name) => one[name]), one.appointment_id, one.team_member.id]),
   );
-  // What imports have left, of both sides. After the checkpoint whole pages are logged while both sides warm up, not in rounds.
+  // Vacuum after the imports of both sides. The checkpoint comes now, so that full-page writes happen during the warm-up, not in rounds.
   await client.query('vacuum (analyze)');
   await client.query('checkpoint');
 }

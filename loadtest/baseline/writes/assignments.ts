@@ -1,5 +1,5 @@
-// The two scheduling writes as a careful user would write them on pg: one transaction with the claim of the idempotency
-// key, the locked visit, the rules, the change, its outbox rows and the stored answer.
+// The two scheduling writes as a careful user of pg would write them: one transaction claims the idempotency key, locks the visit,
+// checks the rules, and stores the change, its outbox rows and the answer.
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { ADD, ANSWER, ANSWERED, APPEND, ASSIGNMENTS, CHANGE_VISIT, CLAIM, HOLD_VISIT, MEMBER, REMOVE, VISIT_OF } from './statements.ts';
@@ -17,7 +17,7 @@ export interface Answer {
   readonly response: unknown;
 }
 
-/** An answer other than a success; nothing is stored. */
+/** An error answer; nothing is stored. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -81,7 +81,7 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): 
     if (found === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
     const row = await holdVisit(client, caller, found['visit_id']);
     const present = await assignmentsOf(client, caller, row['id']);
-    // Gone too where another write removed it while this one waited for the visit.
+    // Also absent if another write removed it while this one waited for the visit.
     const assignment = present.find(({ id }) => id === asked['id']);
     if (assignment === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
     if (ACTIVE.includes(assignment['status'])) throw new Refusal(409, 'ASSIGNMENT_LOCKED', 'The assignment is active or completed.');
@@ -96,7 +96,7 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): 
   });
 }
 
-/** One transaction; a second request with the key waits for the first one’s and gets its answer. */
+/** Runs in one transaction. A second request with the same key waits for the first one and gets its answer. */
 async function perform(
   pool: pg.Pool,
   { id, user_id }: Caller,
@@ -138,7 +138,7 @@ async function assignmentsOf(client: pg.PoolClient, { id }: Caller, visitId: str
   return (await client.query<Row>(ASSIGNMENTS([id, visitId]))).rows.map(assignmentOf);
 }
 
-/** The visit with other assignments. Refuses who has not seen it as it is. */
+/** Returns the visit with its new assignments. Throws Refusal (409) if the caller's revision is out of date. */
 function changed(row: Row, next: readonly Row[], expected: string): Row {
   if (row['revision'] !== expected) throw new Refusal(409, 'STALE_REVISION', 'The visit has changed since it was read.');
   return changedVisit(row, next);

@@ -1,10 +1,9 @@
-// The honest alternative that writes are measured against: one Express process with pg that makes the same promises. Keys
-// and limits are checked, bodies validated; a write and all that belongs to it is one transaction; a request has a line in the
-// log, under the id that its answer bears, and is measured. Nobody publishes.
+// The baseline of the write benchmarks: one Express process with pg that gives the same guarantees. It checks keys and limits, validates
+// bodies, writes everything in one transaction, and logs and times each request under the id in its answer. No events are published.
 //
-// What the system does for a write that this does not: a second line and the duration of every call and statement, proofs of who
-// calls, admission by company, tables of which technicians a visit and a job have, the version that a row was projected by.
-// What this does that the system does not: foreign keys, a trip to Redis for every request, documents as JSON.
+// Only the system: a second log line, the duration of every call and statement, credentials between components, admission by company,
+// tables of the technicians of visits and jobs, the version that a row was projected by.
+// Only this: foreign keys, a trip to Redis for every request, documents as JSON.
 import { createHash, randomUUID } from 'node:crypto';
 import express from 'express';
 import { LRUCache } from 'lru-cache';
@@ -16,10 +15,10 @@ import { Refusal, add, remove, type Answer, type Caller } from './assignments.ts
 import { ASSIGNMENTS, COMPANY_OF_KEY, HOLD_VISIT } from './statements.ts';
 import { assignmentOf, visitOf, type Row } from './visit.ts';
 
-/** A key that is revoked is refused within a second. */
+/** A revoked key is refused within a second. */
 const KEY_BELIEVED_MS = 1000;
 
-/** Of a company over all its keys, in those of one key. */
+/** Limit of a company over all its keys, as a multiple of one key's limit. */
 const COMPANY_FACTOR = 3;
 const WINDOW_SECONDS = 60;
 
@@ -34,7 +33,7 @@ const ofKeys = limiterOf('baseline-key', perMinute);
 const ofCompanies = limiterOf('baseline-company', COMPANY_FACTOR * perMinute);
 const callers = new LRUCache<string, Caller>({ max: 10_000, ttl: KEY_BELIEVED_MS });
 
-// As lean as the system's: lines of a moment leave together.
+// Buffered like the system's log: lines written at the same moment leave together.
 const log = createLog('usual-writes');
 const requests = durations(createMetrics('usual-writes'), 'http_server_request_duration_seconds', 'Requests', ['method', 'route', 'status']);
 
@@ -75,7 +74,6 @@ app.use((error: Error, _request: express.Request, response: express.Response, _n
 const server = app.listen(Number(process.env['PORT'] ?? 8091), '127.0.0.1');
 process.once('SIGTERM', () => server.close(() => void Promise.all([pool.end(), redis.close()])));
 
-/** One line and one observation of each request, when it has been answered. */
 function recorded({ method, path, ip: peer }: express.Request, response: express.Response, next: express.NextFunction): void {
   const startedAt = performance.now();
   const { locals } = response;
@@ -100,7 +98,7 @@ async function allowed(request: express.Request, response: express.Response): Pr
     callers.set(key, (caller = found));
   }
   response.locals['companyId'] = caller.id;
-  // The limit that is nearer is told.
+  // Report whichever limit is closer.
   const [own, company] = await Promise.all([ofKeys.consume(caller.user_id), ofCompanies.consume(caller.id)]).catch((): never => {
     throw new Refusal(429, 'RATE_LIMITED', 'Too many requests.');
   });

@@ -1,4 +1,4 @@
-// The statements of the usual service’s two writes: named, so that each connection plans them once.
+// The statements of the baseline's two writes, named so that each connection plans them once.
 import type pg from 'pg';
 
 const statement =
@@ -28,7 +28,7 @@ export const ANSWER = statement(
   update idempotency_keys set status = $4, location = $5, response = $6 where company_id = $1 and user_id = $2 and key = $3`,
 );
 
-/** The visit with what it shows of its job; its own row is locked. */
+/** Reads the visit with its job's fields, and locks the visit's row only. */
 export const HOLD_VISIT = statement(
   'hold_visit',
   `

@@ -1,4 +1,4 @@
-// A visit as the API shows it, from rows, and what follows from its assignments.
+// A visit as the API shows it, built from rows, and the fields derived from its assignments.
 import { createHash } from 'node:crypto';
 
 export type Row = Record<string, any>;
@@ -30,7 +30,7 @@ function dispatchStatusOf(canceled: boolean, assignments: readonly Row[]): strin
   return statuses.some((status) => status === 'EN_ROUTE' || status === 'COMPLETED') ? 'DISPATCHED' : 'ASSIGNED';
 }
 
-/** The visit with these assignments, which are in their order, rather than those that it had. */
+/** Replaces the assignments of a visit; `assignments` must be in order. */
 export function changedVisit(row: Row, assignments: readonly Row[]): Row {
   const { revision: _, job: __, ...own } = visitOf(row, []);
   const revision = createHash('sha256')
@@ -39,7 +39,6 @@ export function changedVisit(row: Row, assignments: readonly Row[]): Row {
   return visitOf({ ...row, revision, dispatch_status: dispatchStatusOf(row['canceled'], assignments) }, assignments);
 }
 
-/** The visit as its row says, with its assignments. */
 export function visitOf(row: Row, assignments: readonly Row[]): Row {
   const { id, number, job_id, type, description, window_start_at, window_end_at, confirmed, canceled, cancellation_reason, cancellation_note } = row;
   const { created_by_id, created_by_name, created_at, updated_at, kind, starts_at, ends_at } = row;

@@ -1,5 +1,4 @@
-// What scenarios are written against: k6 carries it out when load is made, and Node when only statuses and shapes are held
-// against what was promised.
+// The interface that scenarios use: k6 implements it to make load, Node to check statuses and shapes only.
 
 export interface Ask {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -7,24 +6,24 @@ export interface Ask {
   readonly credential: string;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
-  /** The right answers. */
+  /** Expected statuses. */
   readonly expect: readonly number[];
 }
 
 export interface Answer {
-  /** 0 where none came. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly body: string;
-  /** By its name in small letters. */
+  /** `name` is in lower case. */
   header(name: string): string | undefined;
 }
 
 export interface Client {
-  /** Sends once and counts it as one request of the operation. Never rejects. */
+  /** Sends one request and counts it for the operation. Never rejects. */
   ask(operation: Operation, ask: Ask): Promise<Answer>;
-  /** Tells of an answer that has the right status and is wrong all the same. */
+  /** Reports an answer with an expected status and wrong content. */
   wrong(operation: Operation, what: string): void;
-  /** Whether bodies are read in full. Under load that would cost the generator more than sending. */
+  /** Whether bodies are checked in full. Under load that would cost the generator more than sending. */
   readonly thorough: boolean;
   pause(seconds: number): Promise<void>;
 }
@@ -53,46 +52,45 @@ export const OPERATIONS = [
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** Whose data is asked for. */
 export interface Company {
   readonly key: string;
   /** Ids by the path of their list. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A technician on a visit that is written to. */
+/** A visit and the technician to add to it and remove again. */
 export interface Place {
   readonly visitId: string;
   readonly technicianId: string;
 }
 
-/** Found before anything is sent, by the API itself. */
+/** What the scenarios work with; read from the API before the load starts. */
 export interface World {
-  /** Part of every key and name that a run makes. */
+  /** Part of every key and name that a run creates. */
   readonly run: string;
   readonly startedAt: string;
   readonly usual: Company;
   readonly huge?: Company;
   readonly empty?: Company;
-  /** Of a user of the usual company. */
+  /** Token of a user of the usual company. */
   readonly userToken?: string;
   readonly places: readonly Place[];
-  /** Days of reports: where invoices are. */
+  /** Days of the reports. */
   readonly period: { readonly start: string; readonly end: string };
 }
 
-/** Which iteration of a scenario this is, of all and of its own worker, whose memory `own` is. */
+/** `number` counts the iterations of a scenario; `own` is the memory of one k6 worker. */
 export interface Turn {
   readonly number: number;
   readonly own: Record<string, string | undefined>;
 }
 
-/** Throws where the answer is not JSON. */
+/** Throws if the answer is not JSON. */
 export function parsed<T>({ body }: Answer): T {
   return JSON.parse(body) as T;
 }
 
-/** Where the next page starts, without reading the page: pagination stands behind the data. */
+/** Finds the next page's cursor without parsing the page: pagination comes after the data. */
 export function nextCursor({ body }: Answer): string | undefined {
   const name = '"next_cursor":"';
   const at = body.lastIndexOf(name);

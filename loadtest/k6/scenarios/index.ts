@@ -1,4 +1,4 @@
-// What load is made of. A scenario's iteration sends each of its operations as often as is written here.
+// The scenarios. An iteration sends each operation as often as `sends` says.
 import { detail, filter, filterHuge, list, listEmpty, listHuge } from './reads.ts';
 import { report } from './reports.ts';
 import { webhook } from './webhooks.ts';
@@ -7,9 +7,9 @@ import type { Client, Operation, Turn, World } from './api.ts';
 
 export interface Scenario {
   readonly run: (client: Client, world: World, turn: Turn) => Promise<void>;
-  /** Requests of each operation in an iteration, on the average. */
+  /** Average number of requests of each operation in an iteration. */
   readonly sends: Readonly<Partial<Record<Operation, number>>>;
-  /** What of the world it cannot do without. */
+  /** Part of the world that the scenario requires. */
   readonly needs?: 'huge' | 'empty' | 'userToken';
 }
 
@@ -28,12 +28,12 @@ export const SCENARIOS = {
 export type ScenarioName = keyof typeof SCENARIOS;
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];
 
-/** Requests of one iteration. */
+/** Number of requests in one iteration. */
 export function requestsOf(name: ScenarioName): number {
   return Object.values(SCENARIOS[name].sends).reduce((sum, sends) => sum + sends, 0);
 }
 
-/** A day of integrations: shares of all requests. */
+/** A typical day of integrations, as shares of all requests. */
 export const MIXED: Readonly<Record<ScenarioName, number>> = {
   list: 0.32,
   list_huge: 0.05,

@@ -1,7 +1,7 @@
-// Lists walked to their end, details and filters. Each iteration is one request, so that the rate that was asked for is a rate of requests.
+// Lists read to their end, details and filters. One iteration is one request, so that k6's rate is a rate of requests.
 import { nextCursor, parsed, type Answer, type Client, type Company, type Operation, type Turn, type World } from './api.ts';
 
-/** What integrations read most, and at least one list of each owner. */
+/** The lists that integrations read most, with at least one of each owner. */
 const LISTS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-assignments', 'locations', 'job-financials'] as const;
 export const DETAILS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-financials'] as const;
 const FILTERS = [
@@ -19,7 +19,7 @@ function of<T>(values: readonly T[], number: number): T {
   return values[number % values.length] as T;
 }
 
-/** One page of a list: the one behind that which this worker read last, and after the last one the first of another list. */
+/** Reads the next page of the worker's current list, or the first page of another list after the last one. */
 async function page(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {
   const path = turn.own[`${operation} path`] ?? `/v1/${of(LISTS, turn.number)}?limit=50`;
   const cursor = turn.own[`${operation} cursor`];

@@ -1,4 +1,3 @@
-// All four reports in turn, by bucket and group.
 import { parsed, type Client, type Operation, type Turn, type World } from './api.ts';
 
 const REPORTS: readonly (readonly [Operation, string])[] = [
@@ -10,7 +9,7 @@ const REPORTS: readonly (readonly [Operation, string])[] = [
 
 export async function report(client: Client, { usual, huge, period }: World, { number }: Turn): Promise<void> {
   const [operation, query] = REPORTS[number % REPORTS.length] as (typeof REPORTS)[number];
-  // Every other round asks the huge company, where there is one.
+  // Every other round uses the huge company, if there is one.
   const { key } = Math.floor(number / REPORTS.length) % 2 === 1 ? (huge ?? usual) : usual;
   const answer = await client.ask(operation, {
     path: `/v1/reports/${query}&start_date=${period.start}&end_date=${period.end}`,

@@ -1,9 +1,9 @@
-// The life of a webhook endpoint, disabled from the first: nothing is ever sent to it.
+// The life cycle of a webhook endpoint that is always disabled, so that nothing is sent to it.
 import { parsed, type Client, type Turn, type World } from './api.ts';
 
 export const ENDPOINTS = '/api/v1/integrations/webhooks';
 
-/** By which a run finds what it made. */
+/** Name that identifies the endpoints of a run. */
 export function endpointName(run: string, number: number): string {
   return `load ${run} ${number}`;
 }

@@ -1,9 +1,9 @@
-// What there is to ask for, found by the API itself before the load, and what is left afterwards, removed.
+// Reads the world of the scenarios from the API before the load, and removes what the load left behind.
 import { DETAILS } from './reads.ts';
 import { ENDPOINTS, endpointName } from './webhooks.ts';
 import { parsed, type Ask, type Company, type Place, type World } from './api.ts';
 
-/** Who may be asked; without a huge or an empty company, or a user, the scenarios that need them are left out. */
+/** Without a huge or empty company or a user token, the scenarios that need them are skipped. */
 export interface Credentials {
   readonly usual: string;
   readonly huge?: string;
@@ -11,7 +11,7 @@ export interface Credentials {
   readonly userToken?: string;
 }
 
-/** Sends outside the figures. Throws where the answer is not one of those expected. */
+/** Sends a request that is not counted. Throws if the status is not an expected one. */
 export type Send = (ask: Ask) => Promise<string>;
 
 interface Visit {
@@ -20,7 +20,7 @@ interface Visit {
   readonly revision: string;
 }
 
-/** Visits that are written to in turn: enough that one is done with before it is its turn again. */
+/** Visits that are written to in turn: enough that one is finished before its turn comes again. */
 const PLACES = 500;
 const PAGE = 100;
 
@@ -44,14 +44,14 @@ async function companyOf(send: Send, key: string): Promise<Company> {
   return { key, ids };
 }
 
-/** The year up to the company's last month of invoices, or this one. */
+/** The year after that of the first listed invoice, or after this year if there are no invoices. */
 async function periodOf(send: Send, key: string): Promise<World['period']> {
   const [first] = await records<{ created_at: string }>(send, key, '/v1/invoices?limit=1');
   const year = Number((first?.created_at ?? new Date().toISOString()).slice(0, 4)) + 1;
   return { start: `${year}-01-01`, end: `${year + 1}-01-01` };
 }
 
-/** Visits that can be staffed, each with a technician who is not on it. */
+/** Finds visits that can be staffed, each with a technician not yet assigned to it. */
 async function findPlaces(send: Send, key: string): Promise<Place[]> {
   const technicians = await records<{ id: string }>(send, key, `/v1/team-members?limit=${PAGE}&status=ACTIVE&assignable=true`);
   const places: Place[] = [];
@@ -68,7 +68,7 @@ async function findPlaces(send: Send, key: string): Promise<Place[]> {
   return places;
 }
 
-/** Removes assignments that this run added, to the visits and of the technicians that it chose, and its webhook endpoints. Resolves to how many. */
+/** Removes assignments that this run added to the chosen visits, and its webhook endpoints. Resolves to the number removed. */
 export async function tidy(send: Send, { usual: { key }, userToken, run, places, startedAt }: World): Promise<number> {
   let removed = 0;
   for (let at = 0; at < places.length; at += PAGE) {

@@ -1,4 +1,4 @@
-// Both writes: a technician is added to a visit, the same request is sent again under its key, and the assignment is removed.
+// Adds a technician to a visit, repeats the request under its key, and removes the assignment.
 import { parsed, type Answer, type Ask, type Client, type Operation, type Turn, type World } from './api.ts';
 
 interface Visit {
@@ -9,7 +9,7 @@ interface Visit {
   readonly assignments: readonly { readonly id: string; readonly team_member: { readonly id: string } }[];
 }
 
-/** Sends of one write until it is answered, all under one key. */
+/** Attempts at one write, all under the same key. */
 const SENDS = 3;
 
 export async function write(client: Client, { usual: { key: credential }, run, places }: World, { number }: Turn): Promise<void> {
@@ -21,7 +21,7 @@ export async function write(client: Client, { usual: { key: credential }, run, p
   const kept = before.assignments.find(({ team_member }) => team_member.id === place.technicianId);
   let revision = before.revision;
   let assignmentId = kept?.id;
-  // One that an interrupted run has left is removed and nothing is added.
+  // An assignment left by an interrupted run is removed, and nothing is added.
   if (kept === undefined) {
     const body = {
       expected_revision: revision,
@@ -55,7 +55,7 @@ export async function write(client: Client, { usual: { key: credential }, run, p
   });
 }
 
-/** A write that was refused for now, or not answered, is sent again under its key: it happens once. */
+/** Retries a write that was rejected for now or not answered, under its key, so that it takes effect once. */
 async function patiently(client: Client, operation: Operation, ask: Ask): Promise<Answer> {
   let answer = await client.ask(operation, ask);
   for (let sends = 1; sends < SENDS && (answer.status === 0 || answer.status === 429 || answer.status === 503); sends++) {

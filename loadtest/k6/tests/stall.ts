@@ -1,4 +1,4 @@
-// One request after the other at 100 a second, to a server that stands still for half a second meanwhile (loadtest/load/stall-check.ts).
+// Requests at 100 a second to a server that stalls for half a second (loadtest/load/stall-check.ts).
 import { clientOf, optionsOf } from '../suite.ts';
 
 export { handleSummary } from '../suite.ts';

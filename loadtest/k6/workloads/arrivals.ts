@@ -1,18 +1,18 @@
-// How much, and when: iterations begin by schedule, whatever became of those before.
+// The schedule of iterations: they start on time, whatever happened to earlier ones.
 
-/** Iterations a second that a stretch of time leads to, evenly from where the one before has ended. */
+/** The rate changes linearly from that of the previous stage to `to` iterations a second. */
 export interface Stage {
   readonly seconds: number;
   readonly to: number;
 }
 
 export interface Arrivals {
-  /** Iterations a second at the beginning. */
+  /** Initial rate, in iterations a second. */
   readonly from: number;
   readonly stages: readonly Stage[];
 }
 
-/** Multiples of a rate over shares of a time. */
+/** Rates as multiples of a base rate, over shares of the duration. */
 export interface Profile {
   readonly from: number;
   readonly stages: readonly (readonly [share: number, to: number])[];
@@ -20,10 +20,10 @@ export interface Profile {
 
 export const STEADY: Profile = { from: 1, stages: [[1, 1]] };
 
-/** k6 takes whole numbers: of iterations in so many seconds. */
+/** k6 takes whole numbers only: rates are given as iterations in this many seconds. */
 const UNIT = 100;
 
-/** Of rates that k6 can be told: one that it rounds would begin later and later after what it is held against. */
+/** Rounds rates to those that k6 can express. Otherwise k6's own rounding makes iterations drift from the schedule. */
 export function arrivalsOf({ from, stages }: Profile, rate: number, seconds: number): Arrivals {
   const rateOf = (multiple: number): number => whole(multiple * rate) / UNIT;
   return { from: rateOf(from), stages: stages.map(([share, to]) => ({ seconds: share * seconds, to: rateOf(to) })) };
@@ -41,7 +41,7 @@ export function secondsOf({ stages }: Arrivals): number {
   return stages.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** Iterations that are to begin within so many seconds, or in all. */
+/** Iterations due within `within` seconds, or in total. */
 export function countOf(arrivals: Arrivals, within = Infinity): number {
   let rate = arrivals.from;
   let left = within;
@@ -56,7 +56,7 @@ export function countOf(arrivals: Arrivals, within = Infinity): number {
   return sum;
 }
 
-/** Iterations a second that are asked for when so many seconds have passed. */
+/** Scheduled rate after `seconds` seconds, in iterations a second. */
 export function rateAt(arrivals: Arrivals, seconds: number): number {
   let rate = arrivals.from;
   let left = seconds;
@@ -73,8 +73,8 @@ function highest({ from, stages }: Arrivals): number {
 }
 
 /**
- * Milliseconds from the beginning at which iteration `number`, from 0, is to begin. k6 begins the first at once where the
- * rate is constant, else when one iteration's worth of time has passed. Undefined beyond the last.
+ * Milliseconds from the start at which iteration `number`, counted from 0, is due; undefined after the last. k6 starts the first one
+ * immediately at a constant rate, and otherwise one iteration's interval later.
  */
 export function dueMs(arrivals: Arrivals, number: number): number | undefined {
   let left = isConstant(arrivals) ? number : number + 1;
@@ -90,19 +90,19 @@ export function dueMs(arrivals: Arrivals, number: number): number | undefined {
   return undefined;
 }
 
-/** Seconds after which a rate that changes by `slope` a second has brought so many. */
+/** Seconds in which `count` iterations are due at a rate that changes by `slope` a second. */
 function timeFor(count: number, rate: number, slope: number): number {
   if (count === 0) return 0;
   return (2 * count) / (rate + Math.sqrt(Math.max(0, rate * rate + 2 * slope * count)));
 }
 
-/** Workers are there where answers take so long; more are made when they are needed, which takes a moment in which iterations are dropped, and the run is void. */
+/** Answers up to this many seconds find a free worker. Creating one takes a moment in which k6 drops iterations, which voids the run. */
 const SLOW_SECONDS = 0.4;
 const SLOWEST_SECONDS = 4;
-/** Of a scenario that seldom begins: a single slow answer is to hold up none of it. */
+/** Minimum for a scenario with a low rate, so that a single slow answer does not delay it. */
 const LEAST_WORKERS = 10;
 
-/** A scenario of k6's options, for answers of so many seconds. */
+/** A k6 executor with enough workers for answers that take `slowSeconds`. */
 export function executorOf(arrivals: Arrivals, slowSeconds = SLOW_SECONDS): Record<string, unknown> {
   const rates = highest(arrivals);
   const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + rates * slowSeconds), maxVUs: Math.ceil(4 * LEAST_WORKERS + rates * SLOWEST_SECONDS) };

@@ -1,4 +1,4 @@
-// Which scenarios a test runs, and at which rates: the same for k6, which makes the load, and for whoever judges it.
+// Scenarios and rates of each test, shared by k6 and the code that judges a run.
 import { MIXED, SCENARIOS, SCENARIO_NAMES, requestsOf, type ScenarioName } from '../scenarios/index.ts';
 import type { Operation } from '../scenarios/api.ts';
 import { STEADY, arrivalsOf, countOf, rateAt, secondsOf, type Arrivals, type Profile } from './arrivals.ts';
@@ -6,12 +6,12 @@ import { STEADY, arrivalsOf, countOf, rateAt, secondsOf, type Arrivals, type Pro
 export interface Test {
   readonly about: string;
   readonly profile: Profile;
-  /** Unless it is told others: requests a second of all scenarios together, and how long. */
+  /** Default rate in requests a second, over all scenarios. */
   readonly rate: number;
   readonly seconds: number;
-  /** Whether it ends as soon as a threshold is crossed. */
+  /** Whether the test ends as soon as a threshold is crossed. */
   readonly aborts?: boolean;
-  /** Whether every scenario has the same rate, and statuses and shapes are all that counts. */
+  /** Whether all scenarios run at the same rate, and only statuses and shapes are checked. */
   readonly thorough?: boolean;
 }
 
@@ -73,13 +73,12 @@ export interface Asked {
   readonly rate?: number | undefined;
   readonly seconds?: number | undefined;
   readonly only?: readonly ScenarioName[] | undefined;
-  /** What there is of what scenarios need. */
   readonly has: Readonly<Record<'huge' | 'empty' | 'userToken', boolean>>;
 }
 
 export type Plan = Readonly<Partial<Record<ScenarioName, Arrivals>>>;
 
-/** Throws a sentence where nothing is left to run. */
+/** Throws with a message if no scenario is left to run. */
 export function planOf({ test, rate, seconds, only, has }: Asked): Plan {
   const settings: Test = TESTS[test];
   const chosen = (only ?? SCENARIO_NAMES).filter((name) => {
@@ -95,7 +94,7 @@ export function planOf({ test, rate, seconds, only, has }: Asked): Plan {
   );
 }
 
-/** Requests of each operation that a plan asks for within so many seconds, or in all. */
+/** Planned requests of each operation within `within` seconds, or in total. */
 export function askedOf(plan: Plan, within?: number): Partial<Record<Operation, number>> {
   const asked: Partial<Record<Operation, number>> = {};
   for (const [name, arrivals] of Object.entries(plan) as [ScenarioName, Arrivals][]) {
@@ -105,7 +104,7 @@ export function askedOf(plan: Plan, within?: number): Partial<Record<Operation, 
   return asked;
 }
 
-/** Requests a second of all operations together that a plan asks for when so many seconds have passed. */
+/** Planned requests a second of all operations, after `seconds` seconds. */
 export function requestsAt(plan: Plan, seconds: number): number {
   return (Object.entries(plan) as [ScenarioName, Arrivals][]).reduce((sum, [name, arrivals]) => sum + rateAt(arrivals, seconds) * requestsOf(name), 0);
 }

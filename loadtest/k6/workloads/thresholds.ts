@@ -1,4 +1,4 @@
-// The thresholds of slo.json, as k6 takes them.
+// Converts slo.json to k6's thresholds.
 import type { Operation } from '../scenarios/api.ts';
 
 export interface Slo {
@@ -7,30 +7,30 @@ export interface Slo {
 }
 
 export interface Threshold {
-  /** Milliseconds that the 99th percentile may take. */
+  /** Limit of the 99th percentile, in ms. */
   readonly p99: number;
-  /** Share of requests that may fail. */
+  /** Maximum share of requests that may fail. */
   readonly errors: number;
 }
 
-/** Throws where slo.json does not name an objective for the operation. */
+/** Throws if slo.json names no objective for the operation. */
 export function thresholdOf({ objectives, load }: Slo, operation: Operation): Threshold {
   const objective = objectives.find(({ name }) => name === load.operations[operation]);
   const availability = objectives.find(({ name }) => name === 'availability');
   if (objective?.withinMs === undefined || availability === undefined) throw new Error(`slo.json has no objective for ${operation}`);
-  // The objectives promise a share of 99 %, which is what a 99th percentile says.
+  // The objectives promise a share of 99 %, which is what a 99th percentile measures.
   if (objective.target !== 0.99) throw new Error(`the objective ${objective.name} promises ${objective.target}, and load is judged by p99`);
   return { p99: objective.withinMs, errors: Number((1 - availability.target).toPrecision(6)) };
 }
 
 export interface Judging {
-  /** Whether times count. */
+  /** Whether latency is judged. */
   readonly times: boolean;
-  /** Whether a threshold that is crossed ends the run. */
+  /** Whether crossing a threshold ends the run. */
   readonly aborts: boolean;
 }
 
-/** Each also makes k6 keep the operation's own figures. */
+/** A threshold also makes k6 report the operation's own metrics. */
 export function k6Thresholds(slo: Slo, operations: readonly Operation[], { times, aborts }: Judging): Record<string, unknown[]> {
   const abort = aborts ? { abortOnFail: true, delayAbortEval: '5s' } : {};
   const all: Record<string, unknown[]> = {};
