@@ -84,7 +84,6 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   }
   const reads = { port: gateway.port, path: PATH, key: await operator.createKey(reading.id), rate: Number(options.rate), seconds };
 
-  /** Resolves to the latency of reads while the attack runs. */
   async function beside(name: string): Promise<Latency> {
     const isReceiver = name === 'receiver';
     const attack = startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);

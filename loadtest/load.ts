@@ -82,7 +82,6 @@ async function capacity(session: Session, { only, seconds, out }: Options): Prom
   const agree = await measureCapacity(session, { only, seconds }, (one) => {
     found.push(one);
     process.stdout.write(`${capacityText(one)}\n`);
-    // Save each result at once: the remaining ones take long.
     keep(out, 'capacity', { ...facts, found });
   });
   const { system } = session.target;

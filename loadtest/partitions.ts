@@ -36,7 +36,6 @@ const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, events: { type: 'string', default: '10000' }, help: { type: 'boolean', default: false } },
 });
 
-/** Measures events a second with the given topic. */
 type Side = (stack: Stack, topic: Topic, count: number) => Promise<number>;
 
 const SIDES: Readonly<Record<string, { topic: Topic; measure: Side }>> = {

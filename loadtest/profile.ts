@@ -37,7 +37,6 @@ const set = options.quick ? QUICK : FULL;
 interface Kind {
   readonly database: string;
   readonly folder?: string;
-  /** Whether it needs wrk. */
   readonly wrk: boolean;
   profile(stack: Stack, folder: string): Promise<Record<string, number>>;
 }

@@ -101,7 +101,6 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   return figures;
 }
 
-/** Compares uncompressed lists with compressed ones, from the same gateway. */
 async function compareEncodings(system: Omit<Variant, 'name'>): Promise<Record<string, number>> {
   const variants: Variant[] = [{ name: 'as it is', ...system }, ...ENCODINGS.map((encoding) => ({ name: encoding, ...system, encoding }))];
   const figures: Record<string, number> = {};

@@ -61,7 +61,6 @@ await runBenchmark({
   },
 });
 
-/** Runs the statements of both sides on one connection, without services. */
 async function statements(stack: Stack): Promise<Record<string, number>> {
   const rounds = Number(options.rounds ?? (options.quick ? 3 : 7));
   const database = new Database({ url: stack.databaseUrl, schema: 'reporting', settings: keepingSettings, statementTimeoutMs: 120_000 });
@@ -90,7 +89,6 @@ async function statements(stack: Stack): Promise<Record<string, number>> {
   }
 }
 
-/** Measures the running system, as in production. */
 async function system(stack: Stack): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
   if (!wanted('ingest_cost') && !wanted('fresh') && !wanted('first_build')) return figures;

@@ -108,7 +108,6 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
       await toggle(false);
       return latency;
     };
-    // Alternate the order from round to round.
     if (round % 2 === 1) alone.push(await quiet());
     if (!callsOnly) beside.push(await noisy());
     if (round % 2 === 0) alone.push(await quiet());

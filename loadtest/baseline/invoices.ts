@@ -5,7 +5,6 @@ import { childStatement, invoiceStatement, pageStatement, type Child, type Compa
 
 export interface Page {
   readonly data: readonly object[];
-  /** Start of the next page; undefined after the last one. */
   readonly next: Position | undefined;
 }
 

@@ -14,7 +14,6 @@ export interface Company {
   readonly timeZone: string;
 }
 
-/** Position in the list: after this creation time and id. */
 export interface Position {
   readonly createdAt: string;
   readonly id: string;

@@ -10,7 +10,6 @@ export interface Rows {
 
 const named = (table: string): Rows[] => [{ table, columns: ['id', 'name'], rowsOf: ({ id, name }) => [[id, name]] }];
 
-/** Columns that hold a record's fields under the same names. */
 function fields(names: string): { columns: string[]; of: (record: DemoRecord) => Value[] } {
   const columns = names.split(' ');
   return { columns, of: (record) => columns.map((name) => record[name] as Value) };
@@ -34,7 +33,6 @@ const INVOICE_REST = [
   'tax_cents',
 ];
 
-/** Tables that store a record, by the path of its resource. */
 export const ROWS: Readonly<Record<string, readonly Rows[]>> = {
   accounts: named('accounts'),
   'business-units': named('business_units'),

@@ -13,7 +13,6 @@ export async function createBaseline(client: pg.ClientBase): Promise<void> {
   await client.query(`begin; drop schema if exists baseline cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
 }
 
-/** Calls `onRecords` after each batch. */
 export async function loadBaseline(client: pg.ClientBase, company: BenchmarkCompany, onRecords: (count: number) => void): Promise<void> {
   await client.query('insert into baseline.companies values ($1, $2)', [company.id, company.timezone]);
   for (const { path, records } of company.files) {

@@ -6,7 +6,6 @@ export interface DataSet {
   readonly database: string;
   readonly companies: number;
   readonly invoicesEach: number;
-  /** Invoices of the one large company, for deep pages. */
   readonly invoicesDeep: number;
 }
 
@@ -25,7 +24,6 @@ export interface BenchmarkCompany {
 const OPTIONS = { timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' };
 const SEEDS = { even: 1, deep: 2 };
 
-/** The companies of equal size; random pages and ids come from these. */
 export function evenCompanies(set: DataSet): BenchmarkCompany[] {
   const { companies, invoicesEach: invoicesPerCompany } = set;
   return [...generateInvoices({ ...OPTIONS, seed: SEEDS.even, companies, invoicesPerCompany })].map(identified);

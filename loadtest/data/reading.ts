@@ -7,7 +7,6 @@ import { evenCompanies, type DataSet } from './companies.ts';
 import { prepareData } from './prepare.ts';
 import type { Caller } from './targets.ts';
 
-/** Creates missing data, then starts the services with these settings. */
 export async function startReading(stack: Stack, set: DataSet, env: Record<string, string> = {}) {
   const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
   await prepareData(stack, set, keys);

@@ -1,7 +1,6 @@
 // Requests of the load: every page of every company, and a sample of ids, as each side addresses them.
 import type { Target } from '../measure/wrk.ts';
 
-/** The same request for both sides. */
 export interface Pair {
   readonly system: Target;
   readonly baseline: Target;
@@ -68,7 +67,6 @@ async function* pagesOf(port: number, caller: Caller) {
   }
 }
 
-/** Returns the path of page number `page` of a company's list. */
 export async function deepPage(port: number, caller: Caller, page: number): Promise<Target> {
   const header = asSystem(caller);
   let path = `/v1/invoices?limit=${LIMIT}`;

@@ -8,7 +8,6 @@ export interface FilterTime {
   path: string;
   /** Such as `dispatch_status=ASSIGNED`. */
   filter: string;
-  /** Median for a page. */
   milliseconds: number;
   /** Compared with the unfiltered page in the same rounds. */
   ratio: number;

@@ -1,4 +1,3 @@
-// Creates one company with very many visits, once, through the import.
 import { generateVisits } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';

@@ -1,4 +1,3 @@
-// Detects sequential scans of large tables from PostgreSQL's own counters.
 import type pg from 'pg';
 
 /** Starts counting; the returned function resolves to the tables of the schema that were scanned since. */

@@ -6,11 +6,9 @@ import { createGzip } from 'node:zlib';
 export interface Target {
   /** Port of the gateway, or the port that a receiver listens on. */
   readonly port: number;
-  /** A key of the hostile company, with the usual limits. */
   readonly key: string;
 }
 
-/** Calls `note` for each answer or delivery. */
 export type Attack = (target: Target, note: () => void) => Promise<void> | void;
 
 /** Differs from the address of the company whose reads are measured. */

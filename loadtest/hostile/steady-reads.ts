@@ -37,7 +37,6 @@ export async function steadyReads({ port, path, key, rate, seconds }: SteadyRead
     const wait = due - performance.now();
     if (wait > 0) await delay(wait);
     const one = read(due);
-    // Rejections are reported below, when all requests have ended.
     one.catch(() => undefined);
     reads.push(one);
   }

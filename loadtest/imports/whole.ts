@@ -23,7 +23,6 @@ interface Round {
   readonly ratio: number;
   readonly perSecond: number;
   readonly copiedPerSecond: number;
-  /** Milliseconds for each record. */
   readonly cpu: CpuMs;
 }
 

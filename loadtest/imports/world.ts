@@ -45,7 +45,6 @@ export class World {
     return new World(client, services);
   }
 
-  /** Creates a company with this number of jobs and everything else except the measured records. */
   async company(jobs: number): Promise<Company> {
     const options = { seed: ++this.#seed, size: jobs, timezone: TIMEZONE, until: UNTIL };
     const id = randomUUID();

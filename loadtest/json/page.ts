@@ -1,4 +1,3 @@
-// A page of invoices as billing sends it.
 import { readMessage, resource } from '@truckroll/contract';
 import { AgingBucket, ListInvoicesResponse, type Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
@@ -6,7 +5,6 @@ import { generateInvoices } from '@truckroll/demo-company';
 
 const OPTIONS = { seed: 1, companies: 1, invoicesPerCompany: 1000, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' };
 
-/** Encodes a page of invoices, each with three line items, a discount and a payment. */
 export function pageBytes(size: number): Buffer {
   const [company] = generateInvoices(OPTIONS);
   const { record } = resource('invoices');
@@ -18,7 +16,6 @@ export function pageBytes(size: number): Buffer {
   return Buffer.from(ListInvoicesResponse.encode({ data, next: Buffer.alloc(0) }).finish());
 }
 
-/** Adds the fields that billing derives. */
 function derived(invoice: Invoice): Invoice {
   const cents = invoice.amounts?.total_cents ?? 0;
   const application = { payment_id: invoice.id, applied_cents: cents, payment_status: PaymentStatus.PAID };

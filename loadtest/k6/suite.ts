@@ -27,7 +27,6 @@ const wrong = new Counter('wrong');
 
 const slo = JSON.parse(open('../slo.json')) as Slo;
 const base = __ENV['BASE_URL'] ?? 'http://127.0.0.1:8080';
-/** Memory of this worker. */
 const own: Record<string, string | undefined> = {};
 let plan: Plan = {};
 let thorough = false;

@@ -1,11 +1,9 @@
-// Arguments of `npm run load`.
 import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { Problem } from '@truckroll/local-stack';
 import { SCENARIO_NAMES, type ScenarioName } from '../k6/scenarios/index.ts';
 import { TESTS, type TestName } from '../k6/workloads/plan.ts';
 
-/** Studies that consist of several k6 tests. */
 const STUDIES = {
   capacity: 'the highest rate of each operation that keeps its thresholds, until two searches agree',
   overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
@@ -37,7 +35,6 @@ export interface Options {
   readonly only?: readonly ScenarioName[];
   readonly imports: boolean;
   readonly pinned: boolean;
-  /** Jobs of the huge company. */
   readonly jobs: number;
   readonly out?: string;
   /** Undefined: start our own system. */

@@ -1,4 +1,3 @@
-// Measures how one company's flood affects another company with few requests.
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
@@ -16,7 +15,7 @@ const SECONDS = 24;
 /** Head start of the flood, in which it compiles its code; it lasts until the other company has finished. */
 const FLOOD_BEFORE_SECONDS = 5;
 const FLOOD_SECONDS = FLOOD_BEFORE_SECONDS + SECONDS + 3;
-/** Rounds alternate with and without the flood, because the machine's speed varies: single ratios range from 0.4 to 4.8. */
+/** Rounds alternate with and without the flood, because the machine's speed varies: single ratios ranged from 0.4 to 4.8. */
 const ROUNDS = 9;
 
 export interface Beside {
@@ -39,7 +38,6 @@ interface Times {
   readonly p99: number;
 }
 
-/** Runs one company's full mixture at `rate` requests a second next to another company's details. */
 export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
   if (target.system === undefined) throw new Error('a flood needs a system of its own');
   const { metricsPort } = target.system.gateway;

@@ -4,7 +4,6 @@ import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { disagreement, findKnee, type Trial } from './knee.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
 
-/** Subjects of the search with their starting rates: the mixture of a day, then single scenarios. */
 const SUBJECTS: readonly { readonly name: string; readonly only?: readonly ScenarioName[]; readonly start: number }[] = [
   { name: 'mixed', start: 200 },
   { name: 'list', only: ['list'], start: 400 },
@@ -24,7 +23,6 @@ const WARM_UP_SECONDS = 6;
 
 export interface Capacity {
   readonly subject: string;
-  /** Result of each search, in requests a second. */
   readonly knees: readonly number[];
   readonly agree: boolean;
   /** CPU time for each request at the last knee, in ms, by process. */

@@ -28,7 +28,6 @@ export function chartNodeOptions(): (component: string) => string {
   };
 }
 
-/** The heap limit alone. */
 export function chartHeap(component: string): string {
   return chartNodeOptions()(component)
     .split(' ')

@@ -9,7 +9,6 @@ export interface Endurance {
   readonly files: Readonly<Record<string, number>>;
   /** p99 of all requests in the last quarter ÷ that of the first. */
   readonly slower: number;
-  /** Limits that were exceeded, in sentences. */
   readonly faults: readonly string[];
 }
 

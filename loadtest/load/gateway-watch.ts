@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Second {
-  /** Seconds since the start. */
   readonly at: number;
   /** Answers a second. */
   readonly good: number;

@@ -21,10 +21,8 @@ export function requireK6(): string {
 
 export interface Run {
   readonly k6: string;
-  /** Name of a file in loadtest/k6/tests, without `.ts`. */
   readonly test: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder of the temporary summary file. */
   readonly folder: string;
   /** Part of the summary's file name, for simultaneous runs. */
   readonly name?: string;
@@ -32,7 +30,6 @@ export interface Run {
   /** Whether to run at idle priority, for example when two generators share a core. */
   readonly yields?: boolean;
   readonly onStart?: (pid: number) => void;
-  /** Whether k6's output is shown. */
   readonly shown?: boolean;
 }
 

@@ -47,7 +47,6 @@ export async function findKnee({ start, most, within, trial }: Search): Promise<
   return good;
 }
 
-/** Difference between two results, as a share of the larger one. */
 export function disagreement(one: number, other: number): number {
   return Math.abs(one - other) / Math.max(one, other);
 }

@@ -1,4 +1,3 @@
-// Facts about the machine, and whether other processes use it.
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';

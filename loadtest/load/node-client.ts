@@ -2,9 +2,7 @@
 import type { Answer, Ask, Client } from '../k6/scenarios/api.ts';
 
 export interface NodeClient extends Client {
-  /** Failed checks, in sentences. */
   readonly faults: readonly string[];
-  /** Number of requests by operation. */
   readonly sent: ReadonlyMap<string, number>;
   /** Sends a request that is not counted. Throws if the status is not an expected one. */
   send(ask: Ask): Promise<string>;

@@ -13,7 +13,6 @@ const START = 200;
 const RECOVERY_SECONDS = 20;
 /** Beyond the knee answers suddenly take seconds, so all workers must exist from the start. */
 const WORKERS = { SLOW_SECONDS: '4' };
-/** Duration of a trial. */
 const TRIAL_SECONDS = 6;
 
 export interface Overload {
@@ -78,7 +77,6 @@ export async function measureOverload(
   };
 }
 
-/** Successful answers a second. */
 function goodput(rows: readonly Row[]): number {
   return rows.reduce((sum, { reached }) => sum + reached, 0);
 }

@@ -27,7 +27,6 @@ const SEEDS = { usual: 11, huge: 12 };
 /** Cores of the generator, which this process shares, and of the system. */
 export const CORES = { generator: 0, system: 1 };
 
-/** Where k6 sends its load, and with which credentials. */
 export interface Target {
   readonly env: Readonly<Record<'BASE_URL' | 'API_KEY', string>> & Readonly<Partial<Record<'API_KEY_HUGE' | 'API_KEY_EMPTY' | 'USER_TOKEN', string>>>;
   readonly groups: Groups;
@@ -55,7 +54,6 @@ export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: b
 }
 
 async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promise<Target> {
-  // A log line for each request is not needed; warnings explain failures.
   const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
   const { integrations } = services.running;
   const dispatcher = await stack.launch({

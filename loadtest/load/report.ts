@@ -13,7 +13,6 @@ export interface Result extends Omit<Outcome, 'samples'> {
   readonly stallP99?: number;
 }
 
-/** Returns the paths of both files. */
 export function writeResult(folder: string, result: Result, samples: readonly Sample[]): string[] {
   mkdirSync(folder, { recursive: true });
   const name = join(folder, `${result.test}-${result.at.replace(/[:.]/g, '-')}`);
@@ -104,7 +103,6 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
   return `<table>${cells(head, 'th')}${rows.map((row) => cells(row, 'td')).join('')}</table>`;
 }
 
-/** A polyline from 0 to the largest value. */
 function curve(values: readonly number[]): string {
   const most = Math.max(...values, 1e-9);
   const points = values.map((value, index) => `${index},${(20 * (1 - value / most)).toFixed(1)}`).join(' ');

@@ -129,7 +129,6 @@ async function live({ stack, sinks, database, client }: Site, days: number): Pro
   return { looks, growth: growthOf(looks) };
 }
 
-/** Adds and removes assignments, each under its own key. */
 async function write(baseUrl: string, key: string, day: number): Promise<void> {
   const client = nodeClient(baseUrl);
   const world = await worldOf(client, key, day);

@@ -14,7 +14,6 @@ export interface Session {
   readonly target: Target;
   readonly slo: Slo;
   readonly pinned: boolean;
-  /** Results of the machine check before the system started. */
   readonly spin: readonly number[];
   readonly stallP99?: number;
 }
@@ -40,7 +39,6 @@ export interface Outcome {
   readonly onlyDropped: boolean;
   readonly usage: Readonly<Record<string, Usage>>;
   readonly imports?: Imported;
-  /** Only after a soak. */
   readonly endurance?: Endurance;
   /** Only if a threshold ended the test: requests a second at that moment. */
   readonly brokeAt?: number;

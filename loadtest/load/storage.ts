@@ -1,4 +1,3 @@
-// Disk space for each record, with indexes and TOAST.
 import pg from 'pg';
 
 export interface Stored {

@@ -25,10 +25,8 @@ export interface Row {
 
 export interface Judged {
   readonly slo: Slo;
-  /** Planned requests of each operation. */
   readonly asked: Readonly<Partial<Record<Operation, number>>>;
   readonly seconds: number;
-  /** Whether latency is judged. */
   readonly times: boolean;
 }
 
@@ -57,7 +55,7 @@ export interface Conditions {
   readonly dropped: number;
   /** Share of its core that k6 used. */
   readonly generator: number;
-  /** Smallest share of a core that a busy loop got, before and after. */
+  /** Smallest share of a core that a busy loop got before the system started. */
   readonly spin: readonly number[];
   /** Cores used by other processes, on average; undefined if the system runs elsewhere. */
   readonly others?: number;

@@ -43,7 +43,6 @@ export function cpuOf(groups: Groups): CpuMs {
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + used(pid), 0)]));
 }
 
-/** Runs `work` and measures the CPU time of each group during it. */
 export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promise<{ result: T; cpu: CpuMs }> {
   const before = cpuOf(groups);
   const result = await work();

@@ -1,4 +1,3 @@
-// Compares the latency of a deep page with that of the first page of the same company.
 import { Agent, get } from 'node:http';
 import { median } from './rounds.ts';
 import type { Target } from './wrk.ts';

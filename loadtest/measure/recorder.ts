@@ -13,7 +13,6 @@ export interface Recorder {
   readonly port: number;
   /** Session settings of the connection that ran the last transaction. */
   settings(): string;
-  /** Statements of transactions that began since the last call. */
   take(): RecordedStatement[];
   close(): void;
 }

@@ -2,7 +2,6 @@ import type { Figures } from './rounds.ts';
 
 const HEAD = ['', 'req/s', '÷ baseline', 'range', 'p50 ms', '÷ baseline', 'p99 ms', 'kB', 'CPU ms', 'of which'];
 
-/** One row for each variant; ratios are relative to the first one. */
 export function table(title: string, figures: ReadonlyMap<string, Figures>): string {
   const [first] = figures.values();
   const rows = [...figures].map(([name, { perSecond, p50, p99, bytes, cpu, range }]) => [

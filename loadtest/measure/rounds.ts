@@ -5,9 +5,7 @@ import { runLoad, type Load, type Outcome } from './wrk.ts';
 export interface Variant {
   readonly name: string;
   readonly port: number;
-  /** File of the requests to choose from. */
   readonly file: string;
-  /** Processes whose CPU time is counted. */
   readonly groups: Groups;
   readonly encoding?: string;
 }
@@ -17,7 +15,6 @@ export interface Round extends Outcome {
   readonly cpu: CpuMs;
 }
 
-/** Medians of a variant's rounds. */
 export interface Figures {
   readonly perSecond: number;
   readonly p50: number;
@@ -35,7 +32,6 @@ export interface Plan {
   readonly seconds: number;
 }
 
-/** Enough for V8 to compile the hot code. */
 const WARM_UP_SECONDS = 3;
 
 export async function warmUp(variants: readonly Variant[], seconds = WARM_UP_SECONDS): Promise<void> {

@@ -18,14 +18,12 @@ export interface Load {
   readonly file: string;
   readonly connections: number;
   readonly seconds: number;
-  /** The same seed sends the same requests in the same order. */
   readonly seed: number;
   /** Accept-Encoding; not sent if absent. */
   readonly encoding?: string;
 }
 
 interface Work extends Pick<Load, 'port' | 'connections' | 'seconds'> {
-  /** Arguments of the script. */
   readonly args: readonly string[];
 }
 

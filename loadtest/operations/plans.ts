@@ -31,7 +31,6 @@ const READY_MS = 30_000;
 /** Wait for the log, because PostgreSQL answers before it writes the plan. */
 const WRITTEN_MS = 30;
 
-/** Resolves to one line about the operation's longest statement. */
 export type Explained = (subject: Subject, operation: string, times: number) => Promise<string>;
 
 /** Enables auto_explain while `work` runs. Services reconnect before and after, because connections keep their settings. */

@@ -19,7 +19,6 @@ export interface OpenApi {
 /** Times one step: the operation, its form, and the work. */
 export type Timed = <T>(operation: string, form: string, work: () => Promise<T>) => Promise<T>;
 
-/** Something that is sent repeatedly; one `send` may consist of several operations. */
 export interface Subject {
   readonly send: (timed: Timed) => Promise<void>;
 }
@@ -57,7 +56,6 @@ function get(path: string, credential: string): Ask {
   return { path, credential, expect: [200] };
 }
 
-/** Sends the operations of one iteration of a scenario, one after the other. */
 export function scenarioSubject(run: Scenario['run'], client: Client, world: World): Subject {
   let number = 0;
   return { send: (timed) => run(timedClient(client, timed), world, { number: number++, own: {} }) };

@@ -4,7 +4,6 @@ import type { Subject, Timed } from './subjects.ts';
 
 export interface Time {
   readonly operation: string;
-  /** The operation with its parameters. */
   readonly form: string;
   readonly subject: Subject;
   /** Median latency in ms, to the last byte, one request at a time. */

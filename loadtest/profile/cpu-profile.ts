@@ -1,4 +1,3 @@
-// Reads CPU profiles written by `node --cpu-prof`.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -19,7 +18,6 @@ interface Profile {
   timeDeltas: number[];
 }
 
-/** A call stack from the outermost function to the running one, with its time. */
 export interface Stack {
   readonly frames: readonly Frame[];
   readonly micros: number;

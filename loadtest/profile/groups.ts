@@ -31,7 +31,6 @@ const RULES: readonly (readonly [pattern: RegExp, group: string])[] = [
   [/^node:(_http|internal\/http$)/, 'HTTP/1.1: node'],
 ];
 
-/** Time of V8 and Node outside any function. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   '(garbage collector)': 'garbage collection',
   '(program)': 'outside JavaScript: system calls, parsers',

@@ -10,7 +10,6 @@ import { profilingInto, see, tell, type Seen } from './told.ts';
 const WARM_UP_SECONDS = 5;
 const WORKLOADS = { list: 'pages', detail: 'details' } as const;
 
-/** Profiles lists and details of invoices, on the data of bench:reads. */
 export async function profileReads(stack: Stack, set: DataSet, folder: string, connections: number, seconds: number): Promise<Record<string, number>> {
   const { services, gateway, callers } = await startReading(stack, set, profilingInto(folder));
   const pids = { gateway: gateway.pid, billing: services.running.billing.pid };

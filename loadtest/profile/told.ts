@@ -9,7 +9,6 @@ import { flameGraph } from './flame-graph.ts';
 import { byGroup } from './groups.ts';
 
 export interface Seen {
-  /** Name of the kind of request. */
   readonly name: string;
   readonly window: Window;
   /** Milliseconds per request, by process. */
@@ -21,7 +20,6 @@ export interface Seen {
 /** Makes Node write a process's profile into the folder when it ends. */
 export const profilingInto = (folder: string): Record<string, string> => ({ NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` });
 
-/** Runs the load. `pids` are the processes that write profiles. */
 export async function see(
   name: string,
   groups: Groups,

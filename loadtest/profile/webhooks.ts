@@ -7,7 +7,6 @@ import { profilingInto, see, tell } from './told.ts';
 const ENDPOINTS = 40;
 const WARM_UP_EVENTS = 5000;
 
-/** Profiles a backlog of `events` events, from scheduling's outbox to stored attempts. */
 export async function profileWebhooks(stack: Stack, folder: string, events: number): Promise<Record<string, number>> {
   const sinks = await startSinks();
   try {

@@ -7,7 +7,6 @@ export interface ReportSet {
   readonly invoices: number;
   readonly jobs: number;
   readonly accounts: number;
-  /** Number of the page that page_depth compares with the first. */
   readonly deepPage: number;
   /** Events of ingest_cost, for each side. */
   readonly events: number;

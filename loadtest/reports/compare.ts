@@ -26,7 +26,6 @@ const STANDINGS: Readonly<Record<SummaryDefinition['name'], readonly string[]>> 
   participation: ['included_unverified', 'included_verified'],
 };
 
-/** A value of each dimension to filter by. The number of values is in company.ts. */
 const VALUES: Readonly<Record<string, string>> = {
   business_unit: idOf('unit', UNITS - 1),
   job_type: idOf('type', JOB_TYPES - 1),
@@ -36,7 +35,6 @@ const VALUES: Readonly<Record<string, string>> = {
   team_member: idOf('member', MEMBERS - 1),
 };
 
-/** The queries of each figure. */
 export function casesOf(figure: string, base: { companyId: string; generation: number }): Case[] {
   const ask = (summary: SummaryDefinition, groupBy: string | null, filter: string | null, asked: Asked): Case => ({
     name: `${summary.name}${filter === null ? '' : ` of one ${filter}`}${groupBy === null ? '' : ` by ${groupBy}`}`,

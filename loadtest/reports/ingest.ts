@@ -19,7 +19,6 @@ export async function ingestCost(client: pg.Client, services: Pick<Services, 'ch
   const companies = { with: randomUUID(), without: randomUUID() };
   await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE, files: [] });
   await built(client, companies.with);
-  // Half of the events are invoices, half are their payments.
   const records = billingRecords(Math.ceil(events / 2));
   const each = Math.ceil(events / 2 / PORTIONS);
   const seconds = { with: 0, without: 0 };
@@ -43,7 +42,6 @@ export async function ingestCost(client: pg.Client, services: Pick<Services, 'ch
   return rounded(seconds.with / seconds.without);
 }
 
-/** Invoices and payments of a generated company, used for both sides. */
 export function billingRecords(invoices: number): { path: string; all: DemoFile['records'] extends Iterable<infer R> ? R[] : never }[] {
   const [company] = generateInvoices({ timezone: TIMEZONE, until: '2026-06-30T18:00:00Z', seed: 5, companies: 1, invoicesPerCompany: invoices });
   return (company?.files ?? []).filter(({ path }) => path === 'invoices' || path === 'payments').map(({ path, records }) => ({ path, all: [...records] }));

@@ -57,7 +57,6 @@ export async function createRaw(client: pg.Client): Promise<void> {
   }
 }
 
-/** Counted rows, with the measures as columns. */
 export const SOURCES: Readonly<Record<SummaryDefinition['name'], { from: string; at: string; standing: string; measures: Readonly<Record<string, string>> }>> =
   {
     invoice: { from: 'raw.invoices f', at: 'issued_at', standing: 'status', measures: { invoice_count: 'count(*)' } },
@@ -86,7 +85,6 @@ export interface Asked {
   readonly limit: number;
 }
 
-/** A SELECT of (start, value, measures…) for the first page. */
 export function rawStatement(
   { summary, companyId, groupBy, filters, standings }: Question,
   { bucket, start, end, limit }: Asked,

@@ -1,4 +1,3 @@
-// Starts Kafka alone, on the data of a stopped installation.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Daemon, Ports, Problem, Watchdog, prepareKafka, say } from '@truckroll/local-stack';

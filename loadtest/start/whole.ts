@@ -9,7 +9,6 @@ import { COMPILED, bundleOf } from '../../scripts/bundles.mjs';
 const POLL_MS = 20;
 const LONGEST_MS = 600_000;
 const PROGRAM = 'loadtest/idle/start-main.ts';
-/** What npm start does first, then what it starts: see scripts/run.mjs. */
 const COMMAND = 'npm run -s generate && exec "$0" "$1" "$2"';
 
 /** Seconds until the installation is ready. Stops it afterwards. */

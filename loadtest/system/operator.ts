@@ -1,4 +1,3 @@
-// Creates companies and keys with the operators' command line.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { run } from '@truckroll/cli';
@@ -27,7 +26,6 @@ export class Operator {
     await this.#truckroll('company', 'create', '--id', id, '--name', name, '--timezone', timezone);
   }
 
-  /** Creates a key for reading and writing, with the limits of this operator. */
   async createKey(companyId: string): Promise<string> {
     const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', EMAIL];
     const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
@@ -74,7 +72,6 @@ export class KeyFile {
     return key;
   }
 
-  /** For data that is recreated. */
   forget(): void {
     rmSync(this.#file, { force: true });
     for (const id of Object.keys(this.#keys)) delete this.#keys[id];

@@ -18,7 +18,6 @@ export interface Services {
 const CALLERS: readonly CallCredential[] = (['gateway', 'operator', 'webhook-dispatcher'] as const).map(newCallCredential);
 const CALLER_CREDENTIALS = CALLERS.map(acceptanceOf).join();
 
-/** CALL_CREDENTIAL of a component that calls the services. */
 export function callCredential(caller: CallCredential['caller']): string {
   return CALLERS.find((credential) => credential.caller === caller)?.text ?? '';
 }

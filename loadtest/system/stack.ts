@@ -23,7 +23,6 @@ const READY_MS = 60_000;
 
 export interface Running {
   readonly pid: number;
-  /** Port for requests. */
   readonly port: number;
   readonly metricsPort: number;
   stop(): Promise<void>;
@@ -39,7 +38,6 @@ export interface Launch {
   readonly onePort?: boolean;
 }
 
-/** NODE_OPTIONS by name of the program. */
 type NodeOptions = (name: string) => string;
 
 /** Everything that a benchmark starts. The watchdog stops it even if this process is killed. */
@@ -48,7 +46,6 @@ export class Stack {
   readonly #servers: Servers;
   readonly #watchdog: Watchdog;
   readonly #release: () => void;
-  /** Folder of data, logs and request lists. */
   readonly folder: string;
   readonly #nodeOptions: NodeOptions | undefined;
 
@@ -87,7 +84,6 @@ export class Stack {
     return { ...serverEnvironment(this.#servers), DATABASE_URL: this.databaseUrl };
   }
 
-  /** Starts a program as in production and waits until it is ready. */
   async launch({ name, script, args = [], env = {}, onePort = false }: Launch): Promise<Running> {
     const port = await choosePort();
     const metricsPort = onePort ? port : await choosePort(new Set([port]));
@@ -135,7 +131,6 @@ export class Stack {
     return join(this.folder, 'logs', `${name}.log`);
   }
 
-  /** Stops what was started here: the gateway, then services, then servers. */
   async close(): Promise<void> {
     await this.#watchdog.stopAll();
     this.#release();

@@ -8,7 +8,6 @@ import type { Database } from '@truckroll/service-kit';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
-/** Rows per statement. */
 const CHUNK = 1000;
 /** Poll interval in ms; adds half of it to the result. */
 const LOOK_MS = 20;

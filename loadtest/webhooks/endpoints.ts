@@ -10,14 +10,12 @@ export interface Endpoint {
 
 const TIME_ZONE = 'America/Chicago';
 
-/** Creates a company for each URL, with one endpoint. */
 export async function createEndpoints(integrations: Channel, urls: readonly string[]): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (const url of urls) endpoints.push(...(await createCompany(integrations, [url])));
   return endpoints;
 }
 
-/** Creates one company with an endpoint for each URL. */
 export async function createCompany(integrations: Channel, urls: readonly string[]): Promise<Endpoint[]> {
   const companies = integrations.client(CompanyAdminServiceService);
   const users = integrations.client(UserAdminServiceService);

@@ -1,4 +1,3 @@
-// How fast service requests are recorded, one per call, while their webhooks are sent.
 import { randomUUID } from 'node:crypto';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { IntakeServiceService, RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';

@@ -14,7 +14,6 @@ export interface Sinks {
   readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'slow' | 'dead', string>>;
   /** Microseconds from an event's timestamp to its first receipt, for each event since the last call. */
   take(): number[];
-  /** Resolves when `count` different events have been received since the last take. */
   until(count: number): Promise<void>;
   stop(): void;
 }

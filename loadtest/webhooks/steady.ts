@@ -14,7 +14,6 @@ export interface Latency {
 export interface Stream {
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly sinks: Sinks;
-  /** Endpoints whose receipts are measured, and the others. */
   readonly measured: readonly Endpoint[];
   readonly others: readonly Endpoint[];
   /** Events a second over all endpoints, evenly distributed. */

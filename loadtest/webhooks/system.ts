@@ -1,4 +1,3 @@
-// The services that send webhooks, and receivers on this machine.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { STATE } from '@truckroll/local-stack';
@@ -35,7 +34,6 @@ export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'en
     PostgreSQL: [await postgresPid(stack)],
     receivers: [sinks.pid],
   };
-  /** Creates `count` companies with one endpoint each, cycling through the URLs. */
   const create = (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> =>
     createEndpoints(
       services.channels.integrations,

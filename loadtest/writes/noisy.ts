@@ -19,13 +19,10 @@ export interface Noise {
   readonly stack: Stack;
   readonly gateway: Running;
   readonly scheduling: Running;
-  /** Key of the flooding company. */
   readonly floodKey: string;
-  /** Requests of the reader: see requests.lua. */
   readonly file: string;
   readonly rounds: number;
   readonly seconds: number;
-  /** Processes whose CPU time is reported. */
   readonly groups: Groups;
   /** Resolves when nothing of an earlier measurement is left to publish. */
   settled(): Promise<void>;

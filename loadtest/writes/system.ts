@@ -1,4 +1,3 @@
-// The company with visits to staff, and the load of the two writes.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,12 +34,11 @@ export async function prepareCompany(operator: Operator, channels: Readonly<Reco
   return key;
 }
 
-/** Takes the lock of scheduling's relay, so that no events are published while this session lives. */
+/** Takes the relay lock of scheduling, so that no events are published while this session lives. */
 export async function stopPublishing(client: pg.Client): Promise<void> {
   await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [relayLock('scheduling')]);
 }
 
-/** Alternating additions and removals, for any server that has these visits. */
 export function writeLoad(key: string, connections: number): (port: number, visits: readonly Visit[], seconds: number) => Promise<Outcome> {
   const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
   return (port, visits, seconds) => {

@@ -31,12 +31,10 @@ export interface Beside {
   start(checkout?: string): Promise<{ gateway: Running; groups: Groups; visits(): Promise<readonly Visit[]> }>;
   /** Checkout to compare this one with. */
   readonly before?: string | undefined;
-  /** Runs the load against the server at `port`, which has these visits. */
   write(port: number, visits: readonly Visit[], seconds: number): Promise<Outcome>;
   readonly postgres: number;
 }
 
-/** Medians of the rounds. */
 export interface Ratios {
   /** Writes a second ÷ those of the other side. */
   readonly throughput: number;

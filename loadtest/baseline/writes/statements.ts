@@ -28,7 +28,6 @@ export const ANSWER = statement(
   update idempotency_keys set status = $4, location = $5, response = $6 where company_id = $1 and user_id = $2 and key = $3`,
 );
 
-/** Reads the visit with its job's fields, and locks the visit's row only. */
 export const HOLD_VISIT = statement(
   'hold_visit',
   `

@@ -6,7 +6,6 @@ export interface Ask {
   readonly credential: string;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
-  /** Expected statuses. */
   readonly expect: readonly number[];
 }
 
@@ -72,10 +71,8 @@ export interface World {
   readonly usual: Company;
   readonly huge?: Company;
   readonly empty?: Company;
-  /** Token of a user of the usual company. */
   readonly userToken?: string;
   readonly places: readonly Place[];
-  /** Days of the reports. */
   readonly period: { readonly start: string; readonly end: string };
 }
 
@@ -85,7 +82,6 @@ export interface Turn {
   readonly own: Record<string, string | undefined>;
 }
 
-/** Throws if the answer is not JSON. */
 export function parsed<T>({ body }: Answer): T {
   return JSON.parse(body) as T;
 }

@@ -7,7 +7,6 @@ import type { Client, Operation, Turn, World } from './api.ts';
 
 export interface Scenario {
   readonly run: (client: Client, world: World, turn: Turn) => Promise<void>;
-  /** Average number of requests of each operation in an iteration. */
   readonly sends: Readonly<Partial<Record<Operation, number>>>;
   /** Part of the world that the scenario requires. */
   readonly needs?: 'huge' | 'empty' | 'userToken';
@@ -28,7 +27,6 @@ export const SCENARIOS = {
 export type ScenarioName = keyof typeof SCENARIOS;
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];
 
-/** Number of requests in one iteration. */
 export function requestsOf(name: ScenarioName): number {
   return Object.values(SCENARIOS[name].sends).reduce((sum, sends) => sum + sends, 0);
 }

@@ -19,7 +19,6 @@ function of<T>(values: readonly T[], number: number): T {
   return values[number % values.length] as T;
 }
 
-/** Reads the next page of the worker's current list, or the first page of another list after the last one. */
 async function page(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {
   const path = turn.own[`${operation} path`] ?? `/v1/${of(LISTS, turn.number)}?limit=50`;
   const cursor = turn.own[`${operation} cursor`];

@@ -94,7 +94,6 @@ export function planOf({ test, rate, seconds, only, has }: Asked): Plan {
   );
 }
 
-/** Planned requests of each operation within `within` seconds, or in total. */
 export function askedOf(plan: Plan, within?: number): Partial<Record<Operation, number>> {
   const asked: Partial<Record<Operation, number>> = {};
   for (const [name, arrivals] of Object.entries(plan) as [ScenarioName, Arrivals][]) {

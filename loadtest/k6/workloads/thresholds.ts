@@ -1,4 +1,3 @@
-// Converts slo.json to k6's thresholds.
 import type { Operation } from '../scenarios/api.ts';
 
 export interface Slo {
@@ -24,9 +23,7 @@ export function thresholdOf({ objectives, load }: Slo, operation: Operation): Th
 }
 
 export interface Judging {
-  /** Whether latency is judged. */
   readonly times: boolean;
-  /** Whether crossing a threshold ends the run. */
   readonly aborts: boolean;
 }
 
