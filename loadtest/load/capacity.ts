@@ -23,6 +23,7 @@ const WARM_UP_SECONDS = 6;
 
 export interface Capacity {
   readonly subject: string;
+  /** Result of each search, in requests a second. */
   readonly knees: readonly number[];
   readonly agree: boolean;
   /** CPU time for each request at the last knee, in ms, by process. */

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Second {
+  /** Seconds since the start. */
   readonly at: number;
   /** Answers a second. */
   readonly good: number;
