@@ -3,12 +3,12 @@ import { activeTraceparent, binaryArrays, currentRequest, type Queryable, type S
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
-/** Of the outbox, what is stored with an event. */
+/** Columns of the outbox that an insert sets; PostgreSQL sets the others. */
 const COLUMNS = 'event_id, topic, key, type, company_id, sequence, payload, trace, request_id';
 
-/** An event that Kafka would not take: it would hold up all after it, so it is not stored. */
+/** An event larger than its topic accepts. It is not stored, because it would block every event after it. */
 export class EventTooLarge extends RangeError {
-  /** What the event tells of. */
+  /** The event's subject. */
   readonly key: string;
   readonly bytes: number;
   readonly most: number;
@@ -22,15 +22,14 @@ export class EventTooLarge extends RangeError {
 }
 
 /**
- * Stores events in the caller's transaction, in one statement. The caller holds a lock on each subject (the row that
- * it changes), so that ids grow in the order in which the changes of a subject are committed.
- * Throws EventTooLarge for a payload over what the topic takes.
+ * Stores events in the caller's transaction, in one statement. The caller must hold a lock on each subject (the row that
+ * it changes), so that a subject's ids are in commit order. Throws EventTooLarge.
  */
 export async function append(tx: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
   if (events.length > 0) await tx.query(appending(events));
 }
 
-/** The statement of `append`, for callers that send it with others. Throws EventTooLarge as `append` rejects. */
+/** The statement of `append`, for callers that batch it with other statements. Throws EventTooLarge. */
 export function appending(events: readonly OutgoingEvent[]): Statement {
   for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
   return {
@@ -54,18 +53,18 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
   };
 }
 
-/** Where in a statement of the caller's the payload of an event is: an expression over the rows of a table or expression. */
+/** How the caller's SQL computes an event's payload: `expression` is evaluated over the rows of `from`. */
 export interface MadePayload {
   readonly expression: string;
   readonly from: string;
 }
 
-/** Of the outbox, the columns beside the payload and what PostgreSQL sets. */
+/** The columns that an insert sets, without the payload. */
 export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
 
 /**
- * What is stored with an event whose payload, of `most` bytes at most, is only known to PostgreSQL: it holds what a statement
- * itself gives out, such as a number. Told on behalf of the request that is served now. Throws EventTooLarge as above.
+ * Columns of an event whose payload PostgreSQL computes, for example because it contains a number that the same statement assigns.
+ * `most` is the largest size the payload can have, in bytes. The trace and request id are those of the current request. Throws EventTooLarge.
  */
 export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number): MadeColumns {
   refuseLarge(event, most);
@@ -82,12 +81,12 @@ export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number)
   };
 }
 
-/** The part of a caller's statement that stores such events, which are rows of `from` with these columns, in the order of another one. */
+/** SQL that stores such events from the rows of `from`, in the order of the column `order`. `from` must have all of COLUMNS. */
 export function appendingRows(from: string, order: string): string {
   return `insert into outbox (${COLUMNS}) select ${COLUMNS} from ${from} order by ${order}`;
 }
 
-/** The statement that stores one such event. */
+/** Statement that stores one event whose payload PostgreSQL computes. */
 export function appendingMade(
   { event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns,
   { expression, from }: MadePayload,

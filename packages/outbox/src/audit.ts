@@ -1,5 +1,5 @@
-// The audit trail (decisions §15). An entry is stored in the transaction of the change: integrations puts its own into the
-// trail, every other service publishes its own by its outbox.
+// The audit trail (decisions §15). An entry is stored in the transaction of the change: integrations writes its entries into the
+// trail directly, every other service publishes them through its outbox.
 import { randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
@@ -7,16 +7,16 @@ import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import { currentRequest } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
 
-/** Company of the entries that concern the whole installation. */
+/** Company id of entries about the whole installation. */
 export const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
-/** An operator whose credential was not checked, which CALLER_CHECK=report serves. */
+/** Operator id when the credential was not checked, which CALLER_CHECK=report allows. */
 const UNPROVEN = 'unproven';
 
 export interface AuditedChange {
   companyId: string;
   /** The client of the public API; undefined where an operator acted. */
   caller?: Caller | undefined;
-  /** The operator, unless it is the one who made the call that is served. */
+  /** Default: the operator of the current request. */
   operator?: string | undefined;
   action: string;
   object: { kind: string; id: string };
@@ -25,7 +25,7 @@ export interface AuditedChange {
   after?: string | undefined;
 }
 
-/** The entry for a change that the request of now makes. */
+/** The entry for a change made by the current request. */
 export function auditEntry({ companyId, caller, operator, action, object, before, after }: AuditedChange): AuditEntry {
   const request = currentRequest();
   return {
@@ -51,10 +51,9 @@ function actorOf(caller: Caller | undefined, operator = UNPROVEN): Pick<AuditEnt
 
 const TOPICS = { scheduling: topics.schedulingAudit, billing: topics.billingAudit, reporting: topics.reportingAudit } as const;
 
-/** A service that publishes its entries. */
+/** A service that publishes its audit entries. */
 export type AuditedService = keyof typeof TOPICS;
 
-/** The event that brings a change into the audit trail. */
 export function auditEvent(service: AuditedService, change: AuditedChange): OutgoingEvent {
   return eventOfEntry(service, auditEntry(change));
 }
@@ -62,7 +61,7 @@ export function auditEvent(service: AuditedService, change: AuditedChange): Outg
 export function eventOfEntry(service: AuditedService, entry: AuditEntry): OutgoingEvent {
   return {
     topic: TOPICS[service].name,
-    // A key for each entry: consumers apply only the latest event of a key.
+    // Every entry has its own key, because consumers apply only the latest event of a key.
     key: `${entry.company_id}/${entry.id}`,
     type: 'audit.entry',
     companyId: entry.company_id,

@@ -3,13 +3,13 @@ import { heard } from '@truckroll/service-kit';
 import type { KafkaMessage } from 'kafkajs';
 import type { IncomingEvent } from './event.ts';
 
-/** A message, and the event in it, if it is one of ours. */
+/** A message with its decoded event; undefined if it is not one of ours. */
 export interface ReadMessage {
   readonly message: KafkaMessage;
   readonly event: IncomingEvent | undefined;
 }
 
-/** Applies messages of a partition; rejects only where it was told to stop. */
+/** Applies messages of one partition, retrying until it succeeds; rejects only when the signal aborts. */
 type Apply = (topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal) => Promise<void>;
 
 interface Waiting {
@@ -18,15 +18,15 @@ interface Waiting {
   readonly dropped: (reason: unknown) => void;
 }
 
-/** Events in one call of handle, hence in one transaction. */
+/** Maximum events in one call of `handle`, and so in one transaction. */
 export const CHUNK = 500;
-/** What may wait, of all partitions together; more is read only when some of it has been applied. */
+/** Limits on what is read but not yet applied, over all partitions. Reading pauses above them. */
 const MOST = { messages: 4000, bytes: 8 * 1024 * 1024 };
 
-/** What has been read of partitions and has not been applied. Each partition's messages are applied in order, as many together as there are. */
+/** Messages that were read ahead and not yet applied. Each partition's messages are applied in order, in chunks of up to CHUNK. */
 export class Backlog {
   readonly #apply: Apply;
-  /** By topic and partition. */
+  /** Keyed by `topic/partition`, as is `#working`. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #working = new Map<string, Promise<void>>();
   #stopping = new AbortController();
@@ -51,17 +51,17 @@ export class Backlog {
     }
     this.#count(messages, 1);
     if (!this.#working.has(key)) this.#working.set(key, this.#work(topic, partition, waiting));
-    // Whoever reads ahead does not wait for it.
+    // A reader that does not wait for the result must not cause an unhandled rejection.
     return heard(Promise.all(added));
   }
 
-  /** Resolves after so many milliseconds, and when more may be read. */
+  /** Resolves once `ms` milliseconds have passed and the backlog is below its limits. */
   async roomAfter(ms: number): Promise<void> {
     await delay(ms);
     while (this.#messages > MOST.messages || this.#bytes > MOST.bytes) await this.#roomMade.promise;
   }
 
-  /** Gives up what is not being applied, and resolves when what is has ended. */
+  /** Rejects everything that waits, aborts what is being applied, and resolves when that has ended. */
   async drop(reason: Error): Promise<void> {
     this.#stopping.abort(reason);
     this.#stopping = new AbortController();
@@ -87,7 +87,7 @@ export class Backlog {
         this.#count(messages, -1);
       }
     }
-    // At once: what is added from now on is nobody's work yet.
+    // Synchronously after the check above, so that the next `add` starts a new worker.
     this.#working.delete(`${topic}/${partition}`);
   }
 
@@ -101,7 +101,7 @@ export class Backlog {
   }
 }
 
-/** At least one. */
+/** Takes entries of up to CHUNK messages together, and at least one entry. */
 function takeSome(waiting: Waiting[]): Waiting[] {
   let count = 0;
   const beyond = waiting.findIndex(({ messages }) => (count += messages.length) > CHUNK);

@@ -7,7 +7,7 @@ import { goodbye } from './limit.ts';
 import { ensureTopics, type Topic } from './topics.ts';
 import { watch } from './vital-signs.ts';
 
-/** Offsets by topic and partition. */
+/** Loads stored places: the offset to continue from by topic and partition, or undefined if none is stored. */
 export type Places = () => Promise<(topic: string, partition: number) => number | undefined>;
 
 export interface ConsumerOptions {
@@ -16,47 +16,46 @@ export interface ConsumerOptions {
   readonly group: string;
   readonly topics: readonly Topic[];
   /**
-   * Applies events of one partition, in order. Resolves when they are stored for good; only after that is the place in
-   * the topic moved on. While it rejects it is called again with the same events, so it must recognise repeats and set
-   * aside by itself what can never be applied. `signal` aborts when the partition goes to another replica.
+   * Applies events of one partition, in order. Resolves when they are stored durably; only then does the offset move on.
+   * When it rejects it is called again with the same events, so it must recognise repeats, and make a dead letter of an event
+   * that can never be applied. `signal` aborts when the partition moves to another replica.
    */
   handle(events: readonly IncomingEvent[], signal: AbortSignal): Promise<void>;
-  /** Partitions whose events may be handled at the same time. Default 2. */
+  /** Maximum partitions handled at the same time. Default 2. */
   readonly concurrency?: number;
-  /** Gets messages that are no events of ours. Without it they are logged, counted and passed over. */
+  /** Receives messages that are not events of ours, after they were logged and counted. Without it they are only skipped. */
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   /**
-   * Asked when partitions are taken over, by handlers that keep places with what they store: where to go on in one, or
-   * undefined to go on from what the group told Kafka. A partition with a place is read ahead of what is being applied. Whoever
-   * had it before may have kept no place, or what is stored may be of an earlier moment than what Kafka was told: what comes
-   * twice is recognised.
+   * For handlers that store their offsets ("places") with the data they write. Called after each rebalance; a partition without a
+   * place continues from the group's committed offset. Partitions with a place are read ahead of what is being applied.
+   * Events may arrive twice: the previous owner may have stored no place, or the stored place may be older than the committed offset.
    */
   readonly places?: Places;
-  /** Told of offsets behind which there was nothing to handle: compaction has taken it. Where it rejects it is not told again. */
+  /** Called with the last offset of a batch that compaction has emptied. Not called again if it rejects. */
   passed?(topic: string, partition: number, offset: number): Promise<void>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** How long a fetch waits at the broker where nothing comes: a heartbeat follows each, and a session of six seconds has three of them. */
+/** Maximum time a fetch waits at the broker, in ms. A heartbeat follows each fetch, so a session of 6 s has three. */
 const WAIT_MS = 2000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
 /**
- * How long a place that was reached may be known to this process alone. Telling Kafka takes as long as handling a few
- * events, of every partition; whoever takes over after a crash gets the events of this time once more.
+ * Maximum time between applying events and committing their offsets, in ms. A commit costs as much as handling a few events,
+ * and after a crash the next owner of the partition gets the events of this time again.
  */
 const COMMIT_MS = 500;
-/** The same where reading goes on from places that are kept elsewhere. */
+/** The same for consumers with stored places, which rarely use committed offsets. */
 const COMMIT_PLACED_MS = 5000;
 /**
- * How long what was read is waited for where reading goes on from places of our own: what comes meanwhile is read with one fetch, and is
- * there when what was read before has been applied.
+ * Pause between fetches of a partition that is read ahead, in ms, unless the batch is applied sooner. One fetch then gets all that
+ * arrived in the pause, and it is in memory when the previous batch has been applied.
  */
 const AHEAD_MS = 50;
 
 /**
- * Reads topics as a member of a consumer group, from their beginning when the group is new. Starting needs no Kafka:
- * it connects in the background, and begins anew whenever kafkajs gives up.
+ * Reads topics as a member of a consumer group; a new group starts at the beginning. `start` does not wait for Kafka:
+ * the consumer connects in the background and starts again whenever kafkajs gives up.
  */
 export class Consumer implements BackgroundPart {
   readonly name: string;
@@ -68,14 +67,13 @@ export class Consumer implements BackgroundPart {
   readonly #handled;
   #running: Promise<void> = Promise.resolve();
   readonly #backlog = new Backlog((...chunk) => this.#chunk(...chunk));
-  /** Of topics in Kafka: partitions that were taken over with places of our own. */
+  /** Partitions with a stored place, which are read ahead, as `topic/partition` with the topic's name in Kafka. */
   readonly #ahead = new Set<string>();
-  /** Where to go on, which Kafka is told, by topic in Kafka and partition. */
+  /** Offsets to commit, by the topic's name in Kafka and partition. */
   #reached = new Map<string, Map<number, string>>();
-  /** Tells Kafka which places were reached. */
   #commit: ((topics: TopicOffsets[]) => Promise<void>) | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
-  /** Ends when reading goes on from the places of the partitions that were taken over last. */
+  /** Pending while the consumer moves to the stored places after a rebalance; undefined otherwise. */
   #placed: Promise<void> | undefined;
 
   constructor(options: ConsumerOptions) {
@@ -97,7 +95,7 @@ export class Consumer implements BackgroundPart {
     this.#running = this.#run();
   }
 
-  /** Finishes the batch that is being applied, then leaves the group. */
+  /** Finishes the batch being applied, then leaves the group. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -108,7 +106,7 @@ export class Consumer implements BackgroundPart {
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
       const consumer = kafka.consumer({
         groupId: kafka.prefix + group,
-        // The broker answers as soon as there is a message. It is asked again for the sake of the heartbeat between two questions.
+        // The broker answers as soon as there is a message; the limit exists only because heartbeats are sent between fetches.
         maxWaitTimeInMs: WAIT_MS,
         minBytes: 1,
         sessionTimeout: 6000,
@@ -166,7 +164,7 @@ export class Consumer implements BackgroundPart {
     });
   }
 
-  /** Never rejects: it tries until it succeeds, or this consumer's time is over. */
+  /** Moves the consumer to the stored places. Never rejects: retries until it succeeds or the consumer stops. */
   async #place(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, places: Places): Promise<void> {
     const { kafka, log, group } = this.#options;
     const failed = (error: unknown, failures: number): boolean => {
@@ -187,7 +185,7 @@ export class Consumer implements BackgroundPart {
 
   async #batch(payload: EachBatchPayload): Promise<void> {
     if (this.#placed !== undefined) await this.#withHeartbeat(payload, () => this.#placed as Promise<void>);
-    // It goes on from elsewhere.
+    // The partition was lost, or a seek moved it: reading continues elsewhere.
     if (payload.isStale()) return;
     const { batch } = payload;
     const { partition } = batch;
@@ -213,7 +211,7 @@ export class Consumer implements BackgroundPart {
     allApplied();
   }
 
-  /** Applies messages, again and again until it succeeds or the partition is no longer ours. */
+  /** Applies messages, retrying until it succeeds, the partition is lost or the consumer stops. */
   async #chunk(topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal): Promise<void> {
     const { handle, log, group } = this.#options;
     const strangers = messages.filter(({ event }) => event === undefined);
@@ -236,7 +234,7 @@ export class Consumer implements BackgroundPart {
         this.#stopping.signal.throwIfAborted();
       }
     }
-    // Also while stopping: what is stored need not come again.
+    // Also while stopping, so that stored events are not delivered again.
     await this.#reach(topic, partition, Number(messages.at(-1)!.message.offset) + 1);
   }
 
@@ -246,7 +244,7 @@ export class Consumer implements BackgroundPart {
     const reached = this.#reached.get(inKafka) ?? new Map<number, string>();
     this.#reached.set(inKafka, reached.set(partition, String(next)));
     this.#commitTimer ??= setTimeout(() => void this.#commitNow(), places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
-    // The last chance to do so.
+    // While stopping, the timer may fire too late.
     if (this.#stopping.signal.aborted) await this.#commitNow();
   }
 
@@ -264,7 +262,7 @@ export class Consumer implements BackgroundPart {
     await unreadable?.(topic, partition, message);
   }
 
-  /** Keeps the membership alive during work that takes long. A rebalance aborts the work and rejects. */
+  /** Sends heartbeats during long work, to stay a member of the group. A rebalance aborts the work and rejects. */
   async #withHeartbeat(payload: EachBatchPayload, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const abort = new AbortController();
     let beating = Promise.resolve();
@@ -277,7 +275,7 @@ export class Consumer implements BackgroundPart {
       clearInterval(timer);
       await beating;
     }
-    // Thrown after the work is done, or else kafkajs would join again while the work still goes on.
+    // Only after the work has ended: kafkajs rejoins the group as soon as this throws.
     try {
       await payload.heartbeat();
     } catch (error) {
@@ -286,7 +284,7 @@ export class Consumer implements BackgroundPart {
     }
   }
 
-  /** Never rejects: what Kafka is not told comes again. */
+  /** Never rejects: events whose offsets are not committed are delivered again. */
   async #commitNow(): Promise<void> {
     clearTimeout(this.#commitTimer);
     this.#commitTimer = undefined;
@@ -297,7 +295,7 @@ export class Consumer implements BackgroundPart {
     await this.#commit(topics).catch((error: unknown) => log.debug({ error, group }, 'the place in a topic was not told'));
   }
 
-  /** Ends what was read ahead, as far as it has not begun. What was reached before a rebalance is not for us to tell after it. */
+  /** Drops what was read ahead, and the offsets reached before the rebalance: their partitions may belong to another member now. */
   async #dropBacklog(reason: string): Promise<void> {
     this.#ahead.clear();
     await this.#backlog.drop(new Error(reason));

@@ -1,9 +1,9 @@
-// CRC-32C (Castagnoli), the checksum of record batches in Kafka. kafkajs computes it a byte at a time. Eight tables let eight bytes be looked
-// up independently, which is five times faster.
+// CRC-32C (Castagnoli), the checksum of record batches in Kafka. kafkajs computes it a byte at a time; with eight tables, eight bytes
+// are looked up independently, which is five times faster.
 
-/** The polynomial, lowest bit first. */
+/** Lowest bit first. */
 const POLYNOMIAL = 0x82f63b78;
-/** At 256 × n + b, the checksum's remainder of byte b with n zero bytes after it. */
+/** Index 256 × n + b holds the remainder of byte b followed by n zero bytes. */
 const TABLES = new Int32Array(8 * 256);
 for (let byte = 0; byte < 256; byte += 1) {
   let rest = byte;

@@ -5,14 +5,14 @@ import type { Subscriber } from './subscription.ts';
 
 export interface DeadLetterOptions {
   readonly database: Database;
-  /** Of the subscriber. */
+  /** The subscriber's consumer group. */
   readonly group: string;
   readonly subscriber: Subscriber;
 }
 
 const MOST = 1000;
 
-/** Dead letters of a service that has one subscriber: ParkingService, as the protocol calls it. */
+/** Serves ParkingService, the protocol's name for dead letters, for a service with one subscriber. */
 export function deadLetterHandlers({ database, group, subscriber }: DeadLetterOptions): Handlers<typeof ParkingServiceService> {
   return {
     listParkedEvents: ({ limit }): Promise<ListParkedEventsResponse> => listDeadLetters(database, group, Math.min(Math.max(limit, 1), MOST)),
@@ -20,7 +20,7 @@ export function deadLetterHandlers({ database, group, subscriber }: DeadLetterOp
   };
 }
 
-/** Applies what it can, up to the first that fails again. */
+/** Applies dead letters again, oldest first, up to the first that fails; `reason` is its error. Rejects if the database is unavailable. */
 export async function retryDeadLetters(subscriber: Subscriber): Promise<RetryParkedEventsResponse> {
   let applied = 0;
   try {

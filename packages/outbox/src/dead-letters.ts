@@ -2,7 +2,7 @@ import type { ParkedEvent } from '@truckroll/contract/gen/events/v1/parking';
 import type { Queryable } from '@truckroll/service-kit';
 import type { IncomingEvent } from './event.ts';
 
-/** A message that could not be applied, as it is set aside: in the table parked_event, as the protocol and releases before call it. */
+/** A message that could not be applied. The table parked_event and the protocol use the older name, "parked". */
 export interface DeadLetter {
   readonly topic: string;
   readonly partition: number;
@@ -12,7 +12,7 @@ export interface DeadLetter {
   readonly payload: Buffer | null;
 }
 
-/** Stores a message with the reason, once. */
+/** Stores a dead letter, unless it is stored already. */
 export async function storeDeadLetter(tx: Queryable, consumer: string, message: DeadLetter, reason: string): Promise<void> {
   await tx.query({
     name: 'store_dead_letter',
@@ -22,13 +22,13 @@ export async function storeDeadLetter(tx: Queryable, consumer: string, message: 
   });
 }
 
-/** An event with its attributes kept apart, so that it can be applied later. */
+/** The event as a dead letter, with its attributes as headers, so that it can be applied later. */
 export function deadLetterOf(event: IncomingEvent): DeadLetter {
   const { key, payload, topic, partition, offset, ...headers } = event;
   return { key, payload, topic, partition, offset, headers };
 }
 
-/** The oldest dead letter after an id that can be applied again, locked until the transaction ends. */
+/** The oldest dead letter with an id above `after` that holds an event and is not locked; locks it until the transaction ends. */
 export async function takeDeadLetter(tx: Queryable, consumer: string, after: number): Promise<{ id: number; event: IncomingEvent } | undefined> {
   const { rows } = await tx.query<Omit<DeadLetter, 'offset'> & { id: number; log_offset: number }>({
     name: 'take_dead_letter',
@@ -42,7 +42,7 @@ export async function takeDeadLetter(tx: Queryable, consumer: string, after: num
   return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
 }
 
-/** The oldest ones, with how many there are. */
+/** The `most` oldest dead letters, and the count of all. */
 export async function listDeadLetters(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
   const [{ rows: events }, { rows: counts }] = await Promise.all([
     db.query<ParkedEvent>({
@@ -56,17 +56,15 @@ export async function listDeadLetters(db: Queryable, consumer: string, most: num
   return { events, count: counts[0]?.count ?? 0 };
 }
 
-/** Deletes one that was applied after all. */
 export async function deleteDeadLetter(tx: Queryable, id: number): Promise<void> {
   await tx.query({ name: 'delete_dead_letter', text: 'delete from parked_event where id = $1', values: [id] });
 }
 
-/** Deletes those that were applied after all. */
 export async function deleteDeadLetters(tx: Queryable, consumer: string, ids: readonly number[]): Promise<void> {
   await tx.query({ name: 'delete_dead_letters', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
 }
 
-/** Those that were set aside after the one of that id, oldest first: at most so many, and so many bytes unless it is one. */
+/** Dead letters with an id above `after`, oldest first, within the limits of `most`; a single one may exceed the bytes. */
 export async function deadLettersAfter(
   db: Queryable,
   consumer: string,
@@ -89,7 +87,7 @@ export async function deadLettersAfter(
   }));
 }
 
-/** Deletes what was set aside so many days ago. Resolves to its number. */
+/** Deletes dead letters older than `days`. Resolves to how many it deleted. */
 export async function forgetDeadLetters(db: Queryable, consumer: string, days: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'forget_dead_letters',

@@ -2,18 +2,18 @@ import { formatInstant, isUuid, parseInstant } from '@truckroll/contract';
 import { readRequestId, readTraceparent } from '@truckroll/service-kit';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 
-/** What a service publishes. `key` is the subject: events of one subject stay in the order in which they were committed. */
+/** What a service publishes. `key` is the subject: events of one subject stay in commit order. */
 export interface OutgoingEvent {
   readonly topic: string;
   readonly key: string;
   /** `invoice.changed`, `visit.assignment_added` … */
   readonly type: string;
   readonly companyId: string;
-  /** A protobuf message, or null to delete the key from a compacted topic. */
+  /** An encoded protobuf message, or null to delete the key from a compacted topic. */
   readonly payload: Uint8Array | null;
-  /** Grows by one per subject where receivers need to spot gaps. */
+  /** Grows by one per subject, for receivers that must detect gaps. */
   readonly sequence?: number;
-  /** UUID. Made here unless the caller shows it elsewhere. */
+  /** UUID. Default: a new one. Set it when the caller uses the id elsewhere. */
   readonly id?: string;
 }
 
@@ -27,25 +27,23 @@ export interface OutboxRow {
   readonly company_id: string;
   readonly sequence: number | null;
   readonly trace: string | null;
-  /** The request that caused it. */
   readonly request_id: string | null;
   readonly payload: Buffer | null;
   /** Microseconds since 1970. */
   readonly created_at: number;
 }
 
-/** What a consumer gets. */
 export interface IncomingEvent {
   readonly id: string;
   readonly type: string;
-  /** The service that published it. */
+  /** Publishing service, such as `/truckroll/billing`. */
   readonly source: string;
   readonly companyId: string;
   readonly key: string;
-  /** When the change began, in microseconds since 1970. */
+  /** Start of the transaction that made the change, in microseconds since 1970. */
   readonly time: number;
   readonly sequence: number | undefined;
-  /** Grows with every event of a subject; later events of a subject have greater ones. */
+  /** Later events of a subject have greater versions. */
   readonly version: number;
   readonly payload: Buffer | null;
   readonly topic: string;
@@ -53,11 +51,11 @@ export interface IncomingEvent {
   readonly offset: string;
   /** W3C trace context. */
   readonly trace: string | undefined;
-  /** The request that caused it; undefined for none, and from older releases. */
+  /** The request that caused it; undefined if there was none or the publisher is an older release. */
   readonly requestId: string | undefined;
 }
 
-/** CloudEvents 1.0, binary mode of the Kafka binding: attributes are headers, the value is the data alone. */
+/** CloudEvents 1.0 in the Kafka binding's binary mode: attributes are headers, the value is the data. */
 export function messageOf(row: OutboxRow, source: string): Message {
   const headers: IHeaders = {
     'content-type': 'application/protobuf',
@@ -76,7 +74,7 @@ export function messageOf(row: OutboxRow, source: string): Message {
   return { key: row.key, value: row.payload, headers };
 }
 
-/** The event in a message, or undefined where it is not one of ours. */
+/** The event in a message, or undefined if it is not one of ours. */
 export function eventOf(topic: string, partition: number, message: KafkaMessage): IncomingEvent | undefined {
   const header = (name: string) => text(message.headers?.[name]);
   const [id, type, source, companyId] = [header('ce_id'), header('ce_type'), header('ce_source'), header('ce_companyid')];

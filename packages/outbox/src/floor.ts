@@ -4,14 +4,15 @@ import type { Session } from '@truckroll/service-kit';
 const EVERY_MS = 1000;
 
 /**
- * An id below which the outbox has no row and never will: reads begin there, not at the dead rows before it.
+ * The lowest id that the outbox can still contain: reads start there and skip the dead rows below it.
  *
- * Ids are not committed in their order, so a published id alone is no floor. A transaction that has taken an id holds a lock on the
- * outbox until it ends: once all those that held one after an id was published have ended, rows below that id are there or never come.
+ * Transactions do not commit in the order of their ids, so a published id alone is no floor. A transaction that has taken an id holds a
+ * lock on the outbox until it ends. Once every transaction that held such a lock after an id was published has ended, no row below that
+ * id can appear any more.
  */
 export class Floor {
   #id = 0;
-  /** After everything published so far. */
+  /** One above the highest published id. */
   #next = 0;
   #candidate: { readonly id: number; readonly writers: ReadonlySet<string> } | undefined;
   #lookedAt = -Infinity;
@@ -24,7 +25,7 @@ export class Floor {
     this.#next = Math.max(this.#next, last + 1);
   }
 
-  /** Call before a read and pass it what this resolves to: an id that may be the floor when the read shows no row below it. */
+  /** Call before a read, and pass the result to `settle` after it: an id that becomes the floor unless the read finds a lower row. */
   async candidate(session: Pick<Session, 'query'>): Promise<number | undefined> {
     if (this.#next <= this.#id || performance.now() - this.#lookedAt < EVERY_MS) return undefined;
     this.#lookedAt = performance.now();
@@ -42,7 +43,7 @@ export class Floor {
     return settled;
   }
 
-  /** The read that began after `candidate` resolved to this id found this lowest row, or none. */
+  /** Reports the lowest row found by a read that began after `candidate` resolved; undefined if it found none. */
   settle(candidate: number | undefined, lowest: number | undefined): void {
     if (candidate !== undefined) this.#id = Math.max(this.#id, Math.min(candidate, lowest ?? candidate));
   }

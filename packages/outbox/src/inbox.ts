@@ -2,19 +2,19 @@ import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import type { IncomingEvent } from './event.ts';
 
 /**
- * How repeats are recognised; in either way, of several events of one key only the latest is applied.
- * `version`: only what is newer than what was applied last. For compacted topics.
- * `handler`: the handler compares versions with those in its own tables; deletions must leave their version there.
+ * How repeats are recognised. In both cases only the latest event of each key in a batch is applied.
+ * `version`: applies only events newer than the last applied one of their key. For compacted topics.
+ * `handler`: the handler compares versions with those in its own tables, which must keep the versions of deleted records.
  */
 export type Deduplication = 'version' | 'handler';
 
-/** The events that are new to the consumer, marked as applied in the transaction, in order. */
+/** The events that are new to the consumer, in order. With `version`, marks them as applied in the transaction. */
 export async function unseen(tx: Queryable, consumer: string, how: Deduplication, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
   const latest = latestByKey(events);
   return how === 'handler' ? latest : await newerThanStored(tx, consumer, latest);
 }
 
-/** Of each key the event with the greatest version, in the order of those. */
+/** The event with the greatest version of each key, in the given order. */
 function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
   const latest = new Map<string, IncomingEvent>();
   for (const event of events) {
@@ -25,8 +25,8 @@ function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
 }
 
 /**
- * Of a compacted topic's events read again, the latest of each key, unless the consumer has applied a later one already:
- * a rebuild that runs beside the subscriber undoes nothing.
+ * Filters a compacted topic's events that are read again: keeps the latest of each key unless the consumer has applied a newer
+ * one, so that a rebuild does not undo what the running subscriber applies.
  */
 export function notOlder(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
   return newerThanStored(tx, consumer, latestByKey(events), true);

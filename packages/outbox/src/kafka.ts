@@ -11,7 +11,7 @@ export function kafkaSettings() {
     kafkaMechanism: env.oneOf('KAFKA_SASL_MECHANISM', ['none', 'plain', 'scram-sha-256', 'scram-sha-512'], 'none'),
     kafkaUsername: env.string('KAFKA_USERNAME', ''),
     kafkaPassword: env.secret('KAFKA_PASSWORD', ''),
-    /** Stands before the names of topics and groups, for installations that share a cluster. */
+    /** Prefix of topic and group names, for installations that share a cluster. */
     kafkaPrefix: env.string('KAFKA_PREFIX', ''),
   };
 }
@@ -25,13 +25,13 @@ export interface KafkaOptions {
   readonly kafkaPrefix?: string;
 }
 
-/** The clients of one process share these settings, not a connection. What is told to disconnect is not connected again. */
+/** Creates clients that share settings but no connection. A client that has disconnected cannot connect again. */
 export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
-  /** Before the names of topics and groups in Kafka; the names in code and tables go without it. */
+  /** Prefix of topic and group names in Kafka. Names in code and tables do not have it. */
   readonly prefix: string;
 };
 
-/** Opens no connection. Whoever uses it retries on its own; kafkajs itself gives up after about a second. */
+/** Opens no connection. Callers must retry: kafkajs gives up after about a second. */
 export function createKafka(name: string, options: KafkaOptions, log: Logger): KafkaClient {
   repairKafkajs();
   const { kafkaMechanism: mechanism = 'none', kafkaUsername: username = '', kafkaPassword: password = '' } = options;
@@ -43,7 +43,7 @@ export function createKafka(name: string, options: KafkaOptions, log: Logger): K
     requestTimeout: 20_000,
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },
     logLevel: logLevel.WARN,
-    // Its errors are retries that go on; what matters is logged where the work is given up or begun again.
+    // At debug level, because kafkajs logs every retry as an error. Callers log the failures that matter.
     logCreator:
       () =>
       ({ namespace, level, log: { message, error } }) => {

@@ -1,4 +1,4 @@
-// The parts of kafkajs 2.2.4 that kafkajs-repairs.ts changes. It publishes no types for them.
+// Parts of kafkajs 2.2.4 that kafkajs-repairs.ts changes, for which kafkajs publishes no types.
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   export default class RequestQueue {
     readonly inflight: ReadonlyMap<number, { readonly sentAt: number; readonly requestTimeout: number; timeoutRequest(): void }>;
@@ -71,7 +71,7 @@ declare module 'kafkajs/src/protocol/requests/produce/index.js' {
     readonly timeout: number;
     readonly compression?: number;
     readonly transactionalId?: string | null;
-    /** As a text, or as one of kafkajs's own 64-bit numbers. */
+    /** A string or a kafkajs Long. */
     readonly producerId?: { toString(): string };
     readonly producerEpoch?: number;
     readonly topicData: readonly {

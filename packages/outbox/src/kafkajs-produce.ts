@@ -1,14 +1,14 @@
-// How kafkajs sends records: see kafkajs-repairs.ts.
+// A faster encoding of produce requests for kafkajs; see kafkajs-repairs.ts.
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import type { Produce, ProduceArguments } from 'kafkajs/src/protocol/requests/produce/index.js';
 import { RecordWriter, isPlain } from './record-batch-writer.ts';
 
-/** The first version whose records are of version 2; none that kafkajs knows writes them differently. */
+/** First version of the produce request with record batches of version 2. All later ones that kafkajs knows encode them the same way. */
 const FIRST_VERSION = 3;
 const COMPRESSED = 0x07;
 const NO_PRODUCER = -1n;
 
-/** The same requests, whose records are written in one go where nothing unusual is asked for. */
+/** Makes the same requests, but encodes their records into one buffer. Compressed, transactional and unusual records are left to kafkajs. */
 export function writeProduced({ version }: { version: number }, make: Produce): Produce {
   if (version < FIRST_VERSION) return make;
   return (produced) => {
@@ -22,10 +22,10 @@ function isUsual({ compression = 0, transactionalId, topicData }: ProduceArgumen
   return topicData.every(({ partitions }) => partitions.every(({ messages }) => messages.every(isPlain)));
 }
 
-/** Of an event beside its value, by far. */
+/** Generous estimate of an event's size without its value, in bytes. */
 const HEADERS = 700;
 
-/** More than all records take, nearly always: a buffer that grew would be made and copied several times. */
+/** Estimated size of the request in bytes, nearly always enough: growing a buffer means allocating and copying it. */
 function roomFor(topicData: ProduceArguments['topicData']): number {
   let room = HEADERS;
   for (const { partitions } of topicData) {

@@ -1,4 +1,4 @@
-/** Resolves with the work, or rejects after so many milliseconds; the work is then left to itself. */
+/** Resolves with the result of `work`, or rejects after `ms` milliseconds without stopping the work. */
 export async function limited<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -11,7 +11,7 @@ export async function limited<T>(work: Promise<T>, ms: number, what: string): Pr
   }
 }
 
-/** Ends a client of Kafka, in order if that is possible within a few seconds. Never rejects. */
+/** Disconnects a Kafka client; clients of createKafka take at most 5 s. Never rejects. */
 export async function goodbye(client: { disconnect(): Promise<void> } | undefined): Promise<void> {
   await client?.disconnect().catch(() => undefined);
 }

@@ -1,11 +1,11 @@
-// Operators' calls in the audit trail. Each is recorded before it is served, as its work may take many transactions.
+// Operators' calls in the audit trail. A call is recorded before it is served, because its work may take many transactions.
 import { isUuid } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import { gather, type Queryable, type RecordOperatorCall } from '@truckroll/service-kit';
 import { append } from './append.ts';
 import { NO_COMPANY, auditEntry, eventOfEntry, type AuditedChange, type AuditedService } from './audit.ts';
 
-/** Calls that are not recorded here: their handlers record what they change, in the transaction that changes it. */
+/** Calls not recorded here, because their handlers record each change in its own transaction. */
 const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.CompanyAdminService/CreateCompany',
   '/truckroll.integrations.v1.CompanyAdminService/UpdateCompany',
@@ -18,13 +18,12 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.records.v1.ImportService/Import',
 ]);
 /**
- * Intake is not recorded: systems of a company record its service requests through it all day, each raises events that say what happened, and
- * an audit entry halved how many could be recorded in a second.
+ * Intake is not recorded. A company's systems call it all day, every call already publishes events, and audit entries halved its throughput.
  */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';
-/** Entries that one statement stores, about 0.5 MB. */
+/** Maximum entries stored by one statement, about 0.5 MB. */
 const MOST_TOGETHER = 1000;
-/** Commands that are remembered, about 0.2 MB. The next call of a forgotten command gets another entry. */
+/** Maximum remembered commands, about 0.2 MB. All are forgotten when it is reached; repeating a forgotten command adds another entry. */
 const MOST_REMEMBERED = 1000;
 const PATH = /^[a-z/-]{1,100}$/;
 
@@ -38,7 +37,7 @@ export function publishOperatorCalls(db: Queryable, service: AuditedService): Re
   );
 }
 
-/** Records operators' calls by `store`. Calls with the same request id, rpc, company and object, such as those of a list's pages, are one entry. */
+/** Records operators' calls with `store`. Calls with the same request id, operator, rpc, company and object, such as the pages of a list, share one entry. */
 export function operatorCalls(service: string, store: (entries: readonly AuditEntry[]) => Promise<void>): RecordOperatorCall {
   const storeWithOthers = gather<AuditEntry, undefined>(
     () => 1 / MOST_TOGETHER,
@@ -60,7 +59,7 @@ export function operatorCalls(service: string, store: (entries: readonly AuditEn
   };
 }
 
-/** What a request says of the company and the object, not validated yet. Nothing else of it is recorded: it may hold a secret or personal data. */
+/** The fields of a request that are recorded, not validated yet. Other fields may hold secrets or personal data. */
 interface CallRequest {
   company_id?: string | null;
   collection?: { company_id: string } | null;
@@ -68,7 +67,7 @@ interface CallRequest {
   path?: string;
 }
 
-/** `/truckroll.integrations.v1.KeyAdminService/ListKeys` is the action `key_admin.list_keys`. */
+/** The action of `/truckroll.integrations.v1.KeyAdminService/ListKeys` is `key_admin.list_keys`. */
 function callOf(service: string, rpc: string, { company_id, collection, id, path }: CallRequest): AuditedChange {
   const [, name, method] = /([A-Za-z]+)Service\/([A-Za-z]+)$/.exec(rpc) ?? [];
   const company = company_id ?? collection?.company_id ?? '';

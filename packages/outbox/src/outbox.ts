@@ -12,20 +12,20 @@ export interface OutboxOptions {
   readonly kafka: KafkaClient;
   /** CloudEvents source: `/truckroll/billing`. */
   readonly source: string;
-  /** The topics that this service publishes on; created when they are missing. */
+  /** Topics that this service publishes to; created if missing. */
   readonly topics: readonly Topic[];
   /**
-   * Whether everything that is committed has been appended: while it has not, no watermark is published (docs/adr/0006). Runs on
-   * the relay's session, after the moment that the watermark would name.
+   * Returns whether every committed change has been appended to the outbox; no watermark is published until then (docs/adr/0006).
+   * Runs on the relay's session, after the instant that the watermark would name.
    */
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
-  /** Whether watermarks are published: false for a service whose records no report is made of. Default true. */
+  /** Whether to publish watermarks. Default true; false for a service whose records are in no report. */
   readonly announces?: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** A service's outbox and the relay that empties it. Nothing is published any other way. */
+/** A service's outbox and the relay that empties it: the only way to publish. */
 export class Outbox implements BackgroundPart {
   readonly name = 'outbox';
   readonly #options: OutboxOptions;
@@ -39,22 +39,22 @@ export class Outbox implements BackgroundPart {
     this.#relay = new Relay({ ...options, publisher: { ...publisher, ...(options.announces !== false && { announce }) } });
   }
 
-  /** Stores events in the transaction, as `append`, and notifies the relay when it commits. */
+  /** Stores events in the transaction as `append` does, and notifies the relay after the commit. */
   async append(tx: Transaction, events: readonly OutgoingEvent[]): Promise<void> {
     if (events.length === 0) return;
     await append(tx, events);
     tx.afterCommit(() => this.#relay.poke());
   }
 
-  /** For callers that use `append` itself: call after the commit. Without it, events leave at the relay's next look. */
+  /** Call after the commit if you use `append` directly. Otherwise events wait for the relay's next poll. */
   poke(): void {
     this.#relay.poke();
   }
 
-  /** Resolves at once: writes do not wait for Kafka. */
+  /** Does not wait for Kafka, because writes do not need it. */
   async start(): Promise<void> {
     const { kafka, topics, announces = true, log } = this.#options;
-    // The relay does not wait for the topics: it also measures what waits while Kafka is away.
+    // The relay starts before the topics exist, so that it reports the backlog while Kafka is down.
     this.#creating = ensureTopics(kafka, announces ? [...topics, known.watermarks] : topics, log, this.#stopping.signal).catch(() => undefined);
     await this.#relay.start();
   }

@@ -4,9 +4,9 @@ const SEED = 0x9747b28c | 0;
 const M = 0x5bd1e995;
 
 /**
- * Partitions by key exactly as Kafka's own clients and kafkajs's default do, so that a subject keeps its partition.
- * kafkajs computes the hash with 64-bit objects, which took a tenth of the time of publishing an event. Every message
- * must have a key: that is what keeps a subject's events in order.
+ * Partitions by key exactly as Kafka's own clients and kafkajs's default do, so that a subject keeps its partition. kafkajs computes
+ * the hash with 64-bit objects, which was 10 % of the time to publish an event. Throws for a message without a key, because the key
+ * keeps a subject's events in order.
  */
 export const partitionByKey: ICustomPartitioner =
   () =>
@@ -16,7 +16,7 @@ export const partitionByKey: ICustomPartitioner =
     return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitionMetadata.length;
   };
 
-/** MurmurHash2 of 32 bits with Kafka's seed. */
+/** 32-bit MurmurHash2 with Kafka's seed. */
 function murmur2(data: Buffer): number {
   const whole = data.length & ~3;
   let hash = SEED ^ data.length;

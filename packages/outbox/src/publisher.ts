@@ -6,25 +6,25 @@ import { partitionByKey } from './partitioner.ts';
 import type { Topic } from './topics.ts';
 import { Positions, watermarkMessages } from './watermark.ts';
 
-/** Hands rows to Kafka. Resolves when all are acknowledged; after a rejection any part of them may have arrived. */
 export interface Publisher {
+  /** Sends rows to Kafka. Resolves when all are acknowledged; after a rejection any of them may have arrived. */
   publish(rows: readonly OutboxRow[]): Promise<void>;
-  /** Tells that everything committed before an instant is published. Microseconds since 1970. */
+  /** Publishes a watermark: everything committed before `at`, in microseconds since 1970, is published. */
   announce?(at: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Beyond the time limits of kafkajs itself, should those fail. Milliseconds. */
+/** Maximum time for one send, in ms. Longer than kafkajs's own timeouts, in case those fail. */
 const PUBLISH_MS = 60_000;
 
 /**
- * An idempotent producer (acks=all, one request at a time) per run of success: the broker drops what kafkajs sends
- * twice while it retries, and keeps the order.
+ * Uses an idempotent producer (acks=all, one request at a time): the broker drops what kafkajs sends twice while it retries,
+ * and keeps the order.
  *
- * After a failed send the producer is thrown away. kafkajs winds the sequence number of a partition back when a request
- * fails, also when the broker had stored it and only the answer was lost. A later, different batch of equal length
- * would then carry numbers that the broker knows, and be dropped as a duplicate while kafkajs reports success: an event
- * lost. A new producer id cannot collide; the price is that events may be repeated, which consumers remove by event id.
+ * Replaces the producer after a failed send. When a request fails, kafkajs resets the partition's sequence number even if the
+ * broker has stored the batch and only the response was lost. A different batch of equal length would then reuse numbers that the
+ * broker knows: the broker drops it as a duplicate, kafkajs reports success, and events are lost. A new producer id cannot collide.
+ * In exchange events may be published twice; consumers recognise repeats.
  */
 export function createPublisher(kafka: KafkaClient, source: string, topics: readonly Topic[] = []): Publisher {
   let producer: Producer | undefined;

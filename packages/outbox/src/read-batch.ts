@@ -1,17 +1,16 @@
-// How the relay reads a batch of the outbox.
 import { instantOf, uuidOf, wholeNumberOf, type BinaryRow } from '@truckroll/service-kit';
 import type { OutboxRow } from './event.ts';
 
-/** A batch stays well under Kafka's limit of 1 MB per request and partition. */
+/** Limits of a batch, well under Kafka's 1 MB per request and partition. */
 export const BATCH_ROWS = 500;
 const BATCH_BYTES = 700_000;
 
 export interface ReadRow extends OutboxRow {
-  /** Rows from the floor on, of which this is one; BATCH_ROWS at most. */
+  /** Number of rows from the floor on, counted up to BATCH_ROWS. */
   readonly found: number;
 }
 
-/** From the columns of READ_BATCH, in their order. */
+/** Decodes a row of READ_BATCH. */
 export function readRow([
   id,
   event,
@@ -42,7 +41,7 @@ export function readRow([
   };
 }
 
-/** The lowest rows from a floor on, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. Nothing behind them is read. */
+/** The lowest rows from a floor ($1) on, up to BATCH_ROWS rows and BATCH_BYTES; the first row may exceed the bytes. */
 export const READ_BATCH = {
   name: 'outbox_read',
   text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found

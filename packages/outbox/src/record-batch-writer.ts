@@ -1,9 +1,9 @@
-// Record batches of version 2, written front to back into one buffer.
+// Writes Kafka's record batches of version 2 front to back into one buffer.
 //
 // RecordBatch: first offset int64, length int32, leader epoch int32, magic int8, CRC-32C of the rest uint32, attributes int16, last offset
 // delta int32, first and last timestamp int64, producer id int64, epoch int16, first sequence int32, count of records int32, records.
-// Record: length, attributes int8, timestamp delta, offset delta, key, value, count of headers, headers of key and value; numbers without
-// a type and lengths are zigzag varints, a length of -1 stands for null.
+// Record: length, attributes int8, timestamp delta, offset delta, key, value, count of headers, headers of key and value. Lengths and
+// numbers without a type are zigzag varints; a length of -1 means null.
 import type { Message } from 'kafkajs';
 import { crc32c } from './crc32c.ts';
 
@@ -14,15 +14,15 @@ export interface Sequence {
 }
 
 const MAGIC = 2;
-/** From the first offset to the CRC, and from what it is of to the records. */
+/** Sizes of a batch's header in bytes: before the CRC, the CRC, and from there to the records. */
 const HEAD = { beforeCrc: 17, crc: 4, afterCrc: 40 };
-/** Up to which length a text's own length takes one byte. */
+/** Longest text whose length fits in one byte. */
 const SHORT = 63;
 const MOST_BYTES_OF_NUMBER = 5;
-/** Of the length of a record, which is known when it is written: those of 64 bytes to 8 KiB. */
+/** Bytes reserved for a record's length before the record is written: right for records of 64 bytes to 8 KiB. */
 const USUAL_LENGTH_BYTES = 2;
 
-/** Whether messages are what a writer takes: no time of their own, headers with one value each. */
+/** Whether RecordWriter can write a message: it has no timestamp, and each header has a single value. */
 export function isPlain({ key, value, headers = {}, timestamp }: Message): boolean {
   if (timestamp != null || !isField(key) || !isField(value)) return false;
   for (const name in headers) if (!isField(headers[name])) return false;
@@ -31,7 +31,7 @@ export function isPlain({ key, value, headers = {}, timestamp }: Message): boole
 
 const isField = (value: unknown): boolean => value == null || typeof value === 'string' || Buffer.isBuffer(value);
 
-/** Growing bytes. */
+/** Writes into a buffer that grows as needed. */
 export class RecordWriter {
   bytes: Buffer;
   length = 0;
@@ -50,7 +50,7 @@ export class RecordWriter {
     this.length = this.bytes.writeInt32BE(value, this.length);
   }
 
-  /** With a length of 16 bits, -1 for null. */
+  /** Writes a text after its 16-bit length, or the length -1 for null. */
   text16(text: string | null): void {
     const size = text === null ? -1 : Buffer.byteLength(text);
     this.int16(size);
@@ -59,7 +59,7 @@ export class RecordWriter {
     this.length += this.bytes.write(text, this.length);
   }
 
-  /** Messages of one partition behind the length of their batch, as of so many milliseconds since 1970. */
+  /** Writes one partition's messages as a batch, after the batch's length. `now` is their timestamp in ms since 1970. */
   batch(messages: readonly Message[], { producerId, producerEpoch, firstSequence }: Sequence, now: number): void {
     const start = this.length + 4;
     this.#reserve(4 + HEAD.beforeCrc + HEAD.crc + HEAD.afterCrc);
@@ -87,7 +87,7 @@ export class RecordWriter {
     this.#reserve(2 * MOST_BYTES_OF_NUMBER + USUAL_LENGTH_BYTES);
     const start = this.length;
     this.length = start + USUAL_LENGTH_BYTES;
-    // Attributes, of which there are none, and milliseconds since the first record, which are none either.
+    // Attributes and timestamp delta.
     this.bytes[this.length++] = 0;
     this.bytes[this.length++] = 0;
     this.#number(offset);

@@ -25,61 +25,66 @@ export interface RelayOptions {
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Milliseconds for which an idle relay neither looks nor publishes a watermark, unless it is notified; as below unless given. */
+  /** Longest time between polls and between watermarks of an idle relay, in ms, unless it is notified. Default: POLL and ANNOUNCE. */
   readonly restMs?: number;
 }
 
 /**
- * Milliseconds between looks at an empty outbox. Whoever appends pokes the relay here or has the other one notified; a look finds
- * what nobody told of: rows of a replica that died with its commit, of an earlier release, and of those that do not poke.
+ * Poll intervals for an empty outbox, in ms. Appending usually notifies the active relay; polling finds the other rows: those of a
+ * replica that died after its commit, of an earlier release, and of callers that do not poke.
  */
 const POLL = { first: 40, most: 6000 };
-/** Between notifications of a replica that is not active. */
+/** Delay before a standby notifies the active relay, in ms: pokes in that time share one notification. */
 const NOTIFY_MS = 20;
 /**
- * After a batch that did not fill a request, the next one waits as long as that one took, times how much longer it took than at rest: an
- * event on its own leaves at once, those of a busy time leave together, the busier the more. A batch costs us, PostgreSQL and
- * Kafka as much as thirty events, which nobody else misses while a batch is quick.
+ * Pause after a batch that was not full: its duration × its duration ÷ `atRestMs`, at most `mostMs`. So a single event leaves at once,
+ * and the busier the system, the more events share a batch. A batch costs this process, PostgreSQL and Kafka as much as thirty
+ * events, which does not matter while batches are quick.
  */
 const GATHER = { atRestMs: 5, mostMs: 20 };
 /**
- * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
- * reports once all owners have published a later moment, while nobody has, and once nobody had for a while. Then all owners publish
- * theirs at the same moments, so that those who wait for them wake up once. Who is not sure to hear of all others' news takes no rest.
+ * Intervals between watermarks, in ms:
+ *
+ * - `busy` while this relay publishes events;
+ * - `following` while another owner does, because its events count in reports only once all owners have published a later watermark;
+ * - `idle` while no owner does;
+ * - `rest` after REST_AFTER_MS without events, if this relay would hear of all other owners' events.
+ *
+ * Idle and resting owners publish at the same moments, multiples of the interval, so that consumers wake up once for all of them.
  */
 const ANNOUNCE = { busy: 200, following: 500, idle: 2000, rest: 6000 };
 const REST_AFTER_MS = 60_000;
-/** A watermark that cannot be published yet is thought of again after as many milliseconds. */
+/** Delay before a watermark that could not be published yet is tried again, in ms. */
 const AGAIN_MS = 100;
-/** How long news of another owner are news. */
+/** Time for which an owner that announced new events counts as busy, in ms. */
 const NEWS_MS = 2000;
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
-/** More rows than this are not counted, only said to be at least so many. */
+/** Limit of the row count in metrics: a larger backlog is reported as this number. */
 const MOST_COUNTED = 100_000;
 
-/** On which the active relay of a schema hears of rows of other replicas. */
+/** Channel that notifies a schema's active relay of rows that other replicas have appended. */
 const channelOf = (schema: string): string => `${schema}_outbox`;
-/** On which relays of one database hear that another has news. Those of other databases publish their watermarks when they would anyway. */
+/** Channel on which the relays of one database announce new events. Relays of other databases do not receive it. */
 const NEWS_CHANNEL = 'truckroll_outbox_news';
-/** On which a relay that begins to lead, and those that it tells, name their schemas: who hears of each other's news. */
+/** Channel on which a relay that becomes active, and the relays that answer it, announce their schemas, so that they know of each other. */
 const GREETING_CHANNEL = 'truckroll_outbox_relays';
 
-/** What the advisory lock that a schema's active relay holds is named after. */
+/** Text that is hashed into the id of the advisory lock held by a schema's active relay. */
 export function relayLock(schema: string): string {
   return `truckroll outbox ${schema}`;
 }
 
 /**
- * Publishes a schema's outbox. One relay per schema is active: it holds a session lock, and reads and deletes rows on
- * the session that holds it, so that losing the lock stops it. A standby takes over within a second.
+ * Publishes a schema's outbox. One relay per schema is active: it holds a session lock and reads and deletes rows in the same
+ * session, so that losing the lock stops it. A standby takes over within a second.
  *
- * Every round reads the lowest ids that are there, never "ids above the last one": transactions commit in another order
- * than their ids, and the last id would skip those that come late. A Floor says where the lowest can be. Rows of one subject are written under its lock,
- * so their ids are in commit order, and a round sees no row of a subject without those before it.
+ * Every round reads the lowest existing ids, never "ids above the last one": transactions do not commit in the order of their ids,
+ * and rows that commit late would be skipped. A Floor limits how far down it has to look. Rows of one subject are written
+ * under the subject's lock, so their ids are in commit order and a round never sees a row without the earlier rows of its subject.
  *
- * A row is deleted after Kafka has acknowledged it. What was acknowledged but not deleted is published again by whoever
- * comes next: order is kept, repeats are removed by event id.
+ * A row is deleted after Kafka has acknowledged it. If the relay dies in between, the next one publishes the row again: the order is
+ * kept, and consumers recognise the repeat.
  */
 export class Relay implements BackgroundPart {
   readonly name = 'outbox relay';
@@ -95,9 +100,9 @@ export class Relay implements BackgroundPart {
   readonly #requests;
   #running: Promise<void> = Promise.resolve();
   #leads = false;
-  /** When a relay of this database last told that it has news. */
+  /** When a relay of this database last announced new events, by performance.now(). */
   #newsAt = -Infinity;
-  /** The schemas of other relays of this database that have led since this one does. */
+  /** Schemas of the other relays in this database that this relay has heard of since it became active. */
   readonly #others = new Set<string>();
   #notifying: NodeJS.Timeout | undefined;
 
@@ -117,7 +122,7 @@ export class Relay implements BackgroundPart {
     this.#running = this.#run();
   }
 
-  /** Ends after the batch that is under way. */
+  /** Finishes the current batch first. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#notifying);
@@ -125,17 +130,17 @@ export class Relay implements BackgroundPart {
     await this.#options.publisher.close();
   }
 
-  /** There is something new: call after a commit. */
+  /** Notifies the active relay of new rows: call after a commit. */
   poke(): void {
     if (this.#leads) this.#arrivals.notify();
     else if (!this.#stopped()) this.#notifying ??= setTimeout(() => void this.#notify(), NOTIFY_MS).unref();
   }
 
-  /** Not in the transaction that appends: PostgreSQL commits those that notify one after the other. */
+  /** Notifies outside the transaction that appends, because PostgreSQL commits transactions that notify one at a time. */
   async #notify(): Promise<void> {
     this.#notifying = undefined;
     const { database, log } = this.#options;
-    // It may have taken over meanwhile.
+    // This relay may have become active since the timer started.
     if (this.#leads) return this.#arrivals.notify();
     const statement = { name: 'notify_outbox_relay', text: 'select pg_notify($1, $2)', values: [channelOf(this.#schema), ''] };
     await database.query(statement).catch((error: unknown) => log.debug({ error }, 'the active relay was not told of an event, and finds it by looking'));
@@ -149,7 +154,7 @@ export class Relay implements BackgroundPart {
         session = await database.session();
         if (await this.#acquire(session)) {
           failures = 0;
-          // A deletion that a crash undoes is a repeat, as is one that was not sent: not worth a wait for the disk.
+          // Deletions need not wait for the disk: one lost in a crash only causes a repeat.
           await session.query({ text: 'set synchronous_commit = off' });
           const own = session;
           session.onNotification((payload, channel) => {
@@ -172,14 +177,14 @@ export class Relay implements BackgroundPart {
         this.#active.set({}, 0);
         this.#rows.set({}, 0);
         this.#oldest.set({}, 0);
-        // Nothing may be under way from here once the lock is free for another.
+        // Close the publisher first: nothing may be in flight once the lock is free.
         await publisher.close();
         await session?.close();
       }
     }
   }
 
-  /** Waits for the lock; false when stopped before. */
+  /** Waits for the lock. Resolves to false if stopped first. */
   async #acquire(session: Session): Promise<boolean> {
     while (!this.#stopped()) {
       const { rows } = await session.query<{ locked: boolean }>({
@@ -207,7 +212,7 @@ export class Relay implements BackgroundPart {
     let news = true;
     let behind = false;
     const floor = new Floor();
-    // A moment, and the highest id that the outbox had after it: a watermark once that is published.
+    // The next watermark: `moment` can be announced once the outbox's rows up to `id` are published.
     let reaching: { readonly moment: number; readonly id: number } | undefined;
     const dueAt = (): number => {
       if (publisher.announce === undefined) return Infinity;
@@ -217,10 +222,10 @@ export class Relay implements BackgroundPart {
     };
     while (!this.#stopped()) {
       const readAt = performance.now();
-      // At once where a backlog may end with this batch: who waits for it has waited for long.
+      // Always due when a backlog may end with this batch: consumers have waited long for a watermark.
       const due: boolean = publisher.announce !== undefined && (behind || readAt >= dueAt());
       const settled = await floor.candidate(session);
-      // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
+      // The order matters: rows committed before the moment must be visible to the read, and `complete` must run after it.
       const [moment, read, highest, complete] = await Promise.all([
         due ? clock(session) : undefined,
         session.queryBinary({ ...READ_BATCH, values: [floor.id] }),
@@ -236,7 +241,7 @@ export class Relay implements BackgroundPart {
         measuredAt = readAt;
       }
       if (moment !== undefined && complete) {
-        // A backlog that does not end must not hold back watermarks: all that the outbox has now is published before what comes.
+        // A backlog that never ends must not hold back watermarks: everything now in the outbox is published before later rows.
         if (!behind) reaching = { moment, id: 0 };
         else if (highest !== undefined) reaching = { moment, id: highest };
       }
@@ -251,9 +256,9 @@ export class Relay implements BackgroundPart {
       };
       if (rows.length === 0) {
         await announce();
-        // Dead rows that a long transaction elsewhere keeps from being vacuumed make a look dear: look less often then.
+        // Dead rows that a long transaction keeps from being vacuumed make a poll expensive: poll less often then.
         const dearMs = 4 * (performance.now() - readAt);
-        // Timers count in whole milliseconds.
+        // Timers have a resolution of 1 ms.
         const untilDue = Math.ceil(dueAt() - performance.now());
         await this.#arrivals.wait(Math.max(Math.min(pollMs, Math.max(AGAIN_MS, untilDue)), dearMs), this.#stopping.signal);
         pollMs = Math.min(this.#restMs(POLL.most), pollMs * 1.5);
@@ -270,7 +275,7 @@ export class Relay implements BackgroundPart {
         failures += 1;
         this.#failures.inc({});
         logOutage(log, 'Kafka did not take a batch of events; trying again', failures, error, { rows: rows.length });
-        // A poke must not shorten this: writes go on while Kafka is away.
+        // Not interruptible by pokes: writes continue while Kafka is down.
         await Promise.race([pause(backoffMs(failures), this.#stopping.signal), lost]);
         continue;
       }
@@ -291,14 +296,14 @@ export class Relay implements BackgroundPart {
     }
   }
 
-  /** Unless somebody has told of news a moment ago. */
+  /** Announces new events to the other relays, unless any relay did so within ANNOUNCE.following. */
   async #tellNews(session: Session): Promise<void> {
     if (this.#options.publisher.announce === undefined || performance.now() - this.#newsAt <= ANNOUNCE.following) return;
     this.#newsAt = performance.now();
     await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
   }
 
-  /** Tells relays that lead of this one. */
+  /** Announces this relay to the other active relays. */
   async #greet(session: Session): Promise<void> {
     if (this.#options.publisher.announce === undefined) return;
     await session.query({ name: 'greet_outbox_relays', text: `select pg_notify('${GREETING_CHANNEL}', $1)`, values: [this.#schema] });
@@ -307,18 +312,18 @@ export class Relay implements BackgroundPart {
   #meet(session: Session, schema: string): void {
     if (schema === this.#schema || this.#others.has(schema)) return;
     this.#others.add(schema);
-    // It has begun to listen since this relay greeted.
+    // The other relay began to listen after this one announced itself.
     this.#greet(session).catch((error: unknown) => this.#options.log.debug({ error }, 'another relay was not told of this one, and takes no rest'));
   }
 
-  /** Rows that are all there are. */
+  /** Sets the metrics from the rows of one read, when they are the whole outbox. */
   #waiting(rows: readonly OutboxRow[]): void {
     const [oldest] = rows;
     this.#rows.set({}, rows.length);
     this.#oldest.set({}, oldest === undefined ? 0 : Math.max(0, Date.now() / 1000 - oldest.created_at / 1e6));
   }
 
-  /** Where there are more than one look sees. */
+  /** Sets the metrics with a query, when the outbox has more rows than one read returns. */
   async #measure(session: Session, floor: number): Promise<void> {
     const { rows } = await session.query<{ count: number; age: number | null }>({
       text: `select count(*), extract(epoch from now() - min(created_at))::float8 as age
@@ -342,19 +347,19 @@ export class Relay implements BackgroundPart {
   }
 }
 
-/** Milliseconds from one watermark to the next while there is nothing new here, of so many other relays heard of and so long after their last news. */
+/** Interval between watermarks in ms while this relay has no new events: `quietMs` after other relays' last ones, knowing `others` other relays. */
 export function betweenWatermarks(quietMs: number, others: number): number {
   if (quietMs < NEWS_MS) return ANNOUNCE.following;
   return quietMs > REST_AFTER_MS && others >= watermarkSources.length - 1 ? ANNOUNCE.rest : ANNOUNCE.idle;
 }
 
-/** The first moment after one, both by performance.now(), that is a multiple of so many milliseconds by the clock. */
+/** The first moment after `after` at which the system clock is a multiple of `everyMs`. Both are in performance.now() time. */
 function nextOfAll(after: number, everyMs: number): number {
   const clockMs = Date.now() - performance.now();
   return (Math.floor((after + clockMs) / everyMs) + 1) * everyMs - clockMs;
 }
 
-/** Now, by the clock that the moments of commits are told by. Microseconds since 1970. */
+/** PostgreSQL's current time, the clock that dates commits, in microseconds since 1970. */
 async function clock(session: Session): Promise<number> {
   const { rows } = await session.query<{ at: number }>({ name: 'clock', text: 'select clock_timestamp() as at' });
   return (rows[0] as { at: number }).at;

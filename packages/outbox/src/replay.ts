@@ -10,10 +10,10 @@ import { watch } from './vital-signs.ts';
 export interface Replay {
   readonly kafka: KafkaClient;
   readonly topic: Topic;
-  /** Gets events of one partition in order; what it throws ends the replay. */
+  /** Receives events of one partition in order. An error ends the replay. */
   apply(events: readonly IncomingEvent[]): Promise<void>;
   readonly signal?: AbortSignal;
-  /** Told how much of the topic was read after each batch, from 0 to 1. */
+  /** Called after each batch with the share of the topic read so far, 0 to 1. */
   progress?(share: number): void;
 }
 
@@ -24,9 +24,9 @@ interface Extent {
 }
 
 /**
- * Reads a topic from its beginning to where it ends now, apart from every consumer group's place: to build tables anew.
- * What is published meanwhile is left to the subscriber. Returns the number of events. Rejects when Kafka fails or the
- * signal aborts; replaying again is safe where apply recognises repeats.
+ * Reads a topic from its beginning to its current end, to rebuild tables, without touching any consumer group's offsets. Events
+ * published during the replay are left to the subscriber. Returns the number of events. Rejects when Kafka fails, `apply` rejects or
+ * the signal aborts; replaying again is safe if `apply` recognises repeats.
  */
 export async function replay({ kafka, topic, apply, signal, progress }: Replay): Promise<number> {
   const groupId = `${kafka.prefix}truckroll-replay-${randomUUID()}`;
@@ -40,7 +40,7 @@ export async function replay({ kafka, topic, apply, signal, progress }: Replay):
     await new Promise<void>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       watched.failed.then(reject, reject);
-      // Raised for batches without messages too: those that compaction has emptied still move the place on.
+      // Also raised for batches that compaction has emptied, which move the position on too.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
         const { low, high } = extents.get(partition) ?? { low: 0n, high: 0n };
         const next = BigInt(lastOffset) + 1n;
@@ -82,14 +82,14 @@ function sizeOf(extents: ReadonlyMap<number, Extent>): bigint {
   return [...extents.values()].reduce((sum, { low, high }) => sum + high - low, 0n);
 }
 
-/** Of each partition that has messages. */
+/** First and end offset of each partition that has messages. */
 async function extentsOf(kafka: KafkaClient, topic: Topic): Promise<Map<number, Extent>> {
   const offsets = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(kafka.prefix + topic.name));
   const extents = offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }] as const);
   return new Map(extents.filter(([, { low, high }]) => low < high));
 }
 
-/** Never rejects: left behind it costs nothing, for it holds no offsets, and Kafka drops empty groups. */
+/** Never rejects: a leftover group has no offsets, and Kafka deletes empty groups. */
 async function forgetGroup(kafka: KafkaClient, groupId: string): Promise<void> {
   await withAdmin(kafka, (admin) => admin.deleteGroups([groupId])).catch(() => undefined);
 }

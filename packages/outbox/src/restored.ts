@@ -1,20 +1,20 @@
-// What a service takes part in when PostgreSQL was restored to an earlier moment than its topics (docs/adr/0007).
+// A service's part in the recovery after PostgreSQL was restored to an earlier moment than its topics (docs/adr/0007).
 import type { Queryable } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { withAdmin } from './admin.ts';
 import type { Topic } from './topics.ts';
 
-/** A topic of state, as its owner sees it. */
+/** A topic of state that the service owns. */
 export interface State {
   readonly topic: Topic;
-  /** Of the event that removes a key. */
+  /** Type of the event that removes a key. */
   readonly removed: string;
-  /** Which of these keys the owner does not hold. */
+  /** Returns the keys that the owner has no record of. */
   missing(db: Queryable, keys: readonly string[]): Promise<string[]>;
 }
 
-/** Keys that a read model holds, by the topic that it is a read model of. */
+/** The keys in a read model of a topic. */
 export interface ReadModelKeys {
   readonly topic: Topic;
   keys(db: Queryable): AsyncIterable<readonly string[]>;
@@ -24,13 +24,13 @@ export interface Restored {
   readonly schema: string;
   readonly states: readonly State[];
   readonly readModels: readonly ReadModelKeys[];
-  /** Consumer groups, by what they read. They go on behind what was published before, or read all of it again. */
+  /** Consumer groups and their topics. With `again` they read their topics from the beginning, otherwise they continue after the messages published before. */
   readonly groups: readonly { readonly group: string; readonly topics: readonly Topic[]; readonly again?: boolean }[];
-  /** Has everything that the service holds published anew, some of it perhaps by the service itself once it runs. */
+  /** Schedules everything that the service holds to be published again; the service may publish some of it only once it runs. */
   renew(tx: Queryable): Promise<void>;
 }
 
-/** After the last message of each partition, by topic. Topics that are not there have none. */
+/** End offset (after the last message) of each partition, by topic. Missing topics are left out. */
 export type Ends = ReadonlyMap<string, readonly { readonly partition: number; readonly offset: string }[]>;
 
 export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Promise<Ends> {
@@ -50,8 +50,8 @@ export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
 }
 
 /**
- * For topics that are read one after the other, each in its turn: how much of one was read, from 0 to 1, as how much of all of them. What
- * a topic ever held is taken for what it holds.
+ * Converts the share read of one topic (0 to 1) to the share read of all, for topics that are read one after another. Call the result
+ * once per topic, in order. Weighs topics by their end offsets, which also count messages that Kafka has deleted.
  */
 export function overallOf(ends: Ends): (topic: string) => (share: number) => number {
   const sizes = new Map([...ends].map(([name, partitions]) => [name, partitions.reduce((sum, { offset }) => sum + Number(offset), 0)]));
@@ -65,7 +65,7 @@ export function overallOf(ends: Ends): (topic: string) => (share: number) => num
   };
 }
 
-/** Groups that have members: somebody consumes. */
+/** The groups that have members, which means that a consumer is running. */
 export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]): Promise<string[]> {
   return withAdmin(kafka, async (admin) => {
     const { groups: found } = await admin.describeGroups(groups.map((group) => kafka.prefix + group));
@@ -73,14 +73,14 @@ export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]
   });
 }
 
-/** Sets the place of a group that has no members: it goes on there. */
+/** Sets the offsets of a group, which must have no members. */
 export async function moveGroup(kafka: KafkaClient, group: string, ends: Ends): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     for (const [topic, partitions] of ends) await admin.setOffsets({ groupId: kafka.prefix + group, topic: kafka.prefix + topic, partitions: [...partitions] });
   });
 }
 
-/** Has a group that has no members read these topics from their beginning. */
+/** Resets a group, which must have no members, to the beginning of these topics. */
 export async function rewindGroup(kafka: KafkaClient, group: string, topics: readonly Topic[]): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());
@@ -89,13 +89,13 @@ export async function rewindGroup(kafka: KafkaClient, group: string, topics: rea
   });
 }
 
-/** An event with the place that it had among its owner's. */
+/** An event with the version it had in its owner's outbox. */
 export interface Placed {
   readonly version: number;
   readonly event: OutgoingEvent & { readonly id: string };
 }
 
-/** Takes out what waits in the outbox. */
+/** Deletes all rows of the outbox and returns them as events. */
 export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
   const { rows } = await tx.query<{
     id: number;

@@ -1,19 +1,23 @@
-// Versions that a consumer has applied are forgotten after a time, unless a dead letter is still to be compared with them.
+// Deletes old versions of applied events, unless a dead letter with the same key must still be compared with them.
 import { PeriodicTask, type Database, type Logger } from '@truckroll/service-kit';
 import { TOMBSTONE_DAYS } from './topics.ts';
 
 /**
- * Days for which an applied version is kept. It keeps an older event of the same key from being applied when that comes out of turn: from
- * a relay that publishes a batch again (minutes), from a rebuild while the subscriber runs (hours), or as a dead letter. Everything else is
- * read in the order of its partition, which ends with the newest event of each key, also when a group reads its topics from their beginning.
- * Two weeks are as long as Kafka keeps deletions of keys and events for a consumer that is away.
+ * Days for which an applied version is kept, equal to how long Kafka keeps deletions of keys for a consumer that is away.
+ * A version stops an older event of its key that arrives out of order:
+ *
+ * - from a relay that publishes a batch again (minutes),
+ * - from a rebuild while the subscriber runs (hours),
+ * - as a dead letter.
+ *
+ * All other events arrive in partition order, which ends with the newest event of each key even if a group starts from the beginning.
  */
 const KEEP_DAYS = TOMBSTONE_DAYS;
 const EVERY_MS = 6 * 3_600_000;
-/** Rows that are read by one statement. */
+/** Rows read by one statement. */
 const SLICE = 5000;
 
-/** Deletes a consumer's old versions, in slices: no statement holds many locks. Returns how many. */
+/** Deletes a consumer's old versions in slices, so that no statement holds many locks. Returns the number deleted. */
 export async function forgetVersions(database: Pick<Database, 'query'>, consumer: string, days = KEEP_DAYS, signal?: AbortSignal): Promise<number> {
   let forgotten = 0;
   let after = { topic: '', key: '' };
@@ -39,14 +43,14 @@ export async function forgetVersions(database: Pick<Database, 'query'>, consumer
   return forgotten;
 }
 
-/** The end of a slice, and how many of its rows were deleted. */
+/** Last key of a slice, and the number of its rows deleted. */
 interface Slice {
   readonly topic: string;
   readonly key: string;
   readonly forgotten: number;
 }
 
-/** Does so from time to time. */
+/** Deletes old versions every six hours. */
 export class VersionRetention {
   readonly #stopping = new AbortController();
   readonly #task: PeriodicTask;

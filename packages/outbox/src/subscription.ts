@@ -22,38 +22,41 @@ import { VersionRetention } from './retention.ts';
 import { deadLetterOf, deleteDeadLetter, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
 import type { Topic } from './topics.ts';
 
-/** What a service does with the events of one topic. */
+/** How a service handles the events of one topic. */
 export interface Subscription {
   readonly topic: Topic;
   readonly deduplicate: Deduplication;
-  /** Applies new events, those of one partition in order, in the transaction that marks them as seen. */
+  /** Applies new events in the transaction that marks them as seen. Those of one partition are in order. */
   apply(tx: Transaction, events: readonly IncomingEvent[]): Promise<void>;
 }
 
 export interface SubscriberOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
-  /** Consumer group, and the name under which repeats are remembered: `billing`. */
+  /** Consumer group, and the consumer's name in the inbox and dead letter tables, such as `billing`. */
   readonly group: string;
   readonly subscriptions: readonly Subscription[];
-  /** Told in the transaction that applies events, or sets one aside: everything of the partitions up to these offsets is dealt with. */
+  /** Called in each transaction that applies events or stores a dead letter, with the last handled offset of each partition. */
   readonly reached?: (tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>) => Promise<void>;
-  /** As in ConsumerOptions, where `reached` stores places. */
+  /** As in ConsumerOptions, for subscribers whose `reached` stores the offsets. */
   readonly places?: Places;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Tries of one event on its own before it becomes a dead letter. */
+/** Attempts to apply one event on its own before it becomes a dead letter. */
 const TRIES = 3;
-/** Events in one transaction, unless those of one partition are more: others' events of the same companies wait for it. */
+/**
+ * Maximum events in one transaction, unless one partition's batch alone is larger. Other transactions that write records of the same
+ * companies wait for it.
+ */
 const MOST_TOGETHER = 2000;
-/** Topics whose events may be applied at the same time. */
+/** Maximum topics whose events are applied at the same time. */
 const TOPICS_AT_ONCE = 2;
-/** Every partition that has events waits here for its turn, not in the client, so that those of a topic go together. */
+/** Partitions that the client may pass on at once: high, so that they queue here and those of one topic share a transaction. */
 const PARTITIONS_AT_ONCE = 64;
 
-/** Events of one partition whose turn has not come. */
+/** A queued batch of one partition. */
 interface Waiting {
   readonly events: readonly IncomingEvent[];
   readonly applied: () => void;
@@ -61,9 +64,9 @@ interface Waiting {
 }
 
 /**
- * Applies events to a service's own tables: what waits of all partitions of a topic in one transaction together with its
- * deduplication. If that fails, each partition's are applied on their own, and of one that fails again event by event; one that fails on its own becomes a dead letter, counted and logged, and the rest goes on.
- * Loss of PostgreSQL makes none: the batch waits.
+ * Applies events to a service's own tables. One transaction applies the queued batches of all partitions of a topic and marks the
+ * events as seen. If it fails, each batch gets its own transaction; if that fails too, each event gets one. An event that still fails
+ * becomes a dead letter, which is counted and logged, and the others continue. When PostgreSQL is unavailable the batch waits instead.
  */
 export class Subscriber implements BackgroundPart {
   readonly name: string;
@@ -106,24 +109,24 @@ export class Subscriber implements BackgroundPart {
     await this.#consumer.stop();
   }
 
-  /** Applies events of one partition, together with what waits of others of its topic. Rejects only where trying the same again may help. */
+  /** Applies events of one partition together with queued batches of the same topic. Rejects only if retrying may help. */
   async handle(events: readonly IncomingEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { promise, resolve: applied, reject: failed } = Promise.withResolvers<void>();
     this.#waiting.push({ events, applied, failed });
-    // After the other partitions of the same answer of Kafka.
+    // After the other partitions of the same fetch response have been queued.
     setImmediate(() => this.#next());
     await promise;
   }
 
-  /** Begins with what has waited longest, of topics of which nothing is being applied. */
+  /** Starts with the oldest batch whose topic is idle. */
   #next(): void {
     while (this.#busy.size < TOPICS_AT_ONCE) {
       const topic = this.#waiting.find(({ events: [first] }) => !this.#busy.has(first!.topic))?.events[0]?.topic;
       if (topic === undefined) return;
       this.#busy.add(topic);
       void this.#applyTogether(this.#take(topic)).finally(() => {
-        // After what the partitions that have been applied have next.
+        // After the partitions just applied have queued their next batches.
         setImmediate(() => {
           this.#busy.delete(topic);
           this.#next();
@@ -159,9 +162,9 @@ export class Subscriber implements BackgroundPart {
     for (const { events, applied, failed } of batches) await this.#applyApart(events).then(applied, failed);
   }
 
-  /** Rejects only where trying the same again may help. */
+  /** Rejects only if retrying may help. */
   async #applyApart(events: readonly IncomingEvent[]): Promise<void> {
-    // What is written because of several is on behalf of none of them.
+    // Writes caused by several events belong to no single request.
     const [only] = events.length === 1 ? events : [];
     try {
       await onBehalfOf(only && requestOf(only.requestId, only.trace), () => this.#applyAll([events]));
@@ -172,9 +175,9 @@ export class Subscriber implements BackgroundPart {
   }
 
   /**
-   * Applies dead letters again, the oldest first and each in its own transaction, after what was wrong has been put
-   * right. One of a compacted topic is dropped where a newer one of its key has been applied since. Returns how many
-   * there are no more, and tells of each; rejects with the error of the first that fails again, which stays.
+   * Applies dead letters again after the cause has been fixed, oldest first, each in its own transaction. One with `version`
+   * deduplication is dropped if a newer event of its key has been applied since. Calls `applied` for each dead letter that is gone
+   * and returns their number. Rejects with the error of the first that fails again, which stays.
    */
   async retryDeadLetters(applied: () => void = () => undefined): Promise<number> {
     const { database, group } = this.#options;
@@ -195,7 +198,6 @@ export class Subscriber implements BackgroundPart {
     return count - 1;
   }
 
-  /** Of partitions of one topic. */
   async #applyAll(batches: readonly (readonly IncomingEvent[])[]): Promise<void> {
     const events = batches.flat();
     const first = events[0];
@@ -247,7 +249,6 @@ export class Subscriber implements BackgroundPart {
     }
   }
 
-  /** The last events of partitions of one topic. */
   async #reached(tx: Transaction, last: readonly IncomingEvent[]): Promise<void> {
     const offsets = new Map(last.map(({ partition, offset }) => [partition, Number(offset)]));
     await this.#options.reached?.(tx, (last[0] as IncomingEvent).topic, offsets);

@@ -1,8 +1,8 @@
 import type { MigrationSet } from '@truckroll/service-kit';
 
 /**
- * The tables that this package keeps in a service's schema. Add the set to the service's migrations:
- * `migrations: [outboxTables, migrationsIn('billing', …)]`. Like every migration, one that was released never changes.
+ * This package's tables in a service's schema. Add the set to the service's migrations:
+ * `migrations: [outboxTables, migrationsIn('billing', …)]`. Never change a released migration.
  */
 export const outboxTables: MigrationSet = {
   name: 'outbox',

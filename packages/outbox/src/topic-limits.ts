@@ -1,20 +1,19 @@
-// How large a message topics take. The import takes lines of 3 MiB (docs/decisions.md §10), and a record that others
-// follow is published whole.
+// Message size limits of topics. The import accepts lines of 3 MiB (docs/decisions.md §10), and records are published whole.
 
-/** Of a topic that a service creates, in bytes: `max.message.bytes`. */
+/** `max.message.bytes` of the topics that services create. */
 export const LARGEST_MESSAGE = 4 * 1024 * 1024;
-/** Beside the payload: key, headers and what Kafka adds. */
+/** Bytes reserved for the key, the headers and Kafka's overhead. */
 const ENVELOPE = 64 * 1024;
 
-/** Topics that exist and take less. */
+/** Limits in bytes of existing topics with smaller ones. */
 const smaller = new Map<string, number>();
 
-/** Bytes of the largest payload that the topic is known to take. */
+/** Largest payload that the topic is known to accept, in bytes. */
 export function largestPayload(topic: string): number {
   return (smaller.get(topic) ?? LARGEST_MESSAGE) - ENVELOPE;
 }
 
-/** Notes what an existing topic's own setting is, in bytes. */
+/** Remembers an existing topic's `max.message.bytes`. */
 export function noteLimit(topic: string, bytes: number): void {
   if (bytes < LARGEST_MESSAGE) smaller.set(topic, bytes);
   else smaller.delete(topic);

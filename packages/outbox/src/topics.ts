@@ -8,13 +8,12 @@ import { LARGEST_MESSAGE, noteLimit } from './topic-limits.ts';
 export type Topic = TopicDefinition;
 
 const DAY_MS = 86_400_000;
-/** How long a deletion stays readable on a compacted topic: the longest that a consumer may be away. */
+/** Days for which a compacted topic keeps deletions, and so the longest time a consumer may be away. */
 export const TOMBSTONE_DAYS = 14;
 
 /**
- * Creates the topics that are missing, with three replicas where there are three brokers; never changes one that
- * exists, whose settings belong to its operator, and warns where one takes smaller messages than those of an import may
- * become. Safe to race. Retries until aborted.
+ * Creates missing topics, with three replicas if there are three brokers. Never changes an existing topic, whose settings belong to
+ * its operator, but warns if it accepts smaller messages than an import may need. Safe to run concurrently. Retries until aborted.
  */
 export async function ensureTopics(kafka: KafkaClient, topics: readonly Topic[], log: Logger, signal: AbortSignal): Promise<void> {
   await retrying(
@@ -47,7 +46,7 @@ async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: 
 
 const LIMIT = 'max.message.bytes';
 
-/** A service that may not see settings takes them to be as it would have made them. */
+/** Assumes the default limit if the service may not read topic settings. */
 async function noteLimits(admin: Admin, prefix: string, topics: readonly Topic[], log: Logger): Promise<void> {
   if (topics.length === 0) return;
   const resources = topics.map(({ name }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames: [LIMIT] }));

@@ -1,9 +1,9 @@
 import type { Consumer } from 'kafkajs';
 
-/** A rebalance may take 20 s, a fetch a fraction of one. Milliseconds. */
+/** Longest silence of a working consumer, in ms: a rebalance may take 20 s, a fetch takes about 2 s at most. */
 const SILENCE_MS = 60_000;
 
-/** Watches a consumer: `failed` resolves when kafkajs gives it up, or when it neither fetches nor beats for a minute. */
+/** Watches a consumer. `failed` resolves with the error when kafkajs gives up, or after a minute without a fetch, heartbeat or join. */
 export function watch(consumer: Consumer): { readonly failed: Promise<Error>; stop(): void } {
   const { promise: failed, resolve } = Promise.withResolvers<Error>();
   let seenAt = performance.now();

@@ -1,4 +1,4 @@
-// How far a service has published (docs/adr/0006): said beside its events, by the relay that publishes them.
+// Watermarks (docs/adr/0006): how far a service has published. The relay publishes them between its events.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
@@ -7,10 +7,10 @@ import { withAdmin } from './admin.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { Topic } from './topics.ts';
 
-/** A watermark is about all companies. */
+/** Company id of watermarks, which cover all companies. */
 const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
 
-/** The last messages of a service's topics of state, by topic and partition. */
+/** Offsets of the last messages in a service's topics of state, by topic and partition. */
 export class Positions {
   readonly #kafka: KafkaClient;
   readonly #topics: readonly string[];
@@ -21,12 +21,12 @@ export class Positions {
     this.#topics = published.filter(({ keeps }) => keeps === 'latest').map(({ name }) => name);
   }
 
-  /** After what was sent may or may not have arrived, and for whoever begins to publish: Kafka is asked. */
+  /** Makes the next `all` read the offsets from Kafka: after a failed send, whose messages may have arrived. */
   forget(): void {
     this.#last = undefined;
   }
 
-  /** Notes what Kafka has acknowledged. */
+  /** Updates the offsets after Kafka has acknowledged messages. */
   sent(batches: readonly TopicMessages[], acknowledged: readonly RecordMetadata[], partitionOf: (message: Message) => number | undefined): void {
     const { prefix } = this.#kafka;
     for (const { topic, messages } of batches) {
@@ -56,7 +56,7 @@ export class Positions {
   }
 }
 
-/** As an event of ours, so that whoever reads the topic reads it like any other. `at` in microseconds since 1970. */
+/** A watermark as a normal event, so that consumers can decode it like any other. `at` is in microseconds since 1970. */
 export function watermarkMessages(prefix: string, source: string, at: number, positions: Watermark['positions']): TopicMessages {
   const headers = {
     'content-type': 'application/protobuf',
@@ -67,7 +67,7 @@ export function watermarkMessages(prefix: string, source: string, at: number, po
     ce_subject: source,
     ce_time: formatInstant(at),
     ce_companyid: NO_COMPANY,
-    // Milliseconds grow as versions must, in as many digits as those have.
+    // Versions must grow and have at most 15 digits, which milliseconds satisfy.
     ce_version: String(Math.floor(at / 1000)),
   };
   const value = Buffer.from(Watermark.encode({ at, positions }).finish());
