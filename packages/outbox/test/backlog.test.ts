@@ -1,4 +1,3 @@
-// What was read ahead of what is being applied.
 import type { KafkaMessage } from 'kafkajs';
 import { Backlog, type ReadMessage } from '../src/backlog.ts';
 
@@ -18,7 +17,7 @@ function held() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('what comes of a partition while something of it is applied is applied after that, all of it together, and of other partitions at once', async () => {
+test('applies messages of a busy partition together after its current chunk, and those of other partitions at once', async () => {
   const { backlog, begun, offsets } = held();
   const first = backlog.add('t', 0, read(0, 1));
   const later = [backlog.add('t', 0, read(2)), backlog.add('t', 0, read(3, 4))];
@@ -33,7 +32,7 @@ test('what comes of a partition while something of it is applied is applied afte
   await Promise.all(later);
 });
 
-test('what was dropped is not applied, what is being applied ends first, and what comes afterwards is applied', async () => {
+test('drops waiting messages, waits for the current chunk, and applies messages added afterwards', async () => {
   const { backlog, begun, offsets } = held();
   const first = backlog.add('t', 0, read(0));
   const second = backlog.add('t', 0, read(1));
@@ -51,7 +50,7 @@ test('what was dropped is not applied, what is being applied ends first, and wha
   expect(offsets()).toEqual([[0], [1]]);
 });
 
-test('more is read when some of what waits has been applied', async () => {
+test('has room again once some of the waiting messages have been applied', async () => {
   const { backlog, begun } = held();
   void backlog.add('t', 0, read(...Array.from({ length: 4001 }, (_, i) => i)));
   let room = false;

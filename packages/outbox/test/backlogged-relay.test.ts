@@ -15,7 +15,7 @@ afterEach(async () => {
   await setting.close();
 });
 
-/** A relay whose broker is a list. */
+/** A relay that publishes to the given function instead of Kafka. */
 async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, announce?: (at: number) => Promise<void>) {
   const publisher = { publish, close: async () => undefined, ...(announce && { announce }) };
   relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics: createMetrics('trial') });
@@ -33,7 +33,7 @@ const commit = (...texts: readonly string[]) =>
   );
 const many = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
 
-test('publishes watermarks although a backlog never ends, each after all that was committed before it', async () => {
+test('publishes watermarks during an endless backlog, each after all rows committed before it', async () => {
   await commit(...many('first', 1500));
   const published = new Set<string>();
   const missing = new Collected<number>();
@@ -49,7 +49,7 @@ test('publishes watermarks although a backlog never ends, each after all that wa
   expect(missing.items.slice(0, 2)).toEqual([0, 0]);
 });
 
-test('publishes a row that is committed after rows with higher ids were published and looked past', async () => {
+test('publishes a row that commits after rows with higher ids were published', async () => {
   const published = new Collected<OutboxRow>();
   const poke = pokes(await startRelay(async (rows) => published.add(...rows)));
   await setting.database.transaction(async (late) => {
@@ -66,7 +66,7 @@ test('publishes a row that is committed after rows with higher ids were publishe
   expect(published.items.map(textOf)).toEqual(['b', 'c', 'late']);
 });
 
-test('does not read dead rows again, also while a transaction elsewhere keeps them from being vacuumed', async () => {
+test('does not read dead rows again while a long transaction keeps them from being vacuumed', async () => {
   const scans = async () => {
     const { rows } = await setting.database.query<{ scans: number; read: number }>({
       text: `select idx_scan as scans, idx_tup_read as read from pg_stat_all_indexes where schemaname = '${SCHEMA}' and indexrelname = 'outbox_pkey'`,
@@ -82,7 +82,7 @@ test('does not read dead rows again, also while a transaction elsewhere keeps th
       poke();
       await published.count(3000);
       let before = await scans();
-      // PostgreSQL counts a session's scans about once a second.
+      // PostgreSQL updates its scan statistics about once a second.
       await eventually(
         async () => {
           poke();

@@ -15,13 +15,13 @@ const row: OutboxRow = {
   created_at: 1772377505123456,
 };
 
-/** A message as it comes back from the broker: header values are bytes. */
+/** A message as the broker returns it: header values are bytes. */
 function received(sent: ReturnType<typeof messageOf>): KafkaMessage {
   const headers = Object.fromEntries(Object.entries(sent.headers ?? {}).map(([name, value]) => [name, Buffer.from(String(value))]));
   return { key: Buffer.from(sent.key as string), value: sent.value as Buffer | null, headers, offset: '5', timestamp: '0', attributes: 0 };
 }
 
-test('an event travels as a CloudEvent in binary mode', () => {
+test('encodes an event as a CloudEvent in binary mode', () => {
   expect(messageOf(row, '/truckroll/trial')).toEqual({
     key: 'company/subject',
     value: row.payload,
@@ -42,7 +42,7 @@ test('an event travels as a CloudEvent in binary mode', () => {
   });
 });
 
-test('what is received equals what was sent', () => {
+test('decodes the event that was encoded', () => {
   expect(eventOf('t', 2, received(messageOf(row, '/truckroll/trial')))).toEqual({
     id: row.event_id,
     type: row.type,
@@ -63,18 +63,18 @@ test('what is received equals what was sent', () => {
   expect(eventOf('t', 0, received(messageOf(bare, '/s')))).toMatchObject({ sequence: undefined, trace: undefined, payload: null });
 });
 
-test('a request or a trace that is none is left out, and the event is taken all the same', () => {
+test('ignores an invalid request id or trace and still decodes the event', () => {
   const message = received(messageOf({ ...row, trace: '00-zz', request_id: 'none' }, '/s'));
   expect(eventOf('t', 0, message)).toMatchObject({ id: row.event_id, trace: undefined, requestId: undefined });
 });
 
-test.each(['ce_id', 'ce_type', 'ce_source', 'ce_companyid', 'ce_time', 'ce_version'])('a message without %s is no event of ours', (name) => {
+test.each(['ce_id', 'ce_type', 'ce_source', 'ce_companyid', 'ce_time', 'ce_version'])('does not decode a message without %s', (name) => {
   const message = received(messageOf(row, '/s'));
   delete message.headers![name];
   expect(eventOf('t', 0, message)).toBeUndefined();
 });
 
-test('a message with a foreign id or without a key is no event of ours', () => {
+test('does not decode a message with an invalid id or without a key', () => {
   const message = received(messageOf(row, '/s'));
   expect(eventOf('t', 0, { ...message, key: null })).toBeUndefined();
   message.headers!['ce_id'] = 'one';

@@ -4,20 +4,20 @@ import { createKafka } from '../src/index.ts';
 import { newTopic, silentLog } from './setting.ts';
 
 const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');
-/** Brokers call themselves otherwise, as in a cluster: none is the one that clients begin with. */
+/** Connects by another host name than the one the brokers advertise, as in a cluster. */
 const kafka = createKafka('test', { kafkaBrokers: [`${host === '127.0.0.1' ? 'localhost' : '127.0.0.1'}:${port}`] }, silentLog);
 
-/** That this process has opened, and that are not closed. What other tests have left open may close meanwhile. */
+/** Sockets opened by this test file and not yet closed. */
 const sockets = new Set<Socket>();
 subscribe('net.client.socket', (message) => {
   const { socket } = message as { socket: Socket };
   sockets.add(socket);
   socket.once('close', () => sockets.delete(socket));
 });
-/** Ports that they lead to. */
+/** Remote ports of the open sockets. */
 const stillOpen = (): unknown[] => [...sockets].filter(({ destroyed }) => !destroyed).map(({ remotePort }) => remotePort);
 
-test('a client that has disconnected leaves no connection, however many calls looked brokers up at once', async () => {
+test('leaves no connection open after disconnecting, even if concurrent calls looked up the brokers', async () => {
   const admin = kafka.admin();
   await admin.connect();
   const names = ['a', 'b', 'c', 'd'].map(() => newTopic().name);
@@ -28,7 +28,7 @@ test('a client that has disconnected leaves no connection, however many calls lo
   expect(stillOpen()).toEqual([]);
 });
 
-test('a client that has disconnected does not connect again for whoever comes late', async () => {
+test('does not connect again for a call after disconnecting', async () => {
   const admin = kafka.admin();
   await admin.connect();
   await admin.listTopics();

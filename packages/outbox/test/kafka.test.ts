@@ -1,4 +1,4 @@
-// The whole way, on real PostgreSQL and Kafka: transaction, outbox, relay, topic, consumer, transaction.
+// End to end with real PostgreSQL and Kafka: transaction, outbox, relay, topic, consumer, transaction.
 import { Consumer, EventTooLarge, Outbox, append, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
 import { Relay } from '../src/relay.ts';
@@ -37,7 +37,7 @@ async function startOutbox(topics: readonly Topic[], client: KafkaClient = kafka
   return { outbox, metrics };
 }
 
-/** Stores what it gets, each once, as whoever reads a topic of events does, and remembers it for the test. */
+/** A consumer that stores each event once and collects the stored events for the test. */
 async function startConsumer(topic: Topic, client: KafkaClient = kafka) {
   const applied = new Collected<IncomingEvent>();
   const consumer = new Consumer({
@@ -67,7 +67,7 @@ const stored = async (key: string) =>
   );
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
-test('a committed event arrives, with its attributes, and its row is gone', async () => {
+test('delivers a committed event with its attributes and deletes its row', async () => {
   const topic = newTopic();
   const { outbox } = await startOutbox([topic]);
   const applied = await startConsumer(topic);
@@ -81,7 +81,7 @@ test('a committed event arrives, with its attributes, and its row is gone', asyn
   );
 });
 
-test('what a dying relay repeats is applied once', async () => {
+test('applies events once that a dying relay published twice', async () => {
   const topic = newTopic();
   await (await startOutbox([topic])).outbox.stop();
   const real = createPublisher(kafka, '/trial');
@@ -113,12 +113,12 @@ test('what a dying relay repeats is applied once', async () => {
   await setting.database.transaction((tx) => append(tx, [event(topic, 'k', 'last')]));
   const applied = await startConsumer(topic);
   await applied.until((items) => items.some((item) => textOf(item) === 'last'));
-  // The topic holds the twenty twice: offsets tell.
+  // Offset 40 shows that the topic contains the 20 events twice.
   expect(Number(applied.items.at(-1)!.offset)).toBe(40);
   expect(await stored('k')).toEqual([...numbers(20), 'last']);
 });
 
-test('while Kafka is away writes go on, and when it is back everything arrives once and in order', async () => {
+test('accepts writes while Kafka is down, and delivers everything once and in order afterwards', async () => {
   const topic = newTopic();
   const broker = interruptibleKafka();
   const { outbox, metrics } = await startOutbox([topic], broker.client);
@@ -142,7 +142,7 @@ test('while Kafka is away writes go on, and when it is back everything arrives o
   );
 });
 
-test('two relays of one schema that lose their lock again and again neither lose, reorder nor repeat', async () => {
+test('neither loses, reorders nor repeats events when two relays keep losing the lock', async () => {
   const topic = newTopic();
   const outboxes = await Promise.all([startOutbox([topic]), startOutbox([topic])]);
   const applied = await startConsumer(topic);
@@ -167,7 +167,7 @@ test('two relays of one schema that lose their lock again and again neither lose
   for (const key of subjects) expect(await stored(key)).toEqual(numbers(perSubject));
 });
 
-test('a service whose Kafka is away starts, and catches up when Kafka comes', async () => {
+test('starts without Kafka, and catches up when Kafka is available', async () => {
   const topic = newTopic();
   const broker = interruptibleKafka();
   broker.down();
@@ -183,7 +183,7 @@ test('a service whose Kafka is away starts, and catches up when Kafka comes', as
   expect(await stored('k')).toEqual(['early']);
 });
 
-test('an event as large as an imported record may become arrives, and a larger one is refused where it is stored', async () => {
+test('delivers an event as large as an imported record may be, and refuses to store a larger one', async () => {
   const topic = newTopic();
   const { outbox } = await startOutbox([topic]);
   const applied = await startConsumer(topic);
@@ -194,7 +194,7 @@ test('an event as large as an imported record may become arrives, and a larger o
   await expect(write(4 * 1024 * 1024)).rejects.toBeInstanceOf(EventTooLarge);
 });
 
-test('a topic that an operator made for smaller messages is held to its own limit', async () => {
+test('refuses events above the smaller limit of a topic that an operator created', async () => {
   const topic = newTopic();
   const admin = kafka.admin();
   await admin.connect();

@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import produces, { type ProduceArguments } from 'kafkajs/src/protocol/requests/produce/index.js';
 import { writeProduced } from '../src/kafkajs-produce.ts';
 
-// As kafkajs has them: nothing in this file repairs it.
+// The unpatched encoders of kafkajs: this file does not apply the repairs.
 const theirs = produces.protocol({ version: 7 });
 const ours = writeProduced({ version: 7 }, theirs);
 
@@ -40,7 +40,7 @@ async function requestOf(make: typeof theirs, produced: ProduceArguments): Promi
   return buffer;
 }
 
-test('records are written byte for byte as kafkajs writes them', async () => {
+test('encodes records to the same bytes as kafkajs', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plain, { minLength: 1, maxLength: 5 }), async (messages) => {
       const produced = asked(messages);
@@ -51,7 +51,7 @@ test('records are written byte for byte as kafkajs writes them', async () => {
   expect((await requestOf(ours, asked(long))).equals(await requestOf(theirs, asked(long)))).toBe(true);
 });
 
-test('what is unusual is left to kafkajs: records with times of their own, headers with several values, and transactions', async () => {
+test('leaves records with timestamps, headers with several values, and transactions to kafkajs', async () => {
   const unusual: Message[] = [
     { key: 'k', value: 'v', timestamp: '1700000000000' },
     { key: 'k', value: 'v', headers: { a: ['one', 'two'] } },

@@ -20,7 +20,7 @@ function request(queue: RequestQueue, correlationId: number): Promise<unknown> {
   });
 }
 
-test('a request that nobody will answer any more is rejected when its connection ends', async () => {
+test('rejects a pending request when its connection ends', async () => {
   const queue = newQueue();
   const outcomes = Promise.allSettled([request(queue, 1), request(queue, 2)]);
   queue.destroy();
@@ -29,7 +29,7 @@ test('a request that nobody will answer any more is rejected when its connection
   }
 });
 
-test('requests that are not answered in their time are rejected, one after the other, and no others', async () => {
+test('rejects each request at its own timeout, and no others', async () => {
   const queue = newQueue({ requestTimeout: 200, maxInFlightRequests: 2 });
   queue.scheduleRequestTimeoutCheck();
   for (const round of [1, 2]) {
@@ -42,7 +42,7 @@ test('requests that are not answered in their time are rejected, one after the o
   queue.destroy();
 });
 
-test('an idle connection sets no timers', async () => {
+test('sets no timers on an idle connection', async () => {
   const kafka = new Kafka({ clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
   let timers = 0;
@@ -65,7 +65,7 @@ test('an idle connection sets no timers', async () => {
   expect(timers).toBe(0);
 });
 
-test('callers that need a connection at once share one', async () => {
+test('opens one connection for concurrent callers', async () => {
   const sockets: Socket[] = [];
   const kafka = new Kafka({
     clientId: 'test',
@@ -89,7 +89,7 @@ test('callers that need a connection at once share one', async () => {
   await admin.disconnect();
 });
 
-test('numbers of variable length are read as they were written, and are as long as announced', () => {
+test('decodes variable-length numbers as they were encoded, with the predicted size', () => {
   const most = 2 ** 31 - 1;
   const numbers = [0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, -8193, 2 ** 20, -(2 ** 27), most, -most - 1];
   for (const number of numbers) {
@@ -102,12 +102,12 @@ test('numbers of variable length are read as they were written, and are as long 
   }
 });
 
-test('a consumer that stops does not wait until the broker answers a fetch for which there is nothing', async () => {
+test('stops a consumer without waiting for the response to a fetch', async () => {
   const kafka = new Kafka({ clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING });
   const topic = `test.${process.pid}.${Date.now()}.silent`;
   const admin = kafka.admin();
   await admin.connect();
-  // Asked at once, a broker may not know of it yet, for which kafkajs does not wait.
+  // A broker may not know the new topic at first, and kafkajs does not wait for that.
   await admin.createTopics({ topics: [{ topic, numPartitions: 3 }], waitForLeaders: false });
   await eventually(
     () => admin.fetchTopicMetadata({ topics: [topic] }).catch(() => undefined),

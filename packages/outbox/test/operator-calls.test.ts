@@ -47,7 +47,7 @@ test.each([
   expect(entries).toMatchObject([{ company_id, after: null }]);
 });
 
-test('records the pages of a request once for each rpc, company and object, and a new request again', async () => {
+test('records the pages of a request once per rpc, company and object, and a new request again', async () => {
   const [requestId, company_id, other] = [randomUUID(), randomUUID(), randomUUID()];
   for (const after of ['', 'page 2', 'page 3']) await call(LIST, { company_id, path: 'jobs', after }, { requestId });
   expect(entries).toHaveLength(1);
@@ -59,7 +59,7 @@ test('records the pages of a request once for each rpc, company and object, and 
   expect(entries).toHaveLength(6);
 });
 
-test('fails a call that could not be stored, and stores its repetition', async () => {
+test('fails a call that could not be recorded, and records it when it is repeated', async () => {
   let away = true;
   record = operatorCalls('billing', async (some) => {
     if (away) throw new Error('the database is away');
@@ -72,7 +72,7 @@ test('fails a call that could not be stored, and stores its repetition', async (
   expect(entries).toHaveLength(1);
 });
 
-test('records every rpc that operators may call, except intake and those whose handlers record their change', async () => {
+test('records every rpc that operators may call, except intake and rpcs whose handlers record their changes', async () => {
   const silent: string[] = [];
   for (const rpc of rpcs.filter((each) => callersOf(each).has('operator'))) {
     entries = [];

@@ -6,7 +6,7 @@ const topic = 'truckroll.billing.invoices';
 const partitions = (count: number): PartitionMetadata[] =>
   Array.from({ length: count }, (_, partitionId) => ({ partitionId, partitionErrorCode: 0, leader: 1, replicas: [1], isr: [1] }));
 
-test('keys go to the partitions that kafkajs gives them', () => {
+test('assigns keys to the same partitions as kafkajs', () => {
   const [ours, theirs] = [partitionByKey(), Partitioners.DefaultPartitioner()];
   for (let length = 0; length < 300; length++) {
     for (const key of [randomBytes(length), randomBytes(length).toString('base64'), `ü${randomBytes(length).toString('hex')}`]) {
@@ -18,6 +18,6 @@ test('keys go to the partitions that kafkajs gives them', () => {
   }
 });
 
-test('an event without a key is refused', () => {
+test('refuses an event without a key', () => {
   expect(() => partitionByKey()({ topic, partitionMetadata: partitions(3), message: { value: null } })).toThrow('without a key');
 });

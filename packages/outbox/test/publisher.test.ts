@@ -32,7 +32,7 @@ async function stored(topic: Topic): Promise<(string | undefined)[]> {
   return texts;
 }
 
-test('after a batch whose answer was lost, the next one is stored and not taken for a repeat', async () => {
+test('stores the batch that follows one whose response was lost', async () => {
   const topic = await createTopic();
   const { client, hear } = deafKafka();
   const publisher = createPublisher(client, '/trial');
@@ -42,11 +42,11 @@ test('after a batch whose answer was lost, the next one is stored and not taken 
   hear(true);
   await publisher.publish([row(topic, 'next')]);
   await publisher.close();
-  // What kafkajs repeated while it heard nothing, the broker has dropped.
+  // The broker has dropped what kafkajs sent again while responses were lost.
   expect(await stored(topic)).toEqual(['first', 'unheard', 'next']);
 });
 
-test('one batch goes to several topics, in order on each', async () => {
+test('publishes one batch to several topics, in order on each', async () => {
   const [a, b] = [await createTopic(), await createTopic()];
   const publisher = createPublisher(kafka, '/trial');
   await publisher.publish([row(a, 'a1'), row(b, 'b1'), row(a, 'a2'), row(b, 'b2')]);
@@ -57,7 +57,7 @@ test('one batch goes to several topics, in order on each', async () => {
   ]);
 });
 
-test('a topic that does not exist rejects the batch, and is not made', async () => {
+test('rejects a batch for a missing topic, and does not create the topic', async () => {
   const topic = newTopic();
   const publisher = createPublisher(kafka, '/trial');
   await expect(publisher.publish([row(topic, 'x')])).rejects.toThrow();

@@ -18,7 +18,7 @@ afterEach(async () => {
   await setting.close();
 });
 
-/** A relay whose broker is a list. */
+/** A relay that publishes to the given function instead of Kafka. */
 async function startRelay(
   publish: (rows: readonly OutboxRow[]) => Promise<void>,
   close = async () => undefined as void,
@@ -36,13 +36,13 @@ async function startRelay(
 const add = (tx: Transaction, text: string, key = 'k') => append(tx, [event(topic, key, text)]);
 const commit = (text: string) => setting.database.transaction((tx) => add(tx, text));
 
-test('transactions that commit in the opposite order of their ids lose nothing', async () => {
+test('loses nothing when transactions commit in the reverse order of their ids', async () => {
   const published = new Collected<OutboxRow>();
   await startRelay(async (rows) => published.add(...rows));
   await setting.database.transaction(async (earlier) => {
     await add(earlier, 'lower id, later commit', 'a');
     await setting.database.transaction((later) => add(later, 'higher id, earlier commit', 'b'));
-    // The relay has passed the higher id before the lower one is there to be seen.
+    // The relay publishes the higher id before the lower one is visible.
     await published.count(1);
   });
   await published.count(2);
@@ -50,7 +50,7 @@ test('transactions that commit in the opposite order of their ids lose nothing',
   expect(published.items[0]!.id).toBeGreaterThan(published.items[1]!.id);
 });
 
-test('events of one subject leave in the order in which its changes were committed', async () => {
+test('publishes the events of a subject in commit order', async () => {
   const published = new Collected<OutboxRow>();
   await setting.database.query({ text: `insert into applied (key) values ('subject')` });
   await startRelay(async (rows) => published.add(...rows));
@@ -67,7 +67,7 @@ test('events of one subject leave in the order in which its changes were committ
   expect(published.items.map(textOf)).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 1)));
 });
 
-test('publishes rows with everything that was stored with them', async () => {
+test('publishes rows with all stored attributes', async () => {
   const published = new Collected<OutboxRow>();
   await startRelay(async (rows) => published.add(...rows));
   const stored = await setting.database.transaction(async (tx) => {
@@ -79,7 +79,7 @@ test('publishes rows with everything that was stored with them', async () => {
   expect(published.items).toMatchObject(stored);
 });
 
-test('however much waits, a batch reads no more than one request carries', async () => {
+test('reads no more rows than one request can carry, however large the backlog', async () => {
   await setting.database.transaction((tx) =>
     append(
       tx,
@@ -94,7 +94,7 @@ test('however much waits, a batch reads no more than one request carries', async
   expect(Math.max(...read)).toBe(500);
 });
 
-test('what is rolled back is never published', async () => {
+test('never publishes events of a transaction that was rolled back', async () => {
   const published = new Collected<OutboxRow>();
   await startRelay(async (rows) => published.add(...rows));
   await setting.database
@@ -108,7 +108,7 @@ test('what is rolled back is never published', async () => {
   expect(published.items.map(textOf)).toEqual(['done']);
 });
 
-test('a batch that Kafka refuses is tried again, in order, while writes go on', async () => {
+test('retries a batch that Kafka refuses, in order, while writes continue', async () => {
   const published = new Collected<OutboxRow>();
   const tries = new Collected<number>();
   let up = false;
@@ -128,7 +128,7 @@ test('a batch that Kafka refuses is tried again, in order, while writes go on', 
   expect(published.items.map(textOf)).toEqual(['1', '2', '3']);
 });
 
-test('of two relays one publishes; when it dies the other takes over and nothing is lost', async () => {
+test('lets one of two relays publish; when it dies, the other takes over and nothing is lost', async () => {
   const first = new Collected<OutboxRow>();
   const second = new Collected<OutboxRow>();
   await startRelay(async (rows) => first.add(...rows));
@@ -146,7 +146,7 @@ test('of two relays one publishes; when it dies the other takes over and nothing
   expect(second.items.map(textOf)).toEqual(['3']);
 });
 
-test('a relay that dies between Kafka and the deletion leaves its rows to the next one', async () => {
+test('publishes rows again when a relay dies after publishing them and before deleting them', async () => {
   const published = new Collected<OutboxRow>();
   let deaths = 1;
   const publish = async (rows: readonly OutboxRow[]) => {
@@ -166,12 +166,12 @@ test('a relay that dies between Kafka and the deletion leaves its rows to the ne
   expect(published.items[2]!.event_id).toBe(published.items[0]!.event_id);
 });
 
-test('losing the lock ends a batch that is under way', async () => {
+test('abandons the current batch when it loses the lock', async () => {
   const order = new Collected<string>();
   let hanging = true;
   const publish = async () => {
     order.add('publishes');
-    // Kafka does not answer the first time; only losing the lock ends that. Either relay may have the lock next.
+    // The first publish never ends, so only losing the lock can end it. Either relay may get the lock next.
     if (hanging) await new Promise(() => (hanging = false));
   };
   await startRelay(publish, async () => order.add('gives up'));
@@ -182,7 +182,7 @@ test('losing the lock ends a batch that is under way', async () => {
   await order.until((items) => items.includes('gives up') && items.filter((item) => item === 'publishes').length === 2);
 });
 
-test('a relay survives the loss of PostgreSQL', async () => {
+test('continues after losing PostgreSQL', async () => {
   const published = new Collected<OutboxRow>();
   await startRelay(async (rows) => published.add(...rows));
   await commit('1');
@@ -196,7 +196,7 @@ test('a relay survives the loss of PostgreSQL', async () => {
   await published.count(2);
 });
 
-test('a large backlog leaves in batches that Kafka accepts', async () => {
+test('publishes a large backlog in batches that Kafka accepts', async () => {
   const batches = new Collected<number>();
   const big = 'x'.repeat(300_000);
   await setting.database.transaction((tx) =>
@@ -217,12 +217,12 @@ test('a large backlog leaves in batches that Kafka accepts', async () => {
   expect(Math.max(...batches.items)).toBe(500);
 });
 
-test('a payload that Kafka would never take is refused when it is appended', async () => {
+test('refuses to append a payload that is too large for Kafka', async () => {
   await expect(setting.database.transaction((tx) => add(tx, 'x'.repeat(5_000_000)))).rejects.toThrow(RangeError);
   expect(await rowsLeft(setting.database)).toBe(0);
 });
 
-test('stopping waits for the batch under way and deletes its rows', async () => {
+test('waits for the current batch when it stops, and deletes its rows', async () => {
   const begun = Promise.withResolvers<void>();
   const acknowledged = Promise.withResolvers<void>();
   const { relay } = await startRelay(() => {
@@ -237,7 +237,7 @@ test('stopping waits for the batch under way and deletes its rows', async () => 
   expect(await rowsLeft(setting.database)).toBe(0);
 });
 
-test('a watermark is published once everything committed before it is published, and none while more is waiting', async () => {
+test('publishes a watermark once everything committed before it is published, and none while rows wait', async () => {
   const told = new Collected<{ at: number; published: number }>();
   const published = new Collected<OutboxRow>();
   await setting.database.transaction((tx) =>
@@ -257,7 +257,7 @@ test('a watermark is published once everything committed before it is published,
   expect(told.items.map(({ at }) => at)).toEqual(told.items.map(({ at }) => at).sort((a, b) => a - b));
 });
 
-test('no watermark is published by a relay whose service has not published all that it held, or that Kafka refuses', async () => {
+test('publishes no watermark while the service has changes that are not appended, or while Kafka refuses events', async () => {
   const told = new Collected<number>();
   const asked = new Collected<boolean>();
   const refused = new Collected<boolean>();
@@ -283,10 +283,10 @@ test('no watermark is published by a relay whose service has not published all t
   expect(await rowsLeft(setting.database)).toBe(0);
 });
 
-/** So long that a test which waits for a look of its own ends by its time limit. */
+/** A poll interval longer than the test's time limit: a relay that waits for its next poll fails the test. */
 const NEVER_MS = 3_600_000;
 
-test('an event of a replica whose relay is not active leaves without a look of the active one', async () => {
+test('publishes an event of a standby replica without waiting for the active relay to poll', async () => {
   const published = new Collected<OutboxRow>();
   await startRelay(async (rows) => published.add(...rows), undefined, { restMs: NEVER_MS });
   await commit('looked for');
@@ -299,14 +299,14 @@ test('an event of a replica whose relay is not active leaves without a look of t
   }
 });
 
-/** Of the same database. */
+/** A second owner, with its own schema in the same database. */
 async function otherOwner(): Promise<Database> {
   await setting.database.query({ text: 'create schema other' });
   await setting.database.query({ text: 'create table other.outbox (like outbox including all)' });
   return new Database({ url: setting.server.url, schema: 'other' });
 }
 
-test('owners of one database know of each other, whoever came first', async () => {
+test('makes the relays of one database known to each other, whichever started first', async () => {
   const greetings = new Collected<string>();
   const listening = await setting.database.session();
   listening.onNotification((schema) => greetings.add(schema));
@@ -317,7 +317,7 @@ test('owners of one database know of each other, whoever came first', async () =
     await startRelay(async () => undefined, undefined, { announce });
     await greetings.count(1);
     await startRelay(async () => undefined, undefined, { database: other, announce });
-    // The one that was there answers, which the new one answers: it may be new to the other, too.
+    // The first relay answers the second one's greeting, and the second answers that: each may be new to the other.
     await greetings.count(4);
     expect(greetings.items).toEqual([SCHEMA, 'other', SCHEMA, 'other']);
     await Promise.all(running.splice(0).map((each) => each.stop()));
@@ -327,13 +327,13 @@ test('owners of one database know of each other, whoever came first', async () =
   }
 });
 
-test('an owner rests only where it would hear of all others, and none has had news for a while', () => {
+test('rests only if it would hear of the events of all other owners and none had any for a while', () => {
   expect(betweenWatermarks(1000, 2)).toBeLessThan(betweenWatermarks(30_000, 2));
   expect(betweenWatermarks(30_000, 2)).toBeLessThan(betweenWatermarks(90_000, 2));
   expect(betweenWatermarks(90_000, 1)).toBe(betweenWatermarks(30_000, 1));
 });
 
-test('an owner that is idle tells a later watermark as soon as another has news', async () => {
+test('publishes a new watermark of an idle owner as soon as another owner has new events', async () => {
   const told = new Collected<number>();
   await startRelay(async () => undefined, undefined, { restMs: NEVER_MS, announce: async (at) => told.add(at) });
   await told.count(1);

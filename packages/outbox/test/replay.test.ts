@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => admin.disconnect());
 
-test('a replay gives a compacted topic whole, up to where it ended, in order per key', async () => {
+test('replays a whole compacted topic up to its end at the start, in order per key', async () => {
   const setting = await openSetting();
   const topic = newTopic('latest', 3);
   const outbox = new Outbox({ database: setting.database, kafka, source: '/trial', topics: [topic], log: silentLog, metrics: createMetrics('trial') });
@@ -49,13 +49,13 @@ test('a replay gives a compacted topic whole, up to where it ended, in order per
   await setting.close();
 });
 
-test('a replay of an empty topic ends at once', async () => {
+test('ends at once for an empty topic', async () => {
   const topic = newTopic('latest');
   await ensureTopics(kafka, [topic], silentLog, signal);
   expect(await replay({ kafka, topic, apply: async () => undefined })).toBe(0);
 });
 
-test('a replay whose application fails rejects with that error and leaves no group behind', async () => {
+test('rejects with the error of apply, and leaves no group behind', async () => {
   const topic = newTopic('latest', 1);
   await ensureTopics(kafka, [topic], silentLog, signal);
   const producer = kafka.producer();
@@ -75,7 +75,7 @@ test('a replay whose application fails rejects with that error and leaves no gro
   expect(groups.filter((group) => group.groupId.startsWith('truckroll-replay'))).toEqual([]);
 });
 
-test('topics are created once with what they keep, whoever comes first', async () => {
+test('creates topics once, with their retention, when several callers race', async () => {
   const state = newTopic('latest', 2);
   const events = newTopic({ days: 3 }, 4);
   await Promise.all([1, 2, 3].map(() => ensureTopics(kafka, [state, events], silentLog, signal)));

@@ -17,7 +17,7 @@ const kept = async () => {
   return rows.map((row) => row.kept);
 };
 
-test('forgets versions that a consumer applied more than two weeks ago, and only those of that consumer', async () => {
+test('deletes versions that a consumer applied more than two weeks ago, and none of another consumer', async () => {
   await store('billing', 'old', 15);
   await store('billing', 'young', 13);
   await store('reporting', 'old', 15);
@@ -25,7 +25,7 @@ test('forgets versions that a consumer applied more than two weeks ago, and only
   expect(await kept()).toEqual(['billing young', 'reporting old']);
 });
 
-test('keeps the version of a key that has a dead letter, which an operator may still have applied', async () => {
+test('keeps the version of a key that has a dead letter, which may still be applied', async () => {
   await store('billing', 'dead', 100);
   await setting.database.query({
     text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('billing', 'jobs', 0, 1, 'dead', '{}', 'broken')`,

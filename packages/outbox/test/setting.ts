@@ -16,7 +16,7 @@ export async function openSetting() {
   const server: TestDatabase = await freshDatabase({
     [SCHEMA]: [outboxTables, { name: 'trial', migrations: [{ name: '0001_applied', sql: applied }] }],
   });
-  // A test is not about how soon a machine with other work accepts a connection.
+  // Generous, so that a busy machine does not fail tests.
   const database = new Database({ url: server.url, schema: SCHEMA, connectTimeoutMs: 20_000 });
   return {
     database,
@@ -31,7 +31,7 @@ export async function openSetting() {
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
 export const kafka: KafkaClient = createKafka('test', { kafkaBrokers: brokers }, silentLog);
 
-/** Kafka's client with a switch that takes the brokers away: connections end and new ones are refused. */
+/** A Kafka client with a switch that takes the brokers down: connections end and new ones are refused. */
 export function interruptibleKafka() {
   let up = true;
   const sockets = new Set<ReturnType<typeof connect>>();
@@ -41,7 +41,7 @@ export function interruptibleKafka() {
     logLevel: logLevel.NOTHING,
     retry: { retries: 1, initialRetryTime: 20, maxRetryTime: 50 },
     socketFactory: ({ host, port, onConnect }) => {
-      // Port 1 refuses, as a broker that is down does.
+      // Port 1 refuses connections, as a broker does that is down.
       const socket = connect({ host, port: up ? port : 1 }, onConnect);
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
@@ -61,7 +61,7 @@ export function interruptibleKafka() {
   };
 }
 
-/** Kafka's client with a switch that loses the brokers' answers, though the brokers do what they are asked. */
+/** A Kafka client with a switch that loses responses: the brokers still execute the requests. */
 export function deafKafka() {
   let deaf = false;
   const inner = new Kafka({
@@ -105,7 +105,7 @@ export function event(topic: Topic, key: string, text: string | null, more: Part
 
 export const textOf = (item: IncomingEvent | OutboxRow): string | undefined => item.payload?.toString();
 
-/** Collects items as they come and lets a test wait for a number or a kind of them. */
+/** Collects items and lets a test wait until they satisfy a condition or reach a count. */
 export class Collected<T> {
   readonly items: T[] = [];
   readonly #waiting: { condition: (items: readonly T[]) => boolean; resolve: () => void }[] = [];
@@ -127,7 +127,7 @@ export class Collected<T> {
   }
 }
 
-/** Repeats a look at something that has no event to wait for. */
+/** Polls `look` every 20 ms until its value satisfies `holds`. */
 export async function eventually<T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await look();
@@ -141,7 +141,7 @@ export async function metric(metrics: Metrics, name: string): Promise<number | u
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
-/** Ends the session that holds the relay's lock, as the death of its process would; waits until there is one. */
+/** Ends the session that holds the relay's lock, as the death of its process would. Waits until a relay holds the lock. */
 export async function killLockHolder(database: Database): Promise<void> {
   const kill = () =>
     database.query({

@@ -38,7 +38,7 @@ interface Sent {
 }
 
 let sent = 0;
-/** Sends events as a relay would: each with a version that is greater than all before, and a key of its own, unless it says otherwise. */
+/** Sends events as a relay would. By default each has its own key and a version greater than all earlier ones. */
 async function send(topic: Topic, ...events: Sent[]): Promise<void> {
   const messages = events.map(({ key, text = '', version }) =>
     messageOf(
@@ -61,7 +61,7 @@ async function send(topic: Topic, ...events: Sent[]): Promise<void> {
   await producer.send({ topic: topic.name, messages });
 }
 
-/** Places that are kept with what was applied, as reporting keeps them. */
+/** Stores offsets in the same transaction as the applied events, as reporting does. */
 const placed = (): Pick<SubscriberOptions, 'reached' | 'places'> => ({
   async reached(tx, topic, offsets) {
     await tx.query({
@@ -93,7 +93,7 @@ function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Datab
 
 const texts = (applied: Collected<IncomingEvent>) => applied.items.map(textOf);
 
-test('a new group reads from the beginning, and a restarted one goes on where it was', async () => {
+test('reads from the beginning in a new group, and continues at the committed offset after a restart', async () => {
   const topic = await createTopic();
   await send(topic, { text: '1' }, { text: '2' });
   const first = subscribe(topic);
@@ -107,7 +107,7 @@ test('a new group reads from the beginning, and a restarted one goes on where it
   expect([...texts(first.applied), ...texts(second.applied)]).toEqual(['1', '2', '3']);
 });
 
-test('an event that arrives again, in one batch or in another, is applied once', async () => {
+test('applies a repeated event once, in one batch or in two', async () => {
   const topic = await createTopic();
   const event = { key: 'k', version: 1, text: 'once' };
   const { subscriber, applied, metrics } = subscribe(topic);
@@ -123,7 +123,7 @@ test('an event that arrives again, in one batch or in another, is applied once',
   );
 });
 
-test('forgets old versions while it runs', async () => {
+test('deletes old versions while it runs', async () => {
   const topic = await createTopic('latest');
   await setting.database.query({
     text: `insert into inbox_version (consumer, topic, key, version, applied_at) values ($1, $1, 'old', 1, now() - interval '15 days')`,
@@ -136,7 +136,7 @@ test('forgets old versions while it runs', async () => {
   );
 });
 
-test('of a compacted topic only what is newer is applied, deletions included', async () => {
+test('applies only newer events of a compacted topic, deletions included', async () => {
   const topic = await createTopic('latest');
   const { subscriber, applied } = subscribe(topic);
   await subscriber.start();
@@ -149,7 +149,7 @@ test('of a compacted topic only what is newer is applied, deletions included', a
   expect(texts(applied)).toEqual(['a5', undefined, 'b1', 'b2']);
 });
 
-test('an event that cannot be applied becomes a dead letter and holds up nothing, and can be applied later', async () => {
+test('makes a dead letter of an event that cannot be applied, continues, and can apply it later', async () => {
   const topic = await createTopic();
   let mended = false;
   const applied = new Collected<string | undefined>();
@@ -176,7 +176,7 @@ test('an event that cannot be applied becomes a dead letter and holds up nothing
   expect(rows.map((row) => row['payload'])).toEqual(['before', 'after', 'poison']);
 });
 
-test('what waits of several partitions is applied in one transaction, and what is wrong in one of them holds up no other', async () => {
+test('applies queued events of several partitions in one transaction, and a failing event blocks no other partition', async () => {
   const topic = await createTopic('latest', 4);
   const batches: string[][] = [];
   const { subscriber, applied } = subscribe(topic, {
@@ -206,7 +206,7 @@ test('what waits of several partitions is applied in one transaction, and what i
   expect(rows).toEqual([{ payload: 'poison' }]);
 });
 
-test('a dead letter of a compacted topic does not undo a newer one', async () => {
+test('does not undo a newer event when it applies a dead letter of a compacted topic', async () => {
   const topic = await createTopic('latest');
   let broken = true;
   const { subscriber, applied } = subscribe(topic, {
@@ -227,7 +227,7 @@ test('a dead letter of a compacted topic does not undo a newer one', async () =>
   expect((await letters()).rowCount).toBe(0);
 });
 
-test('operators see dead letters with their reasons, and have them applied up to the first that fails again', async () => {
+test('lists dead letters with their reasons, and applies them again up to the first that fails', async () => {
   const topic = await createTopic();
   let mended: readonly string[] = [];
   const applied = new Collected<string | undefined>();
@@ -253,7 +253,7 @@ test('operators see dead letters with their reasons, and have them applied up to
   expect(await deadLetters.listParkedEvents({ limit: 100 }, call)).toEqual({ count: 0, events: [] });
 });
 
-test('a message that is no event becomes a dead letter and holds up nothing', async () => {
+test('makes a dead letter of a message that is not an event, and continues', async () => {
   const topic = await createTopic();
   const { subscriber, applied, metrics } = subscribe(topic);
   await producer.send({ topic: topic.name, messages: [{ key: 'x', value: 'hello', headers: { who: 'stranger' } }] });
@@ -266,7 +266,7 @@ test('a message that is no event becomes a dead letter and holds up nothing', as
   expect(await subscriber.retryDeadLetters()).toBe(0);
 });
 
-test('while PostgreSQL is away events wait, and none becomes a dead letter', async () => {
+test('makes no dead letters while PostgreSQL is down, and waits', async () => {
   const { hostname, port } = new URL(setting.server.url);
   const proxy = await openProxy({ host: hostname, port: Number(port) });
   const url = new URL(setting.server.url);
@@ -292,7 +292,7 @@ test('while PostgreSQL is away events wait, and none becomes a dead letter', asy
   await proxy.close();
 });
 
-test('the place in a topic moves on only after the commit', async () => {
+test('moves the offset on only after the commit', async () => {
   const topic = await createTopic();
   const attempted = new Collected<number>();
   const { subscriber } = subscribe(topic, {
@@ -311,7 +311,7 @@ test('the place in a topic moves on only after the commit', async () => {
   expect(texts(after.applied)).toEqual(['1', '2']);
 });
 
-test('Kafka is told of the place that was reached although nothing more comes', async () => {
+test('commits the reached offset to Kafka although no more events arrive', async () => {
   const topic = await createTopic();
   const { subscriber, applied } = subscribe(topic);
   await send(topic, { text: '1' }, { text: '2' });
@@ -327,7 +327,7 @@ test('Kafka is told of the place that was reached although nothing more comes', 
 test.each([
   ['told Kafka', () => ({})],
   ['kept, and events read ahead,', placed],
-] as const)('replicas share the partitions, and with places %s every event is applied once while they come and go', async (_, kept) => {
+] as const)('shares partitions between replicas, and with places %s applies every event once while they come and go', async (_, kept) => {
   const topic = await createTopic({ days: 1 }, 4);
   const all = new Collected<string | undefined>();
   const own: Partial<Subscription> = {
