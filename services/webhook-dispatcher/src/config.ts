@@ -7,15 +7,15 @@ const settings = {
   callCredential: env.callCredential('CALL_CREDENTIAL', 'webhook-dispatcher'),
   ...kafkaSettings(),
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
-  /** Exact address:port pairs that may be reached although they are private, and by http. */
+  /** Exact address:port pairs that are allowed although they are private, and over http. */
   allowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
   /** Addresses and CIDR ranges that receive nothing, even if they are allowed targets. */
   deniedTargets: env.list('WEBHOOK_DENIED_TARGETS', []),
-  /** Whether public hosts may be reached by http. */
+  /** Whether to allow http to public hosts. */
   allowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
-  /** Exchanges at once, those that take long not counted: see Bulkhead. */
+  /** Maximum concurrent exchanges, not counting slow ones: see Bulkhead. */
   maxInFlight: env.integer('WEBHOOK_MAX_IN_FLIGHT', { min: 1, max: 10_000 }, 256),
-  /** Exchanges at once with one endpoint, those of other replicas included; one that it took is none any more, though its attempt is not stored yet. */
+  /** Maximum concurrent exchanges with one endpoint across all replicas. An accepted delivery no longer counts, even before its attempt is stored. */
   maxInFlightPerEndpoint: env.integer('WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT', { min: 1, max: 1000 }, 10),
   /** Maximum connections to one address, across all endpoints. */
   maxConnectionsPerAddress: env.integer('WEBHOOK_MAX_CONNECTIONS_PER_ADDRESS', { min: 1, max: 10_000 }, 100),
@@ -23,7 +23,7 @@ const settings = {
 
 export type WebhookDispatcherConfig = Config<typeof settings>;
 
-/** Throws ConfigError that names everything missing or invalid. */
+/** Throws a ConfigError that lists the missing and invalid settings. */
 export function webhookDispatcherConfig(environment: Readonly<Record<string, string | undefined>>): WebhookDispatcherConfig {
   const config = readConfig(settings, environment);
   try {

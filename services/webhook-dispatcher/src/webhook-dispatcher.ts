@@ -21,17 +21,17 @@ const NAME = 'webhook-dispatcher';
 const EXCHANGE_MS = 15_000;
 const ANSWER_BYTES = 64 * 1024;
 
-/** What tests put in the place of the internet. */
+/** Replacements for the internet and the release, for tests. */
 export interface Surroundings {
   readonly resolve?: Resolve;
-  /** Certificates to trust instead of those of Node. */
+  /** Certificates to trust instead of the default ones. */
   readonly ca?: string;
   readonly exchangeMs?: number;
-  /** What another release makes of an event. */
+  /** Encodes events as another release would. */
   readonly read?: FanOutOptions['read'];
 }
 
-/** Sends public events to the endpoints of integrators. It owns nothing, and reaches integrations, Kafka and the internet. */
+/** Sends public events to integrators' endpoints. It stores nothing, and connects to integrations, Kafka and the internet. */
 export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroundings: Surroundings = {}): Service {
   return createService({
     name: NAME,
@@ -70,11 +70,11 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       });
       background(deadLetters({ read: readDeadLetters, resume, log }));
       const topic = topics.serviceRequests;
-      // All partitions at once: what comes together is stored together.
+      // All partitions concurrently, so that events that arrive together are stored together.
       background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
       background(new Heartbeat({ workerId, renew, log }));
       background(watch);
-      // Started last, hence stopped first: nothing is fetched once stopping has begun.
+      // Started last and therefore stopped first, so that no delivery is leased while stopping.
       background(worker);
       check('integrations', () => worker.check());
     },

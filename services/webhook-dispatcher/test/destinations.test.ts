@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { Destinations, NoConnection } from '../src/http/destinations.ts';
 import { receiver, sender } from './support/opened.ts';
 
-/** Modules get it here; only scripts have it as a global. */
+/** ES modules find `jest` here; it is a global only in scripts. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
-test('limits connections to one address across endpoints, and leaves room for another company', async () => {
+test('limits connections to one address across endpoints, and leaves some for another company', async () => {
   const held: ServerResponse[] = [];
   let holds = true;
   const there = await receiver((response) => void (holds ? held.push(response) : response.end()));

@@ -83,7 +83,7 @@ function message(sequence: number, summary: string, subject = randomUUID()) {
 
 async function publish(messages: readonly object[]): Promise<void> {
   await ensureTopics(kafka, [topics.serviceRequests], silentLog, new AbortController().signal);
-  // A topic that was made a moment ago may be without a leader for a while on a busy machine.
+  // On a busy machine a new topic may have no leader for a while.
   const producer = kafka.producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
   await producer.connect();
   await producer.send({ topic: prefix + topics.serviceRequests.name, messages: messages as never });
@@ -105,7 +105,7 @@ function due(count: number, endpoint: ReturnType<Deliveries['endpoint']>, compan
   }
 }
 
-test('an event on the topic arrives at every endpoint, signed, as the JSON that is documented', async () => {
+test('sends an event from the topic to every endpoint, signed, as the documented JSON', async () => {
   const there = await receiver();
   const endpoint = deliveries.endpoint(there.url);
   const sent = message(1, 'AC — "not" cooling');
@@ -130,7 +130,7 @@ test('an event on the topic arrives at every endpoint, signed, as the JSON that 
   expect(to).toBeGreaterThanOrEqual(from);
 });
 
-test('a place in the topic is left only when its events are stored; events that never can be are set aside with the reason', async () => {
+test('moves on in the topic only after storing events, and makes dead letters, with the reason, of events that can never be stored', async () => {
   const there = await receiver();
   deliveries.endpoint(there.url);
   let refusals = 3;
@@ -159,12 +159,12 @@ test('a place in the topic is left only when its events are stored; events that 
   expect([...deliveries.letters[1]!.payload!]).toEqual([...unknown.value]);
 });
 
-test('what an older release does not know waits for a newer one, whole; later events of the subject do not', async () => {
+test('keeps an event with an unknown field, whole, for a newer release, and sends later events of the subject', async () => {
   const there = await receiver();
   deliveries.endpoint(there.url);
   const subject = randomUUID();
   const [first, second, third] = [1, 2, 3].map((sequence) => message(sequence, 'x', subject));
-  // Of scheduling's next release: a field that this one does not know, in the service request.
+  // An event of the next release of scheduling: the service request has a field that this release does not know.
   const newer = { ...second!, value: withField(second!.value, 'data', 4242, 'of the next release') };
   await publish([first!, newer, third!]);
   const older = await dispatcher([there]);
@@ -172,7 +172,7 @@ test('what an older release does not know waits for a newer one, whole; later ev
   expect(there.received.map(({ headers }) => headers['webhook-id'])).toEqual([first!.id, third!.id]);
   expect(deliveries.letters).toMatchObject([{ event_id: newer.id, sequence: 2, reason: 'this release does not know data.#4242' }]);
 
-  // Started again, it knows no more.
+  // After a restart the old release still cannot read it.
   await older.destroy();
   const again = await dispatcher([there]);
   await deliveries.until(() => deliveries.leases.length > 20);
@@ -194,38 +194,38 @@ test('what an older release does not know waits for a newer one, whole; later ev
   expect([...deliveries.resumed]).toEqual([1]);
 });
 
-/** The bytes of an event with a text more, in the message of that field. */
+/** Adds a text field with the given number to the submessage `field` of an event's payload. */
 function withField(payload: Uint8Array, field: string, number: number, text: string): Buffer {
   const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
   const delimited = (of: number, bytes: Uint8Array) => Buffer.from([...varint((of << 3) | 2), ...varint(bytes.length), ...bytes]);
   const shape = shapeNamed('truckroll.events.v1.ServiceRequestCreated');
-  // A message that comes twice is merged: what is added may stand behind.
+  // Protobuf merges repeated occurrences of a submessage, so the addition can be appended.
   return Buffer.concat([payload, delimited(shape.byName.get(field)!.number, delimited(number, Buffer.from(text)))]);
 }
 
-test('endpoints that hang, more than there is room for, hold up no other', async () => {
+test('serves a healthy endpoint although more endpoints hang than there are slots', async () => {
   const well = await receiver();
   const hanging = await receiver(() => undefined);
   for (let i = 0; i < 8; i += 1) due(4, deliveries.endpoint(hanging.url));
   const healthy = deliveries.endpoint(well.url);
-  // The company gets half of the places.
+  // The company gets half of the slots.
   await dispatcher([well, hanging], { maxInFlight: 16, maxInFlightPerEndpoint: 4 });
   await hanging.until(8);
   due(30, healthy);
   await deliveries.until(() => deliveries.reportsOf(healthy).length === 30);
   expect(deliveries.reports).toHaveLength(30);
-  // Ends what hangs, which stopping would wait for.
+  // Ends the hanging exchanges, which stopping would wait for.
   await hanging.close();
 });
 
-test('a company with many endpoints that hang takes no place that others need', async () => {
+test('leaves slots for another company when one company has many endpoints that hang', async () => {
   const well = await receiver();
   const hanging = await receiver(() => undefined);
   const greedy = randomUUID();
   for (let i = 0; i < 20; i += 1) due(4, deliveries.endpoint(hanging.url), greedy);
   const healthy = deliveries.endpoint(well.url);
   await dispatcher([well, hanging], { maxInFlight: 4, maxInFlightPerEndpoint: 4 });
-  // Half of the places, and as many again when those had taken long.
+  // Half of the slots, and as many again once those exchanges are slow.
   await hanging.until(4);
   due(30, healthy, randomUUID());
   await deliveries.until(() => deliveries.reportsOf(healthy).length === 30);
@@ -233,7 +233,7 @@ test('a company with many endpoints that hang takes no place that others need', 
   await hanging.close();
 });
 
-test('limits connections to one address across endpoints, and leaves room for another company', async () => {
+test('limits connections to one address across endpoints, and leaves some for another company', async () => {
   const hanging = await receiver(() => undefined);
   for (let i = 0; i < 20; i += 1) due(1, deliveries.endpoint(hanging.url));
   await dispatcher([hanging], { maxConnectionsPerAddress: 4 });
@@ -252,8 +252,8 @@ test('sends nothing to a denied target', async () => {
   expect([deliveries.reports[0]!.error, there.connections]).toEqual(['ATTEMPT_ERROR_FORBIDDEN_TARGET', 0]);
 });
 
-test('a company keeps its slot until it has paid for the processor time of its answers', async () => {
-  // 960 KB in chunks of one byte each.
+test('keeps the slot of a company taken in proportion to the CPU time of its answers', async () => {
+  // 960 KB in one-byte chunks.
   const costly = await receiver((response) => {
     response.socket!.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(160_000)}0\r\n\r\n`);
   });
@@ -267,7 +267,7 @@ test('a company keeps its slot until it has paid for the processor time of its a
   expect(deliveries.reports[0]).toMatchObject({ response_status: 200, error: 'ATTEMPT_ERROR_UNSPECIFIED', response_truncated: true });
 });
 
-test.each([503, 302])('an endpoint that answers %i five times is left alone for a time, then tried by one exchange', async (status) => {
+test.each([503, 302])('opens the circuit of an endpoint that answers %i five times, then tests it with one exchange', async (status) => {
   let failing = true;
   const there = await receiver((response) => response.writeHead(failing ? status : 200, { location: '/elsewhere' }).end());
   const endpoint = deliveries.endpoint(there.url);
@@ -281,7 +281,7 @@ test.each([503, 302])('an endpoint that answers %i five times is left alone for 
   expect(deliveries.leases.at(-1)!.excluded_endpoint_ids).toEqual([]);
 });
 
-test('stopping lets what has begun be sent and reported', async () => {
+test('finishes and reports exchanges that have begun when it stops', async () => {
   let finish = () => undefined as void;
   const there = await receiver((response) => void (finish = () => void response.end()));
   due(1, deliveries.endpoint(there.url));
@@ -293,7 +293,7 @@ test('stopping lets what has begun be sent and reported', async () => {
   expect(deliveries.reports).toMatchObject([{ response_status: 200 }]);
 });
 
-test('an attempt is reported again until it is stored', async () => {
+test('reports an attempt again until it is stored', async () => {
   const there = await receiver();
   due(1, deliveries.endpoint(there.url));
   let failures = 2;
@@ -305,7 +305,7 @@ test('an attempt is reported again until it is stored', async () => {
   expect(there.received).toHaveLength(1);
 });
 
-test('it is ready only while deliveries can be fetched', async () => {
+test('is ready only while deliveries can be leased', async () => {
   const service = createWebhookDispatcher({
     ...webhookDispatcherConfig({ CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix }),
     ...testConfig,
@@ -325,7 +325,7 @@ test('it is ready only while deliveries can be fetched', async () => {
   expect(refused).toBeGreaterThan(0);
 });
 
-test('a configuration with names for addresses is refused', () => {
+test('refuses a configuration with host names instead of addresses', () => {
   const environment = { CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: 'x:1', KAFKA_BROKERS: 'x:1', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1:80,sink:4567' };
   expect(() => webhookDispatcherConfig(environment)).toThrow(/WEBHOOK_ALLOWED_TARGETS.*sink:4567/);
   const denied = { ...environment, WEBHOOK_ALLOWED_TARGETS: '', WEBHOOK_DENIED_TARGETS: '10.0.0.0/8,intranet' };

@@ -1,4 +1,4 @@
-// The receivers of docs/guides/verify.md, run as they are printed there.
+// Runs the receivers printed in docs/guides/verify.md.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,13 +29,13 @@ function post(port: number, body: string, change: Record<string, string> = {}): 
   return fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body });
 }
 
-/** Node is always there; Python is where the machine has it. */
+/** Python is skipped on machines without it. */
 const receivers = [
   ['js', 'receiver.mjs', process.execPath],
   ['python', 'receiver.py', 'python3'],
 ].filter(([, , program]) => spawnSync(program!, ['--version']).status === 0) as [string, string, string][];
 
-test.each(receivers)('the receiver in %s takes what is ours and refuses everything else', async (language, file, program) => {
+test.each(receivers)('accepts our deliveries and refuses everything else with the receiver in %s', async (language, file, program) => {
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-receiver-'));
   symlinkSync(join(import.meta.dirname, '../node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, file), block(language));
@@ -46,7 +46,7 @@ test.each(receivers)('the receiver in %s takes what is ours and refuses everythi
   try {
     const body = JSON.stringify({ id: randomUUID(), type: 'interaction.completed', data: { id: randomUUID(), summary: 'Ünïcode' } });
     const said = once(child.stdout, 'data');
-    // It listens some time after it was started.
+    // Retry until the receiver listens.
     let answer: Response | undefined;
     while (answer === undefined && child.exitCode === null) answer = await post(port, body).catch(() => undefined);
     expect(answer?.status).toBe(204);
@@ -64,7 +64,7 @@ test.each(receivers)('the receiver in %s takes what is ours and refuses everythi
   }
 });
 
-test('receivers stand at the address that the guide registers', () => {
+test('uses the same address in the receivers and in the guide', () => {
   const guide = readFileSync(join(import.meta.dirname, '../../../docs/guides/webhooks.md'), 'utf8');
   const [, port, path] = /"url": "http:\/\/127\.0\.0\.1:(\d+)(\/\w+)"/.exec(guide)!;
   for (const language of ['js', 'python']) expect([language, block(language).includes(port!), block(language).includes(path!)]).toEqual([language, true, true]);

@@ -10,7 +10,7 @@ import { startReceiver } from './support/receiver.ts';
 
 const LIMIT = 64 * 1024;
 
-test('what is sent is what the log says, and so is the answer', async () => {
+test('logs the request as sent and the answer as received', async () => {
   const there = await receiver((response) => response.writeHead(202, { 'x-served-by': ['a', 'b'] }).end('thanks'));
   const result = await sender({ allowed: [there.target] }).send(there.url);
   expect(result).toMatchObject({ status: 202, truncated: false, address: '127.0.0.1' });
@@ -34,7 +34,7 @@ test.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
-] as const)('of an answer that is long after decompression (%s), the first 64 KB are kept', async (encoding, encode) => {
+] as const)('keeps the first 64 KB of a long answer after decompression (%s)', async (encoding, encode) => {
   const there = await receiver((response) => response.writeHead(200, { 'content-encoding': encoding }).end(encode(Buffer.alloc(10 * LIMIT, 'x'))));
   const result = await sender({ allowed: [there.target] }).send(there.url);
   expect(result).toMatchObject({ status: 200, truncated: true });
@@ -42,7 +42,7 @@ test.each([
   expect(result.responseBody.equals(Buffer.alloc(LIMIT, 'x'))).toBe(true);
 });
 
-test('an answer of exactly 64 KB is not cut off', async () => {
+test('does not truncate an answer of exactly 64 KB', async () => {
   const there = await receiver((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(LIMIT, 'x'))));
   const result = await sender({ allowed: [there.target] }).send(there.url);
   expect([result.responseBody.length, result.truncated]).toEqual([LIMIT, false]);
@@ -172,14 +172,14 @@ test('reports the processor time spent on an answer, that of decompression separ
   expect(await decompressionOf(gzipSync('thanks'), 'gzip')).toBeGreaterThan(0);
 });
 
-test('an answer that cannot be decompressed is still an answer', async () => {
+test('accepts an answer that cannot be decompressed', async () => {
   const there = await receiver((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('this is not gzip'));
   const result = await sender({ allowed: [there.target] }).send(there.url);
   expect(result.status).toBe(200);
   expect(result.failure).toBeUndefined();
 });
 
-test('a redirect is reported and not followed', async () => {
+test('reports a redirect and does not follow it', async () => {
   const elsewhere = await receiver();
   const there = await receiver((response) => response.writeHead(307, { location: elsewhere.url }).end());
   const result = await sender({ allowed: [there.target, elsewhere.target] }).send(there.url);
@@ -190,20 +190,20 @@ test('a redirect is reported and not followed', async () => {
 test.each([
   ['the headers', () => undefined],
   ['the end of the body', (response: ServerResponse) => void response.writeHead(200).write('so far')],
-])('an exchange that waits for %s ends when its time is up', async (_, answer) => {
+])('ends an exchange that waits for %s when its time is up', async (_, answer) => {
   const there = await receiver(answer);
   const result = await sender({ allowed: [there.target], timeoutMs: 200 }).send(there.url);
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');
   expect(result.address).toBe('127.0.0.1');
 });
 
-test('the time of a name counts, however long its servers take', async () => {
+test('includes name resolution in the time limit', async () => {
   const result = await sender({ resolve: () => new Promise(() => undefined), timeoutMs: 100 }).send('https://receiver.test/');
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');
   expect(result.address).toBeUndefined();
 });
 
-test('the time of the TLS handshake counts', async () => {
+test('includes the TLS handshake in the time limit', async () => {
   const mute = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await once(mute, 'listening');
   const sockets = new Set<{ destroy(): void }>();
@@ -223,7 +223,7 @@ test.each([
   ['nothing', (_: string) => ''],
   ['what is not HTTP', () => 'SMTP 220 hello\r\n\r\n'],
   ['half an answer', () => 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
-])('a connection that ends with %s is a failed exchange', async (_, text) => {
+])('fails an exchange whose connection ends with %s', async (_, text) => {
   const rude = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(text('')))).listen(0, '127.0.0.1');
   await once(rude, 'listening');
   closing({ close: async () => rude.close() });
@@ -232,7 +232,7 @@ test.each([
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_EXCHANGE');
 });
 
-test('a closed port is a failed connection', async () => {
+test('reports a closed port as a failed connection', async () => {
   const gone = await startReceiver();
   await gone.close();
   const result = await sender({ allowed: [gone.target] }).send(gone.url);
@@ -240,14 +240,14 @@ test('a closed port is a failed connection', async () => {
   expect(result.address).toBe('127.0.0.1');
 });
 
-test('a name without an address is told apart', async () => {
+test('reports a name without an address as a failed lookup', async () => {
   const { createResolve } = await import('../src/http/resolve.ts');
   const result = await sender({ resolve: createResolve() }).send('https://receiver.invalid/');
   expect(['ATTEMPT_ERROR_NAME', 'ATTEMPT_ERROR_TIMEOUT']).toContain(result.failure?.kind);
   expect(result.address).toBeUndefined();
 });
 
-test('a receiver with a certificate for its name is trusted, one for another name is not', async () => {
+test('trusts a certificate for the name of the receiver, and none for another name', async () => {
   const there = await receiver(undefined, { tls: true });
   const send = (name: string) => sender({ allowed: [there.target], resolve: async () => ['127.0.0.1'] }).send(`https://${name}:${there.port}/`);
   expect(await send('receiver.test')).toMatchObject({ status: 200, address: '127.0.0.1' });
@@ -258,7 +258,7 @@ test('a receiver with a certificate for its name is trusted, one for another nam
   });
 });
 
-test('a receiver that does not speak TLS is reported by code, without the text of OpenSSL', async () => {
+test('reports a receiver that does not speak TLS by code, without the text of OpenSSL', async () => {
   const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
   await once(plain, 'listening');
   closing({ close: async () => plain.close() });
@@ -268,14 +268,14 @@ test('a receiver that does not speak TLS is reported by code, without the text o
   expect(failure?.message).toMatch(/^The TLS handshake failed \(ERR_SSL_[A-Z0-9_]+\)\.$/);
 });
 
-test('the next address is tried where the first refuses', async () => {
+test('tries the next address when the first refuses the connection', async () => {
   const there = await receiver();
   const allowed = [there.target, `127.0.0.2:${there.port}`];
   const result = await sender({ allowed, allowHttp: true, resolve: async () => ['127.0.0.2', '127.0.0.1'] }).send(`http://receiver.test:${there.port}/`);
   expect(result).toMatchObject({ status: 200, address: '127.0.0.1' });
 });
 
-test('a connection is used again by its own endpoint and by no other', async () => {
+test('reuses a connection only for the same endpoint', async () => {
   const there = await receiver();
   const { send } = sender({ allowed: [there.target] });
   await send(there.url, 'one');
@@ -317,11 +317,11 @@ test('looks a name up again once its connection is a minute old', async () => {
   }
 });
 
-test('a kept connection that the receiver has closed is replaced within the same exchange', async () => {
+test('replaces an idle connection that the receiver has closed, within the same exchange', async () => {
   let requests = 0;
   const there = await receiver((response) => {
     requests += 1;
-    // The second request meets a connection that is being closed.
+    // The second request uses a connection that is being closed.
     if (requests === 2) response.socket?.destroy();
     else response.end();
   });

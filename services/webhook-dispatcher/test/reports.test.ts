@@ -29,7 +29,7 @@ const stored: ReportResponse = {
 };
 const never = new AbortController().signal;
 
-test('attempts that end together are stored together, and each gets its own answer', async () => {
+test('stores attempts that end together in one call, and returns each its own answer', async () => {
   const batches: number[] = [];
   const report = createReport({
     report: () => Promise.reject(new Error('nothing is reported alone')),
@@ -45,7 +45,7 @@ test('attempts that end together are stored together, and each gets its own answ
   expect(batches).toEqual([100, 20]);
 });
 
-test('none is missing for the fault of another: what fails together is stored alone, again and again', async () => {
+test('retries the attempts of a failed batch one by one, so that an invalid one does not block the others', async () => {
   const broken = attempt();
   const alone: string[] = [];
   let refusals = 2;
@@ -65,7 +65,7 @@ test('none is missing for the fault of another: what fails together is stored al
   expect(alone.toSorted()).toEqual(others.map(({ delivery_id }) => delivery_id).toSorted());
 });
 
-test('an attempt of a delivery that is gone is given up', async () => {
+test('gives up an attempt whose delivery no longer exists', async () => {
   const unknown = { ...stored, unknown: true };
   const report = createReport({
     report: () => Promise.reject(new ApiError('NOT_FOUND', 'No such delivery.')),

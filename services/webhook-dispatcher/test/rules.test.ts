@@ -22,7 +22,7 @@ test.each([
   ['on Sun, 01 Mar 2026 12:02:00 GMT', undefined],
   ['', undefined],
   [undefined, undefined],
-])('Retry-After %p asks for %p seconds', (value, seconds) => {
+])('reads Retry-After %p as %p seconds', (value, seconds) => {
   expect(retryAfterSeconds(value, now)).toBe(seconds);
 });
 
@@ -37,7 +37,7 @@ test.each([
   expect(retryAfterSeconds('Sun, 01 Mar 2026 12:02:00 GMT', now + ms)).toBe(seconds);
 });
 
-test('takes a Retry-After of ten years at most', () => {
+test('limits Retry-After to ten years', () => {
   const asked = ['315360000', '315360001', 'Thu, 01 Mar 2046 12:02:00 GMT'];
   expect(asked.map((value) => retryAfterSeconds(value, now))).toEqual([315_360_000, 315_360_000, 315_360_000]);
 });
@@ -50,19 +50,19 @@ test.each([
   [399, false],
   [400, true],
   [428, true],
-  // A receiver that limits its rate is not well.
+  // Rate limiting counts as a failure.
   [429, false],
   [430, true],
   [499, true],
   [500, false],
   [null, false],
-])('an answer of %p shows that its endpoint is well: %p', (response_status, well) => {
+])('takes status %p as proof that the endpoint works: %p', (response_status, well) => {
   const report = { response_status, error: 'ATTEMPT_ERROR_UNSPECIFIED' } as ReportRequest;
   expect(endpointAnswers(report)).toBe(well);
   expect(endpointAnswers({ ...report, error: 'ATTEMPT_ERROR_EXCHANGE' })).toBe(false);
 });
 
-test('an open circuit is half-open from its time on', () => {
+test('makes an open circuit half-open when its time is over', () => {
   const circuits = new Circuits();
   for (let i = 0; i < 5; i += 1) circuits.failed('dead', now);
   const standing = (at: number) => [circuits.isOpen('dead', at), circuits.openUntil('dead', at), circuits.excluded(at), circuits.open(at), circuits.nextAt(at)];
@@ -74,17 +74,17 @@ function failing(times: number, circuit: Circuit = CLOSED): Circuit {
   return times === 0 ? circuit : failing(times - 1, afterFailure(circuit, now));
 }
 
-test('a circuit opens at the fifth failure in a row', () => {
+test('opens a circuit at the fifth failure in a row', () => {
   expect(failing(4)).toEqual({ state: 'closed', failures: 4 });
   expect(failing(5)).toEqual({ state: 'open', until: now + 5000, coolDownMs: 5000 });
   expect(failing(4, afterSuccess())).toMatchObject({ state: 'closed' });
 });
 
-test('failures of exchanges that had begun before do not hold it open longer', () => {
+test('does not extend an open circuit for failures of exchanges that began before it opened', () => {
   expect(failing(50)).toEqual(failing(5));
 });
 
-test('after a time it is half-open; a failure then opens it for twice as long, up to a minute, a success closes it', () => {
+test('opens a half-open circuit for twice as long after a failure, up to a minute, and closes it after a success', () => {
   let circuit = failing(5);
   expect(atTime(circuit, now + 4999)).toBe(circuit);
   const seconds: number[] = [];
@@ -96,7 +96,7 @@ test('after a time it is half-open; a failure then opens it for twice as long, u
   expect(afterSuccess()).toBe(CLOSED);
 });
 
-test('a half-open circuit lets one exchange begin, and its endpoint is left out until that is over', () => {
+test('lets one exchange begin in a half-open circuit, and excludes the endpoint until it ends', () => {
   const circuits = new Circuits();
   for (let i = 0; i < 5; i += 1) circuits.failed('dead', now);
   expect(circuits.excluded(now)).toEqual(['dead']);

@@ -10,19 +10,19 @@ function signed(secrets: readonly Buffer[], at = Math.floor(Date.now() / 1000)) 
   return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signatureOf(secrets, id, at, Buffer.from(body)) };
 }
 
-/** As an integrator holds it. */
+/** The form in which an integrator has the secret. */
 const textOf = (secret: Buffer) => `whsec_${secret.toString('base64')}`;
 
 describe.each([
   ['standardwebhooks', StandardWebhook],
   ['svix', SvixWebhook],
 ] as const)('%s', (_, Webhook) => {
-  test('accepts what we sign', () => {
+  test('accepts our signature', () => {
     const secret = randomBytes(32);
     expect(() => new Webhook(textOf(secret)).verify(body, signed([secret]))).not.toThrow();
   });
 
-  test('accepts it with the old and the new secret while they rotate, and with no third', () => {
+  test('accepts it with the old and the new secret during a rotation, and with no other', () => {
     const [former, latter] = [randomBytes(32), randomBytes(32)];
     const headers = signed([latter, former]);
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2);
@@ -30,7 +30,7 @@ describe.each([
     expect(() => new Webhook(textOf(randomBytes(32))).verify(body, headers)).toThrow();
   });
 
-  test('refuses a body, an id or a time that was changed', () => {
+  test('refuses a changed body, id or timestamp', () => {
     const secret = randomBytes(32);
     const headers = signed([secret]);
     const verifier = new Webhook(textOf(secret));

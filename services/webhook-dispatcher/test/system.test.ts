@@ -1,5 +1,5 @@
-// The whole way of a webhook: what the company's systems record, through scheduling's outbox, Kafka, this dispatcher and
-// integrations, to an integrator's server that verifies.
+// End to end: from a record in the company's systems through scheduling's outbox, Kafka, this dispatcher and integrations to an
+// integrator's server, which verifies the signature.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ let dispatcher: Service;
 let status = 204;
 let retryAfter: string | undefined;
 let hanging: Receiver;
-/** Nothing listens there. */
+/** An address where nothing listens. */
 const DEAD = '127.0.0.1:9';
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await dispatcher.start();
 }, 60_000);
 afterAll(async () => {
-  // Ends what hangs, which stopping would wait for.
+  // Ends the hanging exchanges, which stopping would wait for.
   await hanging.close();
   await dispatcher.destroy();
   await system.stop();
@@ -75,7 +75,7 @@ async function record(): Promise<string> {
   return id;
 }
 
-/** Asks until an answer is as it should be; each answer is awaited, no time is. */
+/** Repeats a request until its result satisfies the condition. */
 async function eventually<T>(read: () => Promise<T>, right: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
@@ -85,7 +85,7 @@ async function eventually<T>(read: () => Promise<T>, right: (value: T) => boolea
 
 const deliveriesOf = async (id: string): Promise<any[]> => (await call('GET', `${HOOKS}/${id}/deliveries`)).data;
 
-test('what happens arrives in order, verified, and is in the log with request and answer', async () => {
+test('delivers events in order and signed, and logs them with request and answer', async () => {
   const endpoint = await createEndpoint();
   const id = await record();
   await intake().changeServiceRequestStatus({ company_id: company.id, id, status: 'SERVICE_REQUEST_STATUS_CONTACTED' } as never);
@@ -109,7 +109,7 @@ test('what happens arrives in order, verified, and is in the log with request an
   expect(listed.lastDeliveryStatus).toBe('succeeded');
 });
 
-test('what arrives is what the published description says of its type, for every type', async () => {
+test('delivers every type of event as its published schema describes it', async () => {
   const account = line.account();
   const job = line.job({ account: line.ref(account['id'], account['name']) });
   const visit = line.visit({ job_id: job['id'] });
@@ -134,7 +134,7 @@ test('what arrives is what the published description says of its type, for every
   expect(bodies.map((body) => [body.type, ...eventViolations(body.type, body)])).toEqual(bodies.map(({ type }) => [type]));
 });
 
-test('what fails is tried again after some seconds with the same id and a new time', async () => {
+test('retries a failed delivery after some seconds with the same id and a new timestamp', async () => {
   status = 500;
   const endpoint = await createEndpoint();
   await record();
@@ -148,7 +148,7 @@ test('what fails is tried again after some seconds with the same id and a new ti
   for (const { body, headers } of receiver.received) new Webhook(endpoint.signingSecret).verify(body, headers);
 });
 
-test('while secrets rotate, both verify', async () => {
+test('signs with both secrets during a rotation', async () => {
   const endpoint = await createEndpoint();
   const { data } = await call('POST', `${HOOKS}/${endpoint.id}/rotate-secret`);
   await record();
@@ -157,7 +157,7 @@ test('while secrets rotate, both verify', async () => {
   for (const secret of [endpoint.signingSecret, data.signingSecret]) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
 });
 
-test('nothing that happens while an endpoint is off is lost: it is recovered', async () => {
+test('recovers the events that an endpoint missed while it was disabled', async () => {
   const endpoint = await createEndpoint();
   const since = new Date(Date.now() - 60_000).toISOString();
   await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: false });
@@ -173,10 +173,10 @@ test('nothing that happens while an endpoint is off is lost: it is recovered', a
   expect(receiver.received.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(ids.sort());
 });
 
-test('endpoints that are dead or hang slow no other, of the same company neither', async () => {
+test('does not slow other endpoints, even of the same company, when endpoints are down or hang', async () => {
   const [dead, stuck, well] = [await createEndpoint(`http://${DEAD}/`), await createEndpoint(hanging.url), await createEndpoint()];
   for (let i = 0; i < 30; i += 1) await record();
-  // Exchanges with the one that hangs are under way all the time.
+  // Exchanges with the hanging endpoint are in flight throughout.
   await Promise.all([hanging.until(1), receiver.until(30)]);
   await eventually(
     () => deliveriesOf(well.id),
@@ -187,14 +187,14 @@ test('endpoints that are dead or hang slow no other, of the same company neither
   expect(failure).toMatchObject({ succeeded: false, response: null, error: 'CONNECT' });
 });
 
-test('a test goes past an open circuit at once; when it succeeds, the circuit closes and what waits follows', async () => {
+test('sends a test event at once despite an open circuit; its success closes the circuit and releases waiting deliveries', async () => {
   status = 500;
   const endpoint = await createEndpoint();
   const read = async () => (await call('GET', `${HOOKS}/${endpoint.id}`)).data.health;
   for (let i = 0; i < 6; i += 1) await record();
   const failing = await eventually(read, ({ circuit }) => circuit.state === 'open');
   expect(failing).toMatchObject({ state: 'failing', delivered: 0, lastSuccessAt: null, circuit: { nextTryAt: expect.any(String) } });
-  // One that fails leaves the circuit as it is.
+  // A failed test does not change the circuit.
   const { data: failed } = await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await eventually(
     () => deliveriesOf(endpoint.id),
@@ -202,7 +202,7 @@ test('a test goes past an open circuit at once; when it succeeds, the circuit cl
   );
   expect(await read()).toMatchObject({ state: 'failing', circuit: { state: expect.stringMatching(/open/) } });
 
-  // As long as circuits get, so that nothing but the test can close it.
+  // Postpone all retries, so that only the test can close the circuit.
   await system.database.query({
     text: `update integrations.webhook_queue set due_at = now() + interval '1 hour' where endpoint_id = $1 and tried`,
     values: [endpoint.id],
@@ -220,7 +220,7 @@ test('a test goes past an open circuit at once; when it succeeds, the circuit cl
   );
 });
 
-test('what Retry-After asks for is heeded, and every attempt is in the log', async () => {
+test('obeys Retry-After, and logs every attempt', async () => {
   [status, retryAfter] = [503, '3600'];
   const endpoint = await createEndpoint();
   await record();
@@ -237,7 +237,7 @@ test('what Retry-After asks for is heeded, and every attempt is in the log', asy
   });
 });
 
-test('a test event can be sent, and an answer of 410 disables the endpoint', async () => {
+test('sends a test event, and disables the endpoint after the status 410', async () => {
   status = 410;
   const endpoint = await createEndpoint();
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
@@ -249,10 +249,10 @@ test('a test event can be sent, and an answer of 410 disables the endpoint', asy
   expect(data.disabledReason).not.toBeNull();
 });
 
-// The last one: whoever takes over from a member of a consumer group that was killed may hear what was told before.
-test('what a dispatcher that is killed was sending is sent by another one long before its lease would have ended', async () => {
+// Must stay the last test: after a member of a consumer group was killed, its successor may get events of earlier tests again.
+test('sends the deliveries of a killed dispatcher long before their leases end', async () => {
   let exchanges = 0;
-  // The first one waits for ever.
+  // The first exchange never gets an answer.
   const slow = await startReceiver((response) => void ((exchanges += 1) > 1 && response.end()));
   const main = join(import.meta.dirname, '..', 'src', 'main.ts');
   const env = {

@@ -1,5 +1,5 @@
-// Hostile targets, each in its own way. None may make a connection: the canaries listen on loopback over IPv4 and IPv6, on
-// one port, so that whatever gets through reaches one of them.
+// Hostile targets. None may cause a connection: canaries listen on loopback over IPv4 and IPv6 on the same port, so that any
+// connection that gets through reaches one of them.
 import { exchanges } from './support/exchanges.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
 
@@ -17,9 +17,8 @@ afterAll(async () => {
 
 const connections = () => canary.connections + (canary6?.connections ?? 0);
 
-/** Literal hosts. */
 const literals = [
-  // Loopback in every notation that a URL parser takes.
+  // Loopback in every notation that a URL parser accepts.
   '127.0.0.1',
   '127.1',
   '127.0.1',
@@ -98,7 +97,7 @@ const literals = [
   '[fec0::1]',
   '[ff02::1]',
   '[4000::1]',
-  // Names that are this machine, or this network, without being asked for.
+  // Names that mean this machine or network without a DNS lookup.
   'localhost',
   'LOCALHOST',
   'localhost.',
@@ -108,7 +107,7 @@ const literals = [
   'router.home.arpa',
 ];
 
-/** What a hostile name may lead to; the first of several is harmless. */
+/** Addresses that a hostile name may resolve to. The first of several is harmless. */
 const answers: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['10.1.2.3'],
@@ -140,15 +139,15 @@ const answers: readonly (readonly string[])[] = [
   ['127.0.0.1', '93.184.215.14'],
   ['2606:2800:21f::1', '::1'],
   ['93.184.215.14', '::ffff:10.0.0.1'],
-  // More addresses than would be dialled count as well.
+  // A private address after more addresses than are ever dialled.
   [...Array.from({ length: 9 }, (_, i) => `93.184.215.${i + 1}`), '127.0.0.1'],
 ];
 
-test('the corpus is as large as was promised', () => {
+test('covers more than 100 hostile targets', () => {
   expect(literals.length + answers.length).toBeGreaterThan(100);
 });
 
-test.each(literals)('https://%s is refused and nothing is dialled', async (host) => {
+test.each(literals)('refuses https://%s without dialling', async (host) => {
   for (const scheme of ['https', 'http']) {
     const { send, close } = exchanges({ allowHttp: true, allowed: ['127.0.0.1:1'] });
     const result = await send(`${scheme}://${host}:${canary.port}/latest/meta-data`);
@@ -160,7 +159,7 @@ test.each(literals)('https://%s is refused and nothing is dialled', async (host)
   expect(connections()).toBe(0);
 });
 
-test.each(answers)('a name that leads to %s… is refused and nothing is dialled', async (...addresses) => {
+test.each(answers)('refuses a name that resolves to %s… without dialling', async (...addresses) => {
   const { send, close } = exchanges({ allowHttp: true, resolve: async () => addresses });
   for (const scheme of ['https', 'http']) {
     const result = await send(`${scheme}://receiver.test:${canary.port}/`);
@@ -180,23 +179,23 @@ test.each([
   '//127.0.0.1/',
   'https://',
   '',
-])('%s is no target', async (url) => {
+])('refuses %s as a target', async (url) => {
   const { send, close } = exchanges({ allowHttp: true });
   expect(await send(url)).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
   await close();
 });
 
-test('http is refused, and https to a public address is not, unless the operator says otherwise', async () => {
+test('refuses http and allows https to a public address, unless the operator configures otherwise', async () => {
   const { send, close } = exchanges({ allowed: [canary.target] });
   expect(await send(`http://receiver.test:${canary.port}/`)).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
   expect(connections()).toBe(0);
   await close();
 });
 
-test('a name is asked once for a connection, and what it answers next is not dialled', async () => {
+test('resolves a name once per connection and never dials a later answer unchecked', async () => {
   const public1 = await startReceiver();
   const asked: string[] = [];
-  // The first answer is allowed, every other one leads to the canary: a guard that asks again would dial that.
+  // The first answer is allowed; later ones are the canary, which a guard that resolves twice would dial.
   const resolve = async (name: string) => {
     asked.push(name);
     return asked.length === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
@@ -206,21 +205,21 @@ test('a name is asked once for a connection, and what it answers next is not dia
   expect(first).toMatchObject({ status: 200, address: '127.0.0.1' });
   expect(asked).toEqual(['rebinding.test']);
   expect(public1.received).toHaveLength(1);
-  // A new connection, a new answer: it is refused.
+  // A new connection resolves again, and the new address is refused.
   const second = await send(`http://rebinding.test:${public1.port}/`, 'another endpoint');
   expect(second).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
   await close();
   await public1.close();
 });
 
-test('an allowed target is one address with one port', async () => {
+test('allows a target only for its exact address and port', async () => {
   const { send, close } = exchanges({ allowed: [`127.0.0.1:${canary.port + 1}`, `127.0.0.2:${canary.port}`] });
   expect(await send(canary.url)).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
   expect(connections()).toBe(0);
   await close();
 });
 
-test('a denied range is dialled neither by its address nor by a name, though the operator allows the target', async () => {
+test('refuses a denied range, by address and by name, even for an allowed target', async () => {
   const { send, close } = exchanges({ allowHttp: true, allowed: [canary.target], denied: ['127.0.0.0/8'], resolve: async () => ['127.0.0.1'] });
   for (const host of ['127.0.0.1', 'localhost', 'receiver.test']) {
     const result = await send(`http://${host}:${canary.port}/`);
@@ -231,7 +230,7 @@ test('a denied range is dialled neither by its address nor by a name, though the
   await close();
 });
 
-test.each([301, 302, 303, 307, 308])('a redirect (%i) to a private address is not followed', async (status) => {
+test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) to a private address', async (status) => {
   for (const location of [canary.url, `//127.0.0.1:${canary.port}/`, `http://[::1]:${canary.port}/`, `http://0x7f.1:${canary.port}/`]) {
     const redirecting = await startReceiver((response) => response.writeHead(status, { location }).end());
     const { send, close } = exchanges({ allowed: [redirecting.target] });
@@ -242,7 +241,7 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) to a private address is no
   expect(connections()).toBe(0);
 });
 
-test('proxies of the environment are not heeded', async () => {
+test('ignores proxy settings in the environment', async () => {
   const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'NODE_USE_ENV_PROXY'];
   const before = names.map((name) => [name, process.env[name]] as const);
   for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : canary.url;

@@ -6,7 +6,7 @@ import { Witness } from '../src/send/witness.ts';
 const report = (fields: Partial<ReportRequest>): ReportRequest =>
   ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;
 
-test('an exchange is of the class of its status, or of the reason why there was none', () => {
+test('classifies an exchange by its status class, or by the reason why there is no status', () => {
   const { NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE } = AttemptError;
   expect([204, 301, 410, 503].map((status) => resultOf(report({ response_status: status })))).toEqual(['2xx', '3xx', '4xx', '5xx']);
   expect([NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE].map((error) => resultOf(report({ error })))).toEqual([
@@ -17,15 +17,15 @@ test('an exchange is of the class of its status, or of the reason why there was 
     'timeout',
     'broken',
   ]);
-  // An answer that broke off is none, whatever its status was.
+  // An incomplete answer counts as broken, whatever its status.
   expect(resultOf(report({ response_status: 200, error: TIMEOUT }))).toBe('timeout');
   expect(resultOf(report({ response_status: 999 }))).toBe('broken');
 });
 
-/** Modules get it here; only scripts have it as a global. */
+/** ES modules find `jest` here; it is a global only in scripts. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
-test('an endpoint that goes on failing is logged again after a minute', () => {
+test('logs an endpoint that keeps failing again after a minute', () => {
   clock.useFakeTimers();
   try {
     let lines = 0;
@@ -43,7 +43,7 @@ test('an endpoint that goes on failing is logged again after a minute', () => {
   }
 });
 
-test('failing and disabled endpoints are told with endpoint, company, host and cause, one that goes on failing once a minute', () => {
+test('logs failing and disabled endpoints with endpoint, company, host and cause, at most once a minute', () => {
   const lines: Record<string, unknown>[] = [];
   const witness = new Witness(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
   const delivery = { endpoint_id: 'e-1', company_id: 'c-1', url: 'https://hooks.example.com:8443/secret-path?token=1' } as LeasedDelivery;

@@ -5,7 +5,7 @@ import { Pace } from '../src/events/pace.ts';
 import { Bulkhead } from '../src/send/bulkhead.ts';
 import { Worker, type WorkerOptions } from '../src/send/worker.ts';
 
-/** Modules get it here; only scripts have it as a global. */
+/** ES modules find `jest` here; it is a global only in scripts. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 const lent = (endpointId: string): LeasedDelivery => ({
@@ -33,7 +33,7 @@ const stored = {
   unknown: false,
 } as const;
 
-/** Leases answer with what the test hands out, one batch after the other. */
+/** A worker whose lease calls return the batches given by the test, one after another. */
 function harness(options: Partial<WorkerOptions>) {
   const batches: LeasedDelivery[][] = [];
   const reports: ReportRequest[] = [];
@@ -59,7 +59,7 @@ function harness(options: Partial<WorkerOptions>) {
   return { worker, batches, reports, leases: () => leases };
 }
 
-test('once it stops it fetches nothing, and ends when what is in flight is reported', async () => {
+test('leases nothing after stop, and ends when the attempts in flight are reported', async () => {
   let finish: (status: number) => void = () => undefined;
   const begun: LeasedDelivery[] = [];
   let started: () => void = () => undefined;
@@ -85,7 +85,7 @@ test('once it stops it fetches nothing, and ends when what is in flight is repor
   expect(leases()).toBe(before);
 });
 
-test('what is lent as it is stored is sent at once, within the room that there is, and not once stopping has begun', async () => {
+test('sends deliveries leased while storing at once, within the free slots, and not after stop', async () => {
   const asked: (number | undefined)[] = [];
   const finish: (() => void)[] = [];
   const { worker, reports } = harness({
@@ -101,7 +101,7 @@ test('what is lent as it is stored is sent at once, within the room that there i
       asked.push(lease?.max_deliveries);
       return deliveries;
     });
-  // One after the other: room is given once, whoever asks.
+  // The calls run one at a time, so no slot is given twice.
   await Promise.all([borrow(lent('one')), borrow(lent('one'), lent('other')), borrow(lent('other')), borrow()]);
   expect([asked.splice(0), finish.length]).toEqual([[3, 3, 1, undefined], 4]);
   finish.shift()!();
@@ -115,7 +115,7 @@ test('what is lent as it is stored is sent at once, within the room that there i
   expect([asked, reports.length]).toEqual([[undefined], 4]);
 });
 
-test('what comes waits for room for a moment: as many are stored as can be sent, and all where nothing ends', async () => {
+test('waits briefly for free slots, then stores as many events as can be sent, or all if no slot becomes free', async () => {
   const finish: (() => void)[] = [];
   const { worker } = harness({ maxInFlight: 4, attempt: (delivery) => new Promise((resolve) => finish.push(() => resolve(reported(delivery, 200)))) });
   const pace = new Pace((wanted) => worker.spare(wanted));
@@ -129,10 +129,10 @@ test('what comes waits for room for a moment: as many are stored as can be sent,
   await worker.stop();
 });
 
-test('whose exchange is over has left its place, though its attempt is not stored yet; no more than twice as many wait for that', async () => {
+test('frees a slot before the attempt is stored, while at most twice as many attempts as slots wait for that', async () => {
   const store: (() => void)[] = [];
   const { worker } = harness({ maxInFlight: 1, report: () => new Promise((resolve) => store.push(() => resolve(stored))) });
-  /** Resolves to how many could be lent, once what was lent is being reported. */
+  /** Leases and sends one delivery. Resolves to the free slots before it and the number of attempts reported so far. */
   const borrow = async () => {
     let room: number | undefined;
     await worker.borrow(4, async (lease) => {
@@ -154,7 +154,7 @@ test('whose exchange is over has left its place, though its attempt is not store
   await worker.stop();
 });
 
-test('integrations is told of what endpoints have taken and is not stored yet, and not of what they refused', async () => {
+test('lists deliveries that endpoints accepted and that are not stored yet, but no refused ones', async () => {
   const store: (() => void)[] = [];
   const { worker } = harness({
     report: () => new Promise((resolve) => store.push(() => resolve(stored))),
@@ -178,7 +178,7 @@ test('integrations is told of what endpoints have taken and is not stored yet, a
   await worker.stop();
 });
 
-test('as many events are stored as have the deliveries that can be sent', async () => {
+test('stores as many events as there are slots for their deliveries', async () => {
   const pace = new Pace(async (wanted) => Math.min(wanted, 12));
   expect(await pace.next(90)).toBe(12);
   for (let round = 0; round < 40; round += 1) pace.stored(1, 2);
@@ -187,7 +187,7 @@ test('as many events are stored as have the deliveries that can be sent', async 
   expect(await pace.next(90)).toBe(90);
 });
 
-test('where the exchange that tries a circuit fails, what waits for it is not sent and stays leased', async () => {
+test('neither sends nor releases waiting deliveries when the exchange that tests their circuit fails', async () => {
   clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     const sent: string[] = [];
@@ -238,7 +238,7 @@ test('sends a delivery that waited for a half-open circuit only if its lease las
   }
 });
 
-test('what a user asks for is sent past an open circuit; a failure of it changes nothing, a success closes the circuit', async () => {
+test('sends a probe despite an open circuit; its failure changes nothing, its success closes the circuit', async () => {
   clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let status = 503;
@@ -253,7 +253,7 @@ test('what a user asks for is sent past an open circuit; a failure of it changes
     const until = await next(...[1, 2, 3, 4, 5].map(() => lent('dead')));
     expect(until).toBe((Date.now() + 5000) * 1000);
     for (let asked = 0; asked < 7; asked += 1) expect(await next({ ...lent('dead'), probe: true })).toBe(until);
-    // It is tried when it would have been, and then waits twice as long, not longer.
+    // The circuit is tested at its original time, and then stays open twice as long, not longer.
     await clock.advanceTimersByTimeAsync(5000);
     expect(await next({ ...lent('dead'), probe: true })).toBeNull();
     expect(await next(lent('dead'))).toBe((Date.now() + 10_000) * 1000);
@@ -267,7 +267,7 @@ test('what a user asks for is sent past an open circuit; a failure of it changes
   }
 });
 
-test('no company holds more places than it leaves free, so whoever comes next finds room', () => {
+test('never lets a company hold more slots than it leaves free, so that a new company finds one', () => {
   const bulkhead = new Bulkhead(8, () => undefined);
   const leave = new Map<string, (() => void)[]>();
   const fill = (company: string) => {
@@ -282,7 +282,7 @@ test('no company holds more places than it leaves free, so whoever comes next fi
   for (const each of [...leave.values()].flat()) each();
 });
 
-test('keeps a slot taken until it has paid for the processor time of its answer', () => {
+test('keeps a slot taken in proportion to the CPU time of its answer', () => {
   clock.useFakeTimers();
   try {
     let freed = 0;
@@ -302,7 +302,7 @@ test('keeps a slot taken until it has paid for the processor time of its answer'
     expect([bulkhead.inFlight, freed]).toEqual([0, 2]);
     clock.advanceTimersByTime(1);
     expect(freed).toBe(3);
-    // The duration of the exchange itself pays for a small answer.
+    // A small answer costs less than the exchange lasted, so the slot is free at once.
     const leaveCheap = bulkhead.enter('cheap');
     clock.advanceTimersByTime(40);
     leaveCheap(10);
@@ -330,7 +330,7 @@ test('reports nothing for a delivery that found no connection, and frees its slo
     status = 503;
     expect(await next(lent('one'))).toBe(5);
     expect(reports.at(-1)!.circuit_open_until).toBe((Date.now() + 5000) * 1000);
-    // This delivery should have tried the half-open circuit; the next one does.
+    // This delivery should have tested the half-open circuit; the next one does.
     await clock.advanceTimersByTimeAsync(5000);
     status = undefined;
     expect(await next(lent('one'))).toBe(5);
@@ -343,7 +343,7 @@ test('reports nothing for a delivery that found no connection, and frees its slo
   }
 });
 
-test('an exchange that takes long gives its room to others, as far as memory allows', async () => {
+test('gives the slot of a slow exchange to others, up to the size of the slow compartment', async () => {
   clock.useFakeTimers();
   try {
     let freed = 0;
@@ -356,7 +356,7 @@ test('an exchange that takes long gives its room to others, as far as memory all
     expect([bulkhead.free, bulkhead.inFlight, freed]).toEqual([2, 2, 2]);
     leave.push(bulkhead.enter('one'), bulkhead.enter('other'));
     clock.advanceTimersByTime(1000);
-    // Of the room for four that are slow, neither company takes what is left free less than its own.
+    // Neither company may hold more of the four slow slots than it leaves free.
     expect([bulkhead.free, bulkhead.inFlight]).toEqual([1, 4]);
     for (const each of leave) each();
     expect([bulkhead.free, bulkhead.inFlight]).toEqual([2, 0]);

@@ -1,13 +1,13 @@
-/** Of one request. */
+/** Limits of one request. */
 const MOST_EVENTS = 500;
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** Share of what one request carries. */
+/** Load of the events as a share of what one request can carry. */
 export function loadOf<T>(events: readonly T[], sizeOf: (event: T) => number): number {
   return events.reduce((sum, event) => sum + Math.max(1 / MOST_EVENTS, sizeOf(event) / MOST_BYTES), 0);
 }
 
-/** The events in order, as many at a time as one request carries; at least one. */
+/** Splits the events, in order, into batches that fit in one request. An event that is too large gets its own batch. */
 export function* batches<T>(events: readonly T[], sizeOf: (event: T) => number): Generator<readonly T[]> {
   let batch: T[] = [];
   let load = 0;

@@ -2,7 +2,7 @@ import { JsonBuffer, JsonWriter, codec, firstUnknown, publicEvents } from '@truc
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 
-/** What every message of public_events.proto begins with. */
+/** The fields that all messages of public_events.proto share. */
 interface Envelope {
   readonly id: string;
   readonly type: string;
@@ -12,7 +12,7 @@ interface Envelope {
   readonly data: Subject;
 }
 
-/** As far as people look for a delivery by it. */
+/** The fields by which people search for a delivery. */
 interface Subject {
   readonly number?: string;
   readonly account?: { readonly name: string } | null;
@@ -24,9 +24,9 @@ const writer = new JsonWriter();
 const out = new JsonBuffer();
 
 /**
- * The event as it is stored and sent. The body is written here once and never again, so that every attempt and every
- * endpoint gets the same bytes. Throws where the event is broken, or where this release does not know all of it: a body
- * without what is new would never be sent again.
+ * Encodes an event for storing and sending. The body is encoded only once, so that every attempt and endpoint gets the same bytes.
+ * Throws if the event is invalid or this release does not know all its fields: an event stored without them would never be sent again
+ * with them.
  */
 export function publicEvent(event: IncomingEvent): PublicEvent {
   if (event.payload === null) throw new Error('the event has no payload');
@@ -57,7 +57,7 @@ function peopleSay({ number, account, contact_name: contact }: Subject): Pick<Pu
   return { subject_number: number || null, customer_name: account?.name ?? contact ?? null };
 }
 
-/** Keys are `<company>/<service request or interaction>`. */
+/** Keys have the form `<company>/<service request or interaction>`. */
 function subjectOf(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }

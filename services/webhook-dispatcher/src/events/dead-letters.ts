@@ -3,17 +3,17 @@ import { PeriodicTask, logOutage, type BackgroundPart, type Logger } from '@truc
 
 export interface DeadLettersOptions {
   readonly read: (request: ReadDeadLettersRequest) => Promise<ReadDeadLettersResponse>;
-  /** Takes up those that are known here. */
+  /** Stores the dead letters that this release can read as events. */
   readonly resume: (letters: readonly DeadLetter[]) => Promise<void>;
   readonly log: Logger;
 }
 
-/** Dispatchers of other releases may set something aside at any time. */
+/** Poll interval in ms: dispatchers of other releases may add dead letters at any time. */
 const LOOK_MS = 10_000;
 
 /**
- * Looks once at everything that was set aside, from the first on: what this process does not know now, it never will.
- * Several that look at the same do no harm.
+ * Reads every dead letter once, oldest first: one that this release cannot read now, it never can. Several dispatchers may safely
+ * read the same letter.
  */
 export function deadLetters({ read, resume, log }: DeadLettersOptions): BackgroundPart {
   let after = 0;

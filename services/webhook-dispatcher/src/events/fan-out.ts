@@ -17,13 +17,13 @@ import { Pace } from './pace.ts';
 export interface FanOutOptions {
   readonly fanOut: (request: FanOutRequest) => Promise<FanOutResponse>;
   readonly setAside: (request: SetAsideRequest) => Promise<SetAsideResponse>;
-  /** The event as it is stored and sent. Throws where it cannot be. */
+  /** Converts an event to the form that is stored and sent. Throws if this release cannot. */
   readonly read: (event: IncomingEvent) => PublicEvent;
-  /** The worker's, as Pace takes it. */
+  /** The worker's method, for Pace. */
   readonly spare: (wanted: number) => Promise<number>;
-  /** The worker's, which sends what is lent to it as it is stored. */
+  /** The worker's method: sends the deliveries that `work` leases while storing them. */
   readonly borrow: (most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>) => Promise<void>;
-  /** The worker's: told how many deliveries were stored as due, and not lent. */
+  /** The worker's method: reports how many deliveries were stored as due without a lease. */
   readonly postponed: (deliveries: number) => void;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -33,16 +33,16 @@ type Refused = (event: PublicEvent, error: ApiError) => Promise<void>;
 
 export interface FanOut {
   /**
-   * Has the events of a partition stored as deliveries, in order, together with those of other partitions that come
-   * meanwhile. What is not known, or can never be stored, is set aside, and the rest goes on. Resolves when all are stored;
-   * rejects where trying again may help, and then all may be sent again.
+   * Stores the events of a partition as deliveries, in order, batched with events of other partitions. Events that this release
+   * does not know or that can never be stored become dead letters. Resolves when all are stored; rejects if retrying may help, and then
+   * the caller may pass all of them again.
    */
   handle(events: readonly IncomingEvent[]): Promise<void>;
-  /** Takes up what was set aside, as far as it is known here. Rejects as above. */
+  /** Stores the dead letters that this release can read. Rejects as above. */
   resume(letters: readonly DeadLetter[]): Promise<void>;
 }
 
-/** Deliveries of an event to keep room for: it may have more endpoints. */
+/** Slots reserved per event when storing it. An event may have more endpoints. */
 const ROOM_PER_EVENT = 4;
 
 export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed, log, metrics }: FanOutOptions): FanOut {
@@ -107,7 +107,7 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
         }
       });
       if (unknown.length > 0) await keep(unknown);
-      // One after the other: no event is stored where one before it was not.
+      // Sequential: an event must not be stored unless all earlier ones were.
       for (const batch of batches(known, sizeOf)) {
         const [only] = batch.length === 1 ? batch : [];
         await onBehalfOf(only && requestOf(only.request_id, only.traceparent), () => storeTogether(batch));
@@ -124,7 +124,7 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
         try {
           known.set(read(eventOf(letter)), letter.id);
         } catch {
-          // It stays for another release.
+          // Left for a release that can read it.
         }
       }
       for (const batch of batches([...known.keys()], sizeOf))
@@ -133,7 +133,7 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
   };
 }
 
-/** Each with what it sends. */
+/** Adds the events' contents to their deliveries. */
 function withEvents(deliveries: readonly LeasedDelivery[], events: readonly PublicEvent[]): LeasedDelivery[] {
   const byId = new Map(events.map((event) => [event.id, event]));
   return deliveries.flatMap((delivery) => {

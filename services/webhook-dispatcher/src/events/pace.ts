@@ -1,28 +1,28 @@
-/** Of what was seen before, in the number of deliveries that an event has; the rest is what was seen last. */
+/** Weight of earlier batches in the moving average of deliveries per event. */
 const REMEMBERED = 0.7;
-/** An event that nobody subscribes to has none; so many of those at most are taken to need no room for any. */
+/** Lower bound of that average. Events without subscribers have no deliveries, so the average would approach 0. */
 const LEAST_PER_EVENT = 0.02;
 
 /**
- * How many of the events that wait to store at once: as many as can be sent at once, for what is stored as due instead has to be looked
- * for and lent later, at twice the cost. Where there is no room for long, all of them.
+ * Decides how many queued events to store in one batch: as many as the worker can send immediately. A delivery that is stored as due
+ * must be found and leased later, which costs twice as much. If no slots are free for too long, stores all of them.
  */
 export class Pace {
   readonly #spare: (wanted: number) => Promise<number>;
   #perEvent = 1;
 
-  /** `spare` resolves to how many deliveries may be sent, once those are enough for so many; to 0 where that takes too long. */
+  /** `spare` resolves to the number of free slots once there are enough for `wanted` deliveries, or to 0 if that takes too long. */
   constructor(spare: (wanted: number) => Promise<number>) {
     this.#spare = spare;
   }
 
-  /** Of so many, at least one; at least one must wait. */
+  /** Number of events to store next. `waiting` must be at least 1, and so is the result. */
   async next(waiting: number): Promise<number> {
     const room = await this.#spare(Math.ceil(waiting * this.#perEvent));
     return room === 0 ? waiting : Math.min(waiting, Math.max(1, Math.floor(room / this.#perEvent)));
   }
 
-  /** So many deliveries came of so many events. */
+  /** Reports how many deliveries a stored batch of events produced. */
   stored(events: number, deliveries: number): void {
     this.#perEvent = Math.max(LEAST_PER_EVENT, REMEMBERED * this.#perEvent + (1 - REMEMBERED) * (deliveries / events));
   }

@@ -6,7 +6,7 @@ import { ExchangeFailure } from './failure.ts';
 export interface CappedBody {
   readonly bytes: Buffer;
   readonly truncated: boolean;
-  /** Time spent on decompression. */
+  /** Time spent on decompression, in ms. */
   readonly processorMs: number;
 }
 
@@ -46,14 +46,14 @@ class Kept {
   }
 }
 
-/** Settles when the chunk before has been decompressed. One chunk at a time, or the time measured would include waiting for a thread. */
+/** Settles when the previous chunk has been decompressed. One chunk at a time, because the measured time would include waiting for a thread. */
 let turn: Promise<unknown> = Promise.resolve();
 
 class Decoding {
   readonly #decoder: Transform;
   readonly #kept: Kept;
   readonly #closed: Promise<unknown>;
-  /** Compressed bytes that may still be decoded: at most twice the limit, because data that shrinks on decompression is an attack. */
+  /** Compressed bytes that may still be decoded, initially twice the limit: data that shrinks when decompressed is an attack. */
   #left: number;
   #isEmpty = true;
   #error: (Error & { code?: string }) | undefined;

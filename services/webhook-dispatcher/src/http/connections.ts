@@ -7,14 +7,14 @@ import type { Dial } from './dial.ts';
 import { ExchangeFailure } from './failure.ts';
 import type { ExchangeTime } from './time.ts';
 
-/** One connection and the client that speaks on it. One exchange at a time. */
+/** A connection and its client. Used by one exchange at a time. */
 export interface Connection {
   readonly key: string;
   readonly companyId: string;
   readonly client: Client;
-  /** The address that was dialled last; undefined before the first. */
+  /** The address dialled last; undefined before the first. */
   address: string | undefined;
-  /** How often it was dialled: when that stays, an exchange went over a connection that was there before. */
+  /** Number of dials. Unchanged by an exchange that used an open connection. */
   dials: number;
   openedAt: number;
   /** Time limit of the current exchange. */
@@ -33,20 +33,20 @@ export interface ConnectionOptions {
   readonly mostPerAddress: number;
 }
 
-/** Where a name leads is looked up anew after this long, however busy the connection. */
+/** Age in ms at which a connection is replaced, so that its host name is resolved again. */
 const MOST_AGE_MS = 60_000;
 const MOST_IDLE = 1000;
-/** Maximum size of an answer in bytes received, its head and framing included. The log keeps 64 KB of it. */
+/** Maximum size of an answer in bytes received, including its head and framing. The log keeps 64 KB of it. */
 const MOST_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Connections that are kept open between exchanges. Each belongs to one endpoint: endpoints of the same host share
- * nothing, so none waits for another's.
+ * Keeps connections open between exchanges. Endpoints never share a connection, even on the same host, so none waits for
+ * another's exchange.
  */
 export class Connections {
   readonly #dial: Dial;
   readonly #destinations: Destinations;
-  /** The one that was used last is at the end. */
+  /** By endpoint and origin, most recently used last. */
   readonly #idle = new Map<string, Connection[]>();
   #count = 0;
 
@@ -55,7 +55,7 @@ export class Connections {
     this.#destinations = new Destinations(mostPerAddress, (address, companyId) => this.#closeIdle(address, companyId));
   }
 
-  /** An idle connection of this endpoint, or one that is made when it is first used. */
+  /** Returns an idle connection of this endpoint, or a new one that is opened on first use. */
   take({ endpointId, companyId }: { endpointId: string; companyId: string }, target: Target, time: ExchangeTime): Connection {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {
@@ -74,7 +74,7 @@ export class Connections {
     if (kept === undefined) this.#idle.set(connection.key, [connection]);
     else kept.push(connection);
     this.#count += 1;
-    // Lets go of those that the other side has closed, also of endpoints that get nothing more.
+    // Removes connections that the receiver has closed, even if the endpoint gets nothing more.
     connection.client.once('disconnect', () => this.#remove(connection));
   }
 
@@ -131,10 +131,10 @@ export class Connections {
       },
       allowH2: false,
       pipelining: 1,
-      // The exchange's own limit counts.
+      // ExchangeTime limits the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
-      // Shorter than the 5 s after which Node, Apache and others close: an exchange should not meet that.
+      // Shorter than the 5 s after which Node, Apache and others close idle connections, so that no exchange runs into that.
       keepAliveTimeout: 3000,
       keepAliveMaxTimeout: 30_000,
     });
@@ -154,7 +154,7 @@ export class Connections {
   }
 }
 
-/** Measures the processor time spent reading answers, and ends an exchange whose answer is too long. */
+/** Measures the CPU time of reading answers, and ends an exchange whose answer is too long. */
 function watch(connection: Connection, socket: Socket): void {
   connection.socket = socket;
   connection.readBefore = 0;

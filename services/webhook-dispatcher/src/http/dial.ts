@@ -1,5 +1,5 @@
-// The one place from which the internet is reached. Nothing is dialled but an address that was classified just before, and
-// it is dialled as an address: no second look-up could lead elsewhere.
+// The only place that connects to the internet. It dials only addresses that were just checked, and dials them as addresses, so that
+// no second lookup can return something else.
 import type { Socket } from 'node:net';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
@@ -13,7 +13,7 @@ import type { ExchangeTime } from './time.ts';
 export interface DialOptions {
   readonly policy: TargetPolicy;
   readonly resolve: Resolve;
-  /** Certificates to trust instead of those of Node. */
+  /** Certificates to trust instead of the default ones. */
   readonly ca?: string | undefined;
 }
 
@@ -26,15 +26,14 @@ export interface DialRequest {
   readonly dialling: (address: string) => void;
 }
 
-/** Opens a connection for a target. */
 export type Dial = (request: DialRequest) => Promise<Socket>;
 
-/** Addresses tried for one connection, and how long each but the last may take: one that drops packets is passed over. */
+/** Maximum addresses tried for one connection, and the time limit in ms for each except the last, to skip addresses that drop packets. */
 const MOST_ADDRESSES = 4;
 const TRY_MS = 2500;
 
 export function createDial({ policy, resolve, ca }: DialOptions): Dial {
-  // The signal ends what takes too long, the time for name and handshake included.
+  // No timeout here: the signal limits the lookup, the connection and the handshake together.
   const connector = buildConnector({ timeout: 0, allowH2: false, ...(ca === undefined ? {} : { ca }) });
 
   function connect(target: Target, address: string, limitMs: number | undefined, signal: AbortSignal, closed: () => void): Promise<Socket> {
@@ -43,7 +42,7 @@ export function createDial({ policy, resolve, ca }: DialOptions): Dial {
       const { protocol, host } = target.url;
       const options = { hostname: address, host, protocol, port: String(target.port) };
       const servername = protocol === 'https:' && !target.isAddress ? { servername: target.host.replace(/\.$/, '') } : {};
-      // undici's types do not tell that it returns the socket, whose connecting must be ended when time is up.
+      // undici's types omit that it returns the socket, which must be destroyed when time is up.
       const socket = connector({ ...options, ...servername }, (...[error]: [Error | null, ...unknown[]]) => {
         clearTimeout(timer);
         signal.removeEventListener('abort', abandon);
@@ -80,7 +79,7 @@ export function createDial({ policy, resolve, ca }: DialOptions): Dial {
   };
 }
 
-/** Every address counts, those that would not be dialled included: one that is private makes the whole name suspect. */
+/** Checks every address, including those that would not be dialled: one private address makes the whole name suspect. */
 async function addressesOf(target: Target, policy: TargetPolicy, resolve: Resolve): Promise<readonly string[]> {
   const known = target.isAddress ? [target.host] : isLoopbackName(target.host) ? ['127.0.0.1'] : undefined;
   const addresses = known ?? (await resolve(target.host.replace(/\.$/, '')));
@@ -90,7 +89,7 @@ async function addressesOf(target: Target, policy: TargetPolicy, resolve: Resolv
   return addresses.slice(0, MOST_ADDRESSES);
 }
 
-/** A look-up cannot be ended, but need not be waited for. */
+/** Stops waiting for a lookup on abort. The lookup itself cannot be cancelled. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error);

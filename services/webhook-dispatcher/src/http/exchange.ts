@@ -16,12 +16,12 @@ export interface ExchangeRequest {
   readonly companyId: string;
   readonly endpointId: string;
   readonly url: string;
-  /** In lower case; Host and Content-Length come on top. */
+  /** Names in lower case. Host and Content-Length are added. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** All that an exchange has led to. Status and failure may both be there, where an answer began and did not end. */
+/** Outcome of an exchange. Has both a status and a failure if the answer began and did not end. */
 export interface ExchangeResult {
   status?: number;
   failure?: ExchangeFailure;
@@ -29,25 +29,25 @@ export interface ExchangeResult {
   responseHeaders: Header[];
   responseBody: Buffer;
   truncated: boolean;
-  /** The address that was dialled. */
+  /** The address dialled last. */
   address?: string;
-  /** Processor time spent reading the answer. */
+  /** CPU time spent reading the answer, in ms. */
   processorMs: number;
 }
 
 export interface ExchangeOptions {
   readonly connections: Connections;
   readonly policy: TargetPolicy;
-  /** For the whole exchange: name, connection, handshake, headers, body. */
+  /** Time limit for the whole exchange: lookup, connection, handshake, headers and body. */
   readonly timeoutMs: number;
-  /** Of the answer's body, after decompression. */
+  /** Bytes kept of the answer's body, after decompression. */
   readonly bodyLimit: number;
 }
 
 /** Maximum 1xx answers before the final one. */
 const MOST_INTERIM = 5;
 
-/** Sends one POST and reads the answer. Never rejects: whatever goes wrong is in the result. Undefined if no connection was free. */
+/** Sends one POST and reads the answer. Never rejects: failures are in the result. Resolves to undefined if no connection was free. */
 export async function exchange(options: ExchangeOptions, request: ExchangeRequest): Promise<ExchangeResult | undefined> {
   const result: ExchangeResult = { requestHeaders: [], responseHeaders: [], responseBody: Buffer.alloc(0), truncated: false, processorMs: 0 };
   const time = new ExchangeTime(options.timeoutMs);
@@ -100,7 +100,7 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
     } catch (error) {
       note(result, connection);
       connections.discard(connection);
-      // The other side may close an idle connection just when it is used. The receiver knows the event by its id.
+      // The receiver may close an idle connection just when we send. Sending twice is safe: receivers recognise the event by its id.
       const wasKept = dials > 0 && connection.dials === dials;
       if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw error;
     } finally {

@@ -2,7 +2,7 @@ import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries
 
 type Kind = (typeof AttemptError)[keyof typeof AttemptError];
 
-/** Why an exchange failed, in words for the integrator's log: nothing about our own network is in them. */
+/** Why an exchange failed. The message is for the integrator's log and must not reveal anything about our network. */
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure';
   readonly kind: Kind;
@@ -13,7 +13,7 @@ export class ExchangeFailure extends Error {
   }
 }
 
-/** What undici and Node's sockets throw, by what it means to whoever runs the endpoint. */
+/** Converts errors of undici and Node's sockets into messages for the endpoint's operator. */
 export function failureOf(error: unknown): ExchangeFailure {
   if (error instanceof ExchangeFailure) return error;
   return new ExchangeFailure(AttemptError.EXCHANGE, exchangeMessage(codeOf(error)), error);
@@ -23,7 +23,7 @@ export function connectFailure(error: unknown): ExchangeFailure {
   return new ExchangeFailure(AttemptError.CONNECT, CONNECT[codeOf(error)] ?? 'No connection could be made.', error);
 }
 
-/** Names Node's code only: OpenSSL's own text holds memory addresses and source files. */
+/** Contains only Node's error code, because OpenSSL's messages contain memory addresses and source files. */
 export function tlsFailure(error: unknown): ExchangeFailure {
   const code = codeOf(error);
   const reason = TLS[code] === undefined ? '' : `: ${TLS[code]}`;

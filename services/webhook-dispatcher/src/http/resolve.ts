@@ -2,12 +2,12 @@ import { Resolver } from 'node:dns/promises';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ExchangeFailure } from './failure.ts';
 
-/** All addresses of a name. Rejects with ExchangeFailure where there is none. */
+/** Resolves a name to all its addresses. Rejects with ExchangeFailure if there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
- * Asks the DNS servers of this machine, and nothing else: the hosts file and search domains name our own network. It
- * does so without the threads that dns.lookup uses, four for the whole process, which one dead name server would hold.
+ * Queries only this machine's DNS servers: the hosts file and search domains name our own network. Does not use the four threads per
+ * process of dns.lookup, because a dead name server could block them all.
  */
 export function createResolve(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });

@@ -1,16 +1,15 @@
-/** Ten years: whoever asks for more means never, and numbers stay far from their limits. */
+/** Upper bound, ten years: more means never, and dates stay within their limits. */
 const MOST_SECONDS = 315_360_000;
 
 /**
- * What a Retry-After header asks for, in whole seconds from `nowMs`; undefined where it is absent or wrong. A date in the
- * past asks for nothing, 0.
+ * Delay from a Retry-After header in whole seconds from `nowMs`, 0 for a date in the past. Undefined if the header is absent or invalid.
  */
 export function retryAfterSeconds(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text), MOST_SECONDS);
-  // Date.parse takes much that is no HTTP date; all three forms of RFC 9110 begin with a day's name.
+  // Date.parse accepts much that is not an HTTP date. All three forms in RFC 9110 begin with the name of a day.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return undefined;
-  // The form of asctime names no zone, and means UTC as well.
+  // The asctime form has no time zone and means UTC too.
   const at = Date.parse(/GMT$/.test(text) ? text : `${text} GMT`);
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, Math.ceil((at - nowMs) / 1000)), MOST_SECONDS);
 }

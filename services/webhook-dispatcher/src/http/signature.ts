@@ -1,13 +1,13 @@
 // Standard Webhooks 1.0.0, symmetric signatures.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** Secrets whose keys are kept: making the key takes five times as long as signing with it. */
+/** Maximum cached keys: creating a key takes five times as long as signing with it. */
 const MOST_KEYS = 1000;
 const keys = new Map<string, KeyObject>();
 
 /**
- * The value of `webhook-signature`: one `v1,…` for each secret, separated by spaces. A receiver accepts the delivery when
- * any of them is right, so both sides of a rotation do. `timestamp` is in seconds.
+ * Value of `webhook-signature`: one `v1,…` per secret, separated by spaces. A receiver accepts the delivery if any of them matches,
+ * which makes rotation possible. `timestamp` is in seconds.
  */
 export function signatureOf(secrets: readonly Uint8Array[], id: string, timestamp: number, body: Uint8Array): string {
   return secrets.map((secret) => `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')}`).join(' ');

@@ -5,8 +5,8 @@ import { retryAfterSeconds } from '../http/retry-after.ts';
 import { signatureOf } from '../http/signature.ts';
 
 /**
- * Sends a delivery once and returns what the log records about it; calls `charge` with the processor time spent on the answer. Undefined if no
- * connection was free. Never rejects.
+ * Sends a delivery once and resolves to the attempt for the log, or to undefined if no connection was free. Calls `charge` with the CPU
+ * time spent on the answer, in ms. Never rejects.
  */
 export function attempt(options: ExchangeOptions, delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
   const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
@@ -60,8 +60,8 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
 }
 
 /**
- * Whether the exchange shows that the endpoint is well enough to be sent more: it takes the event, or refuses this one.
- * A redirect, 429 or 5xx is no such answer (docs/guides/webhooks.md).
+ * Whether the exchange shows that the endpoint works: it accepted the event, or refused this one with a 4xx status. A redirect, a 429 or
+ * a 5xx does not count (docs/guides/webhooks.md).
  */
 export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
   if (error !== AttemptError.UNSPECIFIED || status === null || status === undefined) return false;

@@ -1,12 +1,12 @@
 import { Slots } from '../slots.ts';
 
-/** An exchange that is not over by then takes no more room from others. */
+/** Time in ms after which an exchange counts as slow. */
 const SLOW_AFTER_MS = 1000;
 
 /**
- * Room for exchanges at once, in two compartments. One that takes long moves to the slow one, so that endpoints that hang, however
- * many they are, leave room for those that answer. The slow compartment is bounded by memory alone, for what is in it only waits.
- * In both, no company takes what others need.
+ * Slots for concurrent exchanges, in a fast and a slow compartment. A slow exchange moves to the slow compartment, so that endpoints
+ * that hang leave slots for those that answer, however many hang. The slow compartment only has to fit in memory, because its
+ * exchanges just wait. In both, companies share the slots as Slots says.
  */
 export class Bulkhead {
   readonly #fast: Slots;
@@ -20,7 +20,6 @@ export class Bulkhead {
     this.#freed = freed;
   }
 
-  /** How many exchanges may begin now. */
   get free(): number {
     return this.#fast.free;
   }
@@ -29,19 +28,18 @@ export class Bulkhead {
     return this.#inFlight;
   }
 
-  /** How many exchanges of the company may begin now. */
   roomFor(companyId: string): number {
     return this.#fast.roomFor(companyId);
   }
 
-  /** Companies that have exchanges in the fast compartment. */
+  /** Companies with slots in the fast compartment. */
   get busy(): readonly string[] {
     return [...this.#fast.companies];
   }
 
   /**
-   * Takes a slot for one exchange and returns the function that ends it, which takes the processor time spent on the answer. A slot of n is
-   * worth 1/n of a processor: it stays taken until the time it was held covers the processor time.
+   * Takes a slot for one exchange and returns the function that ends the exchange, whose argument is the CPU time spent on the answer.
+   * One of n slots is worth 1/n of a processor: it stays taken until it has been held for n times the CPU time.
    */
   enter(companyId: string): (processorMs?: number) => void {
     const since = performance.now();

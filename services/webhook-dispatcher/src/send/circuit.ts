@@ -1,8 +1,8 @@
-// The circuit breaker of one endpoint, as a value. It keeps an endpoint that is down from being asked again and again by
-// every new event; when a delivery is tried again is not its business but the schedule's. What a user asks for (a probe) is
-// sent whatever its state, can close it, and never makes it worse.
+// The circuit breaker of one endpoint, as an immutable value. It stops new events from being sent to an endpoint that is down. When a
+// delivery is retried is up to the retry schedule. Deliveries that a user requests (probes) are sent in any state; their success closes
+// the circuit, and their failure does not change it.
 
-/** `open` until a time; then `half-open`, in which a single exchange finds out how things stand. Times in ms. */
+/** `open` until a time, then `half-open`, in which a single exchange tests the endpoint. Times in ms. */
 export type Circuit =
   | { readonly state: 'closed'; readonly failures: number }
   | { readonly state: 'open'; readonly until: number; readonly coolDownMs: number }
@@ -14,7 +14,7 @@ const FAILURES = 5;
 const FIRST_COOL_DOWN_MS = 5000;
 const LONGEST_COOL_DOWN_MS = 60_000;
 
-/** Any success proves the endpoint well, also one that began before the circuit opened. */
+/** Any success closes the circuit, even of an exchange that began before it opened. */
 export function afterSuccess(): Circuit {
   return CLOSED;
 }
@@ -28,12 +28,12 @@ export function afterFailure(circuit: Circuit, now: number): Circuit {
     case 'half-open':
       return open(now, Math.min(circuit.coolDownMs * 2, LONGEST_COOL_DOWN_MS));
     case 'open':
-      // What was in flight when it opened tells nothing new.
+      // An exchange that was in flight when the circuit opened is no new evidence.
       return circuit;
   }
 }
 
-/** What the passing of time alone makes of it. */
+/** The circuit's state at `now`: an open circuit becomes half-open when its time is over. */
 export function atTime(circuit: Circuit, now: number): Circuit {
   return circuit.state === 'open' && now >= circuit.until ? { state: 'half-open', coolDownMs: circuit.coolDownMs } : circuit;
 }

@@ -1,12 +1,12 @@
 import { CLOSED, afterFailure, afterSuccess, atTime, type Circuit } from './circuit.ts';
 
-/** The circuits of all endpoints that have failed lately; every other one is closed. */
+/** Circuits of endpoints that have failed since their last success. All others are closed. */
 export class Circuits {
   readonly #circuits = new Map<string, Circuit>();
-  /** Endpoints whose half-open circuit is being tried. */
+  /** Endpoints whose half-open circuit is being tested by an exchange. */
   readonly #probing = new Set<string>();
 
-  /** Whether an exchange may begin. In a half-open circuit only the first may; the others wait for its end. */
+  /** Whether an exchange may begin. If the circuit is half-open, only the first may, and the others wait for its result. */
   mayBegin(endpointId: string, now: number): boolean {
     if (this.#at(endpointId, now).state !== 'half-open') return true;
     if (this.#probing.has(endpointId)) return false;
@@ -14,7 +14,7 @@ export class Circuits {
     return true;
   }
 
-  /** The exchange that should have tried a half-open circuit never began: the next one may. */
+  /** Call if the exchange that should have tested a half-open circuit did not take place, so that the next one may. */
   notTried(endpointId: string): void {
     this.#probing.delete(endpointId);
   }
@@ -27,7 +27,7 @@ export class Circuits {
     this.#set(endpointId, afterFailure(this.#at(endpointId, now), now));
   }
 
-  /** In ms, 0 while the circuit is closed; undefined while it is half-open. */
+  /** Time until which the circuit is open, in ms since 1970; 0 if it is closed, undefined if it is half-open. */
   openUntil(endpointId: string, now: number): number | undefined {
     const circuit = this.#at(endpointId, now);
     return circuit.state === 'open' ? circuit.until : circuit.state === 'closed' ? 0 : undefined;
@@ -37,17 +37,17 @@ export class Circuits {
     return this.#at(endpointId, now).state === 'open';
   }
 
-  /** Endpoints for which nothing but probes is to be fetched: their circuits are open, or being tried. */
+  /** Endpoints for which only probes may be leased, because their circuit is open or being tested. */
   excluded(now: number): string[] {
     return [...this.#circuits.keys()].filter((id) => this.#probing.has(id) || this.isOpen(id, now));
   }
 
-  /** How many endpoints are left alone. */
+  /** Number of endpoints with an open circuit. */
   open(now: number): number {
     return [...this.#circuits.keys()].filter((id) => this.isOpen(id, now)).length;
   }
 
-  /** When the next circuit becomes half-open; undefined where none is open any more. */
+  /** Time at which the next circuit becomes half-open, in ms since 1970. Undefined if none is open. */
   nextAt(now: number): number | undefined {
     const times = [...this.#circuits.values()].flatMap((circuit) => (circuit.state === 'open' && circuit.until > now ? [circuit.until] : []));
     return times.length === 0 ? undefined : Math.min(...times);

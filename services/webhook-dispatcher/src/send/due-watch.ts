@@ -10,8 +10,8 @@ export interface DueWatchOptions {
 }
 
 /**
- * Hears from integrations of what users ask for, so that it is sent at once. While nothing is heard, be it that integrations
- * is away or older than this call, the worker finds it by looking.
+ * Listens to integrations for deliveries that users request, so that they are sent immediately. While integrations is down, or too old
+ * for this call, the worker finds them by polling.
  */
 export class DueWatch implements BackgroundPart {
   readonly name = 'webhook notices';
@@ -24,7 +24,7 @@ export class DueWatch implements BackgroundPart {
     this.#options = options;
   }
 
-  /** Whether integrations tells. */
+  /** Whether the stream from integrations is working. */
   get hears(): boolean {
     return this.#hears;
   }
@@ -53,7 +53,7 @@ export class DueWatch implements BackgroundPart {
       }
       failures += 1;
       this.#hears = false;
-      // The worker waits as long as before, otherwise, for what it does not hear of any more.
+      // Wakes the worker, which would otherwise finish the long wait for notifications that no longer come.
       due();
       await pause(backoffMs(failures), signal);
     }

@@ -7,18 +7,18 @@ export interface HeartbeatOptions {
   readonly log: Logger;
 }
 
-/** What integrations waits for is four times as long. */
+/** Integrations takes a worker for dead after four times this interval. */
 const EVERY_MS = 1000;
 const DEADLINE_MS = 2000;
 
 /**
- * Tells integrations that this worker is alive, so that what it holds when it is killed is sent by another one within
- * seconds. Start it before the worker, and stop it after: with its last word, whatever was not reported is due again.
+ * Renews this worker's leases, so that another worker sends its deliveries within seconds if it is killed. Start it before the worker and
+ * stop it after the worker: its last call makes all deliveries due again that were not reported.
  */
 export class Heartbeat implements BackgroundPart {
   readonly name = 'webhook heartbeat';
   readonly #options: HeartbeatOptions;
-  /** Nobody waits for the first: starting needs no other service, and leases last by themselves. */
+  /** `start` does not wait for the first one: it must work without integrations, and new leases last long enough. */
   readonly #beats = new PeriodicTask(EVERY_MS, () => this.#tell(false));
 
   constructor(options: HeartbeatOptions) {
@@ -34,7 +34,7 @@ export class Heartbeat implements BackgroundPart {
     await this.#tell(true);
   }
 
-  /** A service that is away, or older than this call, only makes what a killed worker held wait for its leases. */
+  /** Ignores failures. If integrations is down or too old for this call, the deliveries of a killed worker wait until their leases end. */
   async #tell(leaving: boolean): Promise<void> {
     const { workerId, renew, log } = this.#options;
     await renew({ worker_id: workerId, leaving }, { deadlineMs: DEADLINE_MS }).catch((error: unknown) =>

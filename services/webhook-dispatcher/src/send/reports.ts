@@ -1,4 +1,4 @@
-// Attempts on their way into the log, from which none may be missing.
+// Reports attempts to the log. None may be missing from it.
 import { ApiError } from '@truckroll/contract';
 import type { ReportAllRequest, ReportAllResponse, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { gather, logOutage, retrying, type Logger } from '@truckroll/service-kit';
@@ -9,16 +9,15 @@ export interface ReportOptions {
   readonly log: Logger;
 }
 
-/** Of one request. */
+/** Limits of one request. */
 const MOST_ATTEMPTS = 100;
 const MOST_BYTES = 2 * 1024 * 1024;
-/** A request costs as much as ten attempts and nobody waits for one that got through, but its endpoint for another place: as many as those are enough. */
+/** Wait for eight attempts, at most 15 ms: a request costs as much as ten attempts, and only the endpoint's next deliveries wait for it. */
 const PATIENCE = { ms: 15, enough: 8 / MOST_ATTEMPTS };
 
 /**
- * Stores an attempt, together with those that end while others are being stored. Where that fails, each is tried on its
- * own until it is stored, so that none is missing for the fault of another. Rejects where it can never be stored, or when
- * aborted.
+ * Stores an attempt, batched with others that end at about the same time. If a batch fails, each of its attempts is retried on its own
+ * until it is stored, so that an invalid one does not block the others. Rejects if an attempt can never be stored, or when aborted.
  */
 export function createReport({ report, reportAll, log }: ReportOptions): (attempt: ReportRequest, signal: AbortSignal) => Promise<ReportResponse> {
   const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers, PATIENCE);
@@ -40,7 +39,7 @@ export function createReport({ report, reportAll, log }: ReportOptions): (attemp
   };
 }
 
-/** Share of what one request carries. */
+/** Load of an attempt as a share of what one request can carry. */
 function loadOf({ response_body: body, response_headers: headers }: ReportRequest): number {
   const bytes = headers.reduce((sum, { name, value }) => sum + name.length + value.length, body.length);
   return Math.max(1 / MOST_ATTEMPTS, bytes / MOST_BYTES);

@@ -1,6 +1,6 @@
 import { AttemptError, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 
-/** How exchanges end, as metrics and logs name it: a class of statuses, or why there was no status. */
+/** Outcome of an exchange in metrics and logs: the class of its status, or the reason why there is none. */
 export type Result = '2xx' | '3xx' | '4xx' | '5xx' | 'timeout' | 'refused' | 'dns' | 'blocked' | 'tls' | 'broken';
 
 const FAILURES: Readonly<Record<string, Result>> = {

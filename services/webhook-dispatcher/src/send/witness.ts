@@ -1,11 +1,11 @@
-// What the log says of exchanges and of endpoints: each with endpoint, company, host and, where it failed, the cause.
+// Log lines about exchanges and endpoints, with endpoint, company, host and the cause of a failure.
 import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Logger } from '@truckroll/service-kit';
 import { resultOf } from './result.ts';
 
-/** An endpoint that goes on failing is told of no more often. Its exchanges are in the log all the same. */
+/** Minimum time between warnings about the same failing endpoint, in ms. Every exchange is logged regardless. */
 const REPEAT_MS = 60_000;
-/** Endpoints that are remembered for that. */
+/** Maximum endpoints remembered for that. */
 const MOST_REMEMBERED = 10_000;
 
 export class Witness {
@@ -43,7 +43,7 @@ function sideOf({ endpoint_id: endpoint, company_id: companyId, url }: LeasedDel
   return { endpoint, companyId, host: URL.parse(url)?.host };
 }
 
-/** The cause is in words that were made here: nothing that an endpoint answered is repeated. */
+/** The cause is our own text: nothing that an endpoint answered is logged. */
 function outcomeOf(report: ReportRequest): object {
   const { response_status: status, error_message: cause } = report;
   return { result: resultOf(report), ...(status == null ? {} : { status }), ...(cause === '' ? {} : { cause }) };

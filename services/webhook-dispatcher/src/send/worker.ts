@@ -20,42 +20,44 @@ import { Witness } from './witness.ts';
 export interface WorkerOptions {
   readonly workerId: string;
   readonly lease: (request: LeaseRequest, options: { signal: AbortSignal }) => Promise<LeaseResponse>;
-  /** Resolves when the attempt is stored. */
   readonly report: (request: ReportRequest, signal: AbortSignal) => Promise<ReportResponse>;
-  /** Sends a delivery once and calls `charge` with the processor time spent on its answer. Undefined if no connection was free. Never rejects. */
+  /** See `attempt`. */
   readonly attempt: (delivery: LeasedDelivery, charge: (ms: number) => void) => Promise<ReportRequest | undefined>;
   readonly maxInFlight: number;
   readonly maxInFlightPerEndpoint: number;
-  /** Whether `notify` is called for what users ask for. */
+  /** Whether `notify` is called when users request a delivery. */
   readonly hears: () => boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Deliveries of one request, and exchanges that begin together. */
+/** Maximum deliveries leased by one request. */
 const MOST_AT_ONCE = 200;
-/** Fewer deliveries are not worth a request where more wait, for it costs more than they do; while one request's are sent, those of the next are stored. */
+/** Free slots to wait for before storing more events: a request for fewer deliveries costs more than the deliveries do. */
 const WORTH_A_REQUEST = 100;
-/** As many as a LeaseRequest names; those beyond count as in flight until their attempts are stored. */
+/** Maximum accepted deliveries listed in a LeaseRequest. Others count as in flight until their attempts are stored. */
 const MOST_TAKEN = 10_000;
-/** So many may be due meanwhile: an endpoint that has one is lent nothing as it is stored, so they would become more and more. */
+/**
+ * Due deliveries above which new events wait. An endpoint with a due delivery gets no lease when an event is stored, so due deliveries
+ * would accumulate.
+ */
 const FEW_DUE = 24;
-/** How long what comes may wait for room. */
+/** Maximum time that new events wait for free slots, in ms. */
 const SPARE_MS = 200;
 /**
- * How long to wait where nothing is known to become due: for what other workers leave behind, and for what users ask for, which
- * is heard of unless nothing is.
+ * Poll intervals in ms when no delivery is known to become due. Polling finds deliveries that other workers left behind and, while
+ * integrations sends no notifications, those that users request.
  */
 const POLL = { hearingMs: 2000, deafMs: 500 };
-/** What integrations holds for due soon may be long past by the clock of this machine. */
+/** Minimum wait in ms: by this machine's clock, the next due time that integrations returns may be long past. */
 const LEAST_WAIT_MS = 20;
-/** A delivery that has waited here is sent only while its lease lasts longer than an exchange may take. */
+/** Remaining lease in ms that a delivery needs after it has waited here: an exchange may take that long. */
 const LEASE_RESERVE_MS = 20_000;
-/** How long reports are tried while stopping; runService allows 40 s for all, and exchanges take up to 15 s. */
+/** Maximum time to report attempts while stopping, in ms, after up to 15 s for exchanges. runService allows 40 s in total. */
 const REPORT_WHILE_STOPPING_MS = 8000;
 
 /**
- * Fetches what is due, sends it, reports it. It remembers nothing that matters: what it does not report is due again when
+ * Leases due deliveries, sends them and reports the attempts. Its memory may be lost: a delivery that is not reported is due again when
  * its lease ends.
  */
 export class Worker implements BackgroundPart {
@@ -67,23 +69,23 @@ export class Worker implements BackgroundPart {
   readonly #bulkhead: Bulkhead;
   readonly #circuits = new Circuits();
   readonly #running = new Set<Promise<void>>();
-  /** Attempts that are being reported. Their exchanges are over, so they take no place from others. */
+  /** Number of attempts being reported. They hold no slots, because their exchanges have ended. */
   #reporting = 0;
-  /** Of those, the deliveries that their endpoints took: they are in flight no more, though they are lent. */
+  /** Ids of the deliveries among them that the endpoint accepted: still leased, but no longer in flight. */
   readonly #taken = new Set<string>();
-  /** Deliveries that wait for the exchange which tries a half-open circuit, by endpoint. */
+  /** Deliveries waiting for the exchange that tests a half-open circuit, by endpoint. */
   readonly #waiting = new Map<string, LeasedDelivery[]>();
   readonly #attempts;
   readonly #witness: Witness;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
-  /** Ends when nothing more is being lent to this worker. */
+  /** Settles when the last leasing call has ended. */
   #lending: Promise<unknown> = Promise.resolve();
-  /** Notified when there may be more room for what comes. */
+  /** Wakes `spare` when slots may be free or due deliveries were leased. */
   readonly #left = new Notifier();
-  /** As far as is known here, how many deliveries are due that nobody was lent. */
+  /** Estimated number of due deliveries that are not leased to any worker. */
   #due = 0;
-  /** Whether there was more to fetch than room, of all or of a company. */
+  /** Whether the last lease request was limited by free slots, in total or of one company. */
   #full = false;
 
   constructor(options: WorkerOptions) {
@@ -107,7 +109,7 @@ export class Worker implements BackgroundPart {
     this.#loop = this.#run();
   }
 
-  /** Fetches nothing more; lets exchanges end and be reported. What waits for a circuit stays leased until that ends. */
+  /** Stops leasing, and waits until exchanges have ended and are reported. Deliveries waiting for a circuit keep their leases until these end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#occasion.notify();
@@ -119,7 +121,7 @@ export class Worker implements BackgroundPart {
     clearTimeout(timer);
   }
 
-  /** Something is due now. */
+  /** Call when a delivery may be due. */
   notify(): void {
     this.#occasion.notify();
   }
@@ -129,7 +131,6 @@ export class Worker implements BackgroundPart {
     if (!this.#leasing) throw new Error('no deliveries could be fetched');
   }
 
-  /** There may be more room. */
   #freed(): void {
     this.#left.notify();
     if (this.#full) this.#occasion.notify();
@@ -154,9 +155,9 @@ export class Worker implements BackgroundPart {
   }
 
   /**
-   * Resolves to how many deliveries may be lent, as soon as those are as many as are wanted, or enough for a request; to 0 where that takes
-   * too long, for what comes is to be stored whether it can be sent at once or not. Where enough is wanted for a request, what is due
-   * already goes first, unless that is much, which then waits for its own endpoints. One may wait at a time.
+   * Resolves to the number of free slots once there are `wanted` or enough for a request, or to 0 after SPARE_MS, because events must be
+   * stored even if they cannot be sent immediately. If many are wanted, already due deliveries go first; if very many are due, they
+   * probably wait for their endpoints and are ignored. Only one caller may wait at a time.
    */
   async spare(wanted: number): Promise<number> {
     const enough = Math.min(wanted, WORTH_A_REQUEST, Math.ceil(this.#options.maxInFlight / 2));
@@ -171,31 +172,34 @@ export class Worker implements BackgroundPart {
     }
   }
 
-  /** Of what is due now, so many more were not lent as they were stored. */
+  /** Reports how many deliveries were stored as due without a lease. */
   postponed(deliveries: number): void {
     this.#due += deliveries;
     if (deliveries > 0) this.#occasion.notify();
   }
 
   /**
-   * Sends what `work` resolves to, so many deliveries at most. It gets what may be lent; undefined where there is no room, or no more
-   * is sent.
+   * Sends the deliveries that `work` resolves to. `work` receives a lease request for at most `most` deliveries, or undefined if no slot
+   * is free or the worker is stopping.
    */
   borrow(most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>): Promise<void> {
     return this.#alone(async () => {
       const room = this.#stopping.signal.aborted ? 0 : Math.min(most, this.#room());
       const deliveries = await work(room > 0 ? this.#asked(room) : undefined);
-      // What is lent while this ends is due again as soon as the worker has left.
+      // Deliveries leased while stopping become due again with the heartbeat's last call.
       if (!this.#stopping.signal.aborted) for (const delivery of deliveries) this.#begin(delivery);
     });
   }
 
-  /** Fetches once. Resolves to how long nothing is to be expected, in ms. */
+  /** Leases once. Resolves to the time until the next delivery may be due, in ms. */
   #round(): Promise<number> {
     return this.#alone(() => this.#fetch());
   }
 
-  /** One call at a time lends, each what the one before it has left room for: integrations would let one wait, or lend it nothing, for the other. */
+  /**
+   * Runs leasing calls one at a time, each with the slots that the previous one left. Integrations would make a concurrent call wait or
+   * give it nothing.
+   */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#lending.then(work);
     this.#lending = done.catch(() => undefined);
@@ -208,7 +212,7 @@ export class Worker implements BackgroundPart {
     if (this.#full) return this.#pollMs();
     const asked = this.#asked(room);
     const { deliveries, next_due_at: nextDueAt } = await this.#options.lease(asked, { signal: this.#stopping.signal });
-    // What is not found others have, or it waits for its own endpoint.
+    // Due deliveries that were not returned are leased by other workers or wait for their endpoints.
     this.#due = deliveries.length === 0 ? 0 : Math.max(0, this.#due - deliveries.length);
     this.#left.notify();
     for (const delivery of deliveries) this.#begin(delivery);
@@ -218,7 +222,7 @@ export class Worker implements BackgroundPart {
     this.#full =
       [...busy].some(([companyId, most]) => atItsShare(companyId, most)) ||
       [...taken.keys()].some((companyId) => atItsShare(companyId, busy.get(companyId) ?? asked.max_of_company ?? Infinity));
-    // Less than there was room for is all that may be sent now: new events and reports tell of more.
+    // Fewer than requested means that nothing else can be sent now. New events and reports notify the worker.
     if (deliveries.length === room) return 0;
     const now = Date.now();
     const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt(now)].filter((time) => time !== undefined);
@@ -229,7 +233,7 @@ export class Worker implements BackgroundPart {
     return this.#options.hears() ? POLL.hearingMs : POLL.deafMs;
   }
 
-  /** How many more exchanges may begin: while attempts cannot be reported, no more than twice as many wait to be. */
+  /** Number of exchanges that may begin. While reporting fails, at most 2 × maxInFlight attempts may wait to be reported. */
   #room(): number {
     return Math.max(0, Math.min(this.#bulkhead.free, 2 * this.#options.maxInFlight - this.#reporting, MOST_AT_ONCE));
   }
@@ -268,7 +272,7 @@ export class Worker implements BackgroundPart {
     let processorMs = 0;
     try {
       report = await this.#exchange(delivery, (ms) => (processorMs += ms));
-      // The delivery is due again when its lease ends.
+      // No connection was free: the delivery is due again when its lease ends.
       if (report === undefined) return;
       this.#reporting += 1;
     } finally {
@@ -288,7 +292,7 @@ export class Worker implements BackgroundPart {
   async #exchange(delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
     const startedAt = performance.now();
     const report = await this.#options.attempt(delivery, charge).catch((error: unknown) => {
-      // It never should; but whoever waits for this exchange must not wait for ever.
+      // `attempt` should never reject, but deliveries that wait for this exchange must not wait for ever.
       this.#settle(delivery, false);
       throw error;
     });
@@ -308,8 +312,8 @@ export class Worker implements BackgroundPart {
   }
 
   /**
-   * Notes how an endpoint does, and goes on with what has waited to know, or leaves it to become due again. Returns how its
-   * circuit stands, as Circuits.openUntil.
+   * Updates the endpoint's circuit, and sends the deliveries that waited for the result, or leaves them to become due again. Returns
+   * Circuits.openUntil.
    */
   #settle({ endpoint_id: endpointId, probe }: LeasedDelivery, answered: boolean): number | undefined {
     const now = Date.now();

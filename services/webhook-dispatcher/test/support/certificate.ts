@@ -1,4 +1,4 @@
-// Of the tests' own HTTPS receivers, for the names receiver.test and *.receiver.test; nothing else trusts it.
+// Certificate of the HTTPS receivers in tests, for receiver.test and *.receiver.test. Nothing else trusts it.
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBsjCCAVigAwIBAgIUalZ3tZzOy64V+pS5uJOqQzzLBSowCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNcmVjZWl2ZXIudGVzdDAgFw0yNjExMjExMzMyMzNaGA8yMTI2

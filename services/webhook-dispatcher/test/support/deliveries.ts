@@ -1,4 +1,4 @@
-// DeliveryService in memory: as much of what integrations promises as the dispatcher's own tests need.
+// An in-memory DeliveryService with the parts of integrations' contract that the dispatcher's tests need.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -31,9 +31,9 @@ export class Deliveries {
   readonly leases: LeaseRequest[] = [];
   readonly renewals: RenewRequest[] = [];
   readonly letters: DeadLetter[] = [];
-  /** Ids of letters that became events. */
+  /** Ids of dead letters that were stored as events. */
   readonly resumed = new Set<number>();
-  /** Called first in every call; may throw. */
+  /** Called at the start of every call; may throw. */
   before: (call: 'fanOut' | 'lease' | 'report', request: object) => void = () => undefined;
   readonly #deliveries: Delivery[] = [];
   readonly #waiting = new Set<() => void>();
@@ -91,7 +91,7 @@ export class Deliveries {
     return endpoint;
   }
 
-  /** A delivery of the event for each endpoint, or for one; due at once. */
+  /** Adds a due delivery of the event for each endpoint, or for one. */
   add(event: PublicEvent, endpoints: readonly Endpoint[] = this.endpoints): void {
     if (this.fanned.some(({ id }) => id === event.id)) return;
     this.fanned.push(event);
@@ -119,7 +119,7 @@ export class Deliveries {
     return this.reports.filter((report) => ids.has(report.delivery_id));
   }
 
-  /** Resolves when the condition holds; looked at after every call. */
+  /** Resolves when the condition holds. Checks it after every call. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const check = () => {

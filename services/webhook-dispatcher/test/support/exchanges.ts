@@ -5,12 +5,12 @@ import type { Resolve } from '../../src/http/resolve.ts';
 import { certificate } from './certificate.ts';
 
 export interface Exchanges {
-  /** Rejects where no connection was free. */
+  /** Rejects if no connection was free. */
   send(url: string, endpointId?: string, companyId?: string): Promise<ExchangeResult>;
   close(): Promise<void>;
 }
 
-/** Exchanges as the dispatcher does them, with names that mean what the test says. */
+/** Exchanges like those of the dispatcher, with a name resolver given by the test. */
 export function exchanges(
   options: { allowed?: string[]; denied?: string[]; allowHttp?: boolean; resolve?: Resolve; timeoutMs?: number; mostPerAddress?: number } = {},
 ): Exchanges {

@@ -1,4 +1,4 @@
-// Receivers and senders of one test, closed after it.
+// Closes the receivers and senders of a test after it.
 import { exchanges, type Exchanges } from './exchanges.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each.close();
 });
 
-/** Closes it after the test, before what was opened earlier. */
+/** Registers a resource to close after the test, in reverse order of opening. */
 export function closing<T extends { close(): Promise<unknown> }>(made: T): T {
   opened.push(made);
   return made;

@@ -1,4 +1,4 @@
-// A receiver of webhooks on loopback: an integrator's server, as good or as bad as a test needs it.
+// A webhook receiver on loopback that behaves as a test needs.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
@@ -13,14 +13,14 @@ export interface Received {
 export interface Receiver {
   readonly port: number;
   readonly url: string;
-  /** 127.0.0.1:port, as the operator allows it. */
+  /** 127.0.0.1:port, for the list of allowed targets. */
   readonly target: string;
   readonly received: Received[];
-  /** Connections that were made, whatever came of them. */
+  /** Number of connections, including failed ones. */
   connections: number;
-  /** Most connections that were open at once. */
+  /** Maximum of simultaneously open connections. */
   mostOpen: number;
-  /** Resolves when so many requests have come. */
+  /** Resolves when `count` requests have been received. */
   until(count: number): Promise<void>;
   close(): Promise<void>;
 }
