@@ -10,19 +10,19 @@ const settings = {
   ...databaseSettings,
   redis: redisSetting('REDIS_URL'),
   ...kafkaSettings(),
-  /** The first seals the signing secrets of webhook endpoints, all open them. */
+  /** The first key encrypts the signing secrets of webhook endpoints; all keys can decrypt them. */
   webhookSecretKeys: env.keyRing('WEBHOOK_SECRET_KEYS'),
-  /** Where webhooks may be sent beyond https to public hosts; tell the dispatcher the same. Exact address:port pairs: */
+  /** Exact address:port pairs that may receive webhooks although they are private, and over http. Give the dispatcher the same value. */
   webhookAllowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
   /** Addresses and CIDR ranges that receive no webhooks. Give the dispatcher the same value. */
   webhookDeniedTargets: env.list('WEBHOOK_DENIED_TARGETS', []),
-  /** Whether public hosts may be reached by http. */
+  /** Whether to allow http to public hosts. Give the dispatcher the same value. */
   webhookAllowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
 };
 
 export type IntegrationsConfig = Config<typeof settings> & MailConfig;
 
-/** Throws ConfigError that names everything missing or invalid. */
+/** Throws a ConfigError that lists the missing and invalid settings. */
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
   const config = readConfig({ ...settings, ...mailSettings }, environment);
   try {

@@ -8,19 +8,14 @@ import type { Recoveries } from './webhooks/recoveries.ts';
 import type { DeliveryCounter } from './webhooks/figures.ts';
 import type { SecretBox } from './webhooks/secrets.ts';
 
-/** What the handlers of this service work with. */
 export interface Context {
   readonly database: Database;
   readonly invalidations: Invalidations;
   readonly outbox: Outbox;
-  /** Seals and opens signing secrets. */
   readonly secrets: SecretBox;
-  /** Where webhooks may be sent. */
   readonly targets: TargetPolicy;
-  /** Of the webhook log. */
   readonly partitions: Partitions;
   readonly recoveries: Recoveries;
-  /** Of what dispatchers are to ask for. */
   readonly notices: DueNotices;
   /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;

@@ -54,19 +54,19 @@ import { renew } from './webhooks/workers.ts';
 
 const SCHEMA = 'integrations';
 
-/** Companies, users, keys: who may call, and what they stand for. Webhook endpoints and what is sent to them. */
+/** Companies, users and API keys; webhook endpoints and the deliveries to them; the audit trail. */
 export function createIntegrations(config: IntegrationsConfig): Service {
   return createService({
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background, stopping }) {
-      // A day's partition is empty at midnight: plans that are made then, and kept, would read all of it by noon.
+      // A day's partition is empty at midnight: a cached plan with a sequential scan would read all of it by noon.
       const settings = {
         enable_seqscan: 'off',
-        // Rows of the queue come and go: an index scan marks the entries of those that have gone, so that the next one passes them by, a bitmap
-        // scan visits all of them again, every time, until vacuum comes.
+        // The queue's rows are short-lived. An index scan marks entries of dead rows so that the next one skips them; a bitmap scan visits
+        // them every time until the table is vacuumed.
         enable_bitmapscan: 'off',
-        // Attempts are counted here (attempts.ts), not by the trigger that counts for older replicas.
+        // This release counts attempts in attempts.ts; without the setting, the trigger for older replicas would count them too.
         'truckroll.counts_attempts': 'on',
       };
       const database = open({ ...databaseUrls(config), ...schema, settings });
@@ -131,7 +131,7 @@ type Bound<O> = {
   [K in keyof O]: O[K] extends (context: Context, request: infer Q, call: CallContext) => infer R ? (request: Q, call: CallContext) => R : never;
 };
 
-/** Operations as the server calls them: the context is theirs already. */
+/** Binds operations to the context, as the server calls them without it. */
 function bound<O extends Record<string, Operation>>(operations: O, context: Context): Bound<O> {
   const entries = Object.entries(operations).map(([name, operation]) => [name, (request: unknown, call: CallContext) => operation(context, request, call)]);
   return Object.fromEntries(entries) as Bound<O>;

@@ -1,10 +1,10 @@
-// Who made a key or an endpoint, and whether they still answer for it.
+// The creator of an API key or endpoint.
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 
-/** Columns of users u for `personOf` and `creatorOf`. */
+/** Columns of the table alias u (users) for `personOf` and `creatorOf`. */
 export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';
 
-/** Of users u, whether they answer for what is `of` their company: else nobody is written to about it. */
+/** SQL condition: the user u is active and still in the company of the row `of`. Otherwise they get no e-mail about it. */
 export function answersFor(of: 'e' | 'm'): string {
   return `u.active and u.company_id = ${of}.company_id`;
 }

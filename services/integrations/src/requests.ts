@@ -3,13 +3,13 @@ import type { Caller, Key } from '@truckroll/contract/gen/type/v1/type';
 
 export const checked = requestCheck('truckroll.integrations.v1');
 
-/** Who asks; the gateway has filled it in from the credential. */
+/** The caller, which the gateway has set from the credential. */
 export function callerOf({ caller }: { caller?: Caller | null | undefined }): Caller {
   if (caller == null) throw ApiError.internal(new Error('a command came without its caller'));
   return caller;
 }
 
-/** Whose records are read; the gateway has filled it in from the credential. */
+/** The company whose records are read, which the gateway has set from the credential. */
 export function companyOf({ key }: { key?: Key | null | undefined }): string {
   if (key == null) throw ApiError.internal(new Error('a read came without its company'));
   return key.company_id;

@@ -1,5 +1,5 @@
-// After a restore, integrations tells its companies anew, has gateways forget whom they know, and says which webhooks and
-// e-mails may go out for the second time.
+// After a restore, integrations publishes its companies again, makes gateways forget cached callers, and lists the webhooks and e-mails
+// that may be sent twice.
 import { topics } from '@truckroll/contract';
 import { append, type Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
@@ -15,15 +15,15 @@ export const restored: Restored = {
   states: [{ topic: topics.companies, removed: 'company.removed', missing }],
   readModels: [],
   groups: [
-    // The webhook dispatcher's own: what it reads becomes deliveries here.
+    // The webhook dispatcher has no database: the events it reads are stored here as deliveries.
     { group: 'webhook-dispatcher', topics: [topics.serviceRequests] },
-    // The audit trail keeps every entry: those that the restore lost come back, the others are recognised by their key.
+    // Read again from the beginning: entries that the restore lost come back, and known ones are recognised by their key.
     { group: schema.schema, topics: auditSubscriptions.map(({ topic }) => topic), again: true },
   ],
   async renew(tx) {
     await append(tx, (await selectCompanies(tx)).map(companyChanged));
     await auditRole(tx, { action: 'installation.restored', object: { kind: 'installation', id: schema.schema } });
-    // Told to gateways at the next start: what Redis keeps of keys that are not there any more is not believed after it.
+    // Published at the next start. It makes gateways ignore cached keys in Redis that no longer exist.
     await tx.query({ text: `insert into pending_invalidations (subject) values ('restored')` });
   },
 };
@@ -40,14 +40,14 @@ export interface PublishedEvent {
   readonly id: string;
   readonly type: string;
   readonly companyId: string;
-  /** Service request or interaction. */
+  /** Id of the service request or interaction. */
   readonly subject: string;
   readonly sequence: number;
-  /** Of the event itself, in microseconds. */
+  /** Time of the event, in microseconds since 1970. */
   readonly timestamp: number;
 }
 
-/** Ids of those that have become deliveries. What nobody had subscribed to has not. */
+/** Ids of the events that are stored as deliveries. Events without subscribers are not. */
 export async function fannedOut(db: Queryable, events: readonly PublishedEvent[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     text: 'select e.id from unnest($1::date[], $2::uuid[]) g(day, id) join webhook_events e on e.day = g.day and e.id = g.id',
@@ -60,7 +60,7 @@ export interface Delivery {
   readonly company_id: string;
   readonly endpoint_id: string;
   readonly url: string;
-  /** The webhook-id that the receiver sees. */
+  /** Sent to the receiver as webhook-id. */
   readonly event_id: string;
   readonly event_type: string;
   readonly subject: string;
@@ -68,7 +68,7 @@ export interface Delivery {
   readonly delivery_id: string;
 }
 
-/** Deliveries that wait, and those that these events will become: any of them may have arrived already. */
+/** Queued deliveries and those that the events will become. Any of them may have been sent before the restore. */
 export async function maySendTwice(db: Queryable, events: readonly PublishedEvent[]): Promise<Delivery[]> {
   const { rows: waiting } = await db.query<Delivery>({
     text: `select d.company_id, d.endpoint_id, e.url, d.event_id, d.event_type, d.subject, d.sequence, d.id as delivery_id
@@ -105,7 +105,7 @@ export interface UnknownMail {
   readonly user_id: string;
 }
 
-/** E-mails to users that were not sent at the restored moment may have been sent since: they are never sent (again). */
+/** Gives up the e-mails that were unsent at the restored moment, because they may have been sent since. */
 export async function giveUpMails(tx: Queryable): Promise<UnknownMail[]> {
   const { rows } = await tx.query<UnknownMail>({
     text: `update mails set status = 'UNKNOWN', finished_at = now(), attempt_ends_at = null,

@@ -4,10 +4,9 @@ import { auditRole } from './audit/store.ts';
 
 const own = migrationsIn('integrations', new URL('../migrations/', import.meta.url));
 
-/** What integrations keeps in PostgreSQL. */
 export const schema: Schema = { schema: 'integrations', migrations: [outboxTables, own] };
 
-/** Adds what `truckroll migrate` has applied to a service's schema to the audit trail. */
+/** Records in the audit trail the migrations that `truckroll migrate` has applied to a service's schema. */
 export async function recordMigration(db: Pick<Queryable, 'query'>, name: string, applied: readonly string[]): Promise<void> {
   await auditRole(db, { action: 'schema.migrated', object: { kind: 'schemas', id: name }, after: JSON.stringify({ applied }) });
 }

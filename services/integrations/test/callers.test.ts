@@ -1,4 +1,5 @@
-// The attack that this stands for: whoever reached the port made keys for any company and was handed signing secrets.
+// Guards against an attack: any client that could connect to the port could create keys for any company and lease deliveries with
+// their signing secrets.
 import { isRefusedCaller } from '@truckroll/contract';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
@@ -16,7 +17,7 @@ afterAll(async () => {
   await harness.stop();
 });
 
-/** Somebody who reaches the port, with the credential of a component or none. */
+/** A client of the port with the credentials of the given components, or none. */
 function stranger(...names: Parameters<typeof testCaller>[0][]): Channel {
   const channel = openChannel(`127.0.0.1:${harness.port()}`, { credentials: names.map(testCaller) });
   channels.push(channel);
@@ -24,7 +25,7 @@ function stranger(...names: Parameters<typeof testCaller>[0][]): Channel {
 }
 
 test.each([[[]], [['gateway']], [['webhook-dispatcher']], [['scheduling']]] as Parameters<typeof testCaller>[0][][][])(
-  'nobody but the operator makes a key: %j',
+  'refuses to create a key for any caller except the operator: %j',
   async (names) => {
     const company = await harness.company();
     const user = await harness.user(company.id);
@@ -35,7 +36,7 @@ test.each([[[]], [['gateway']], [['webhook-dispatcher']], [['scheduling']]] as P
 );
 
 test.each([[[]], [['gateway']], [['operator']], [['billing']]] as Parameters<typeof testCaller>[0][][][])(
-  'nobody but the dispatcher is handed deliveries with their signing secrets: %j',
+  'leases deliveries with their signing secrets to no caller except the dispatcher: %j',
   async (names) => {
     const { lease } = stranger(...names).client(DeliveryServiceService);
     expect(
@@ -55,7 +56,7 @@ test.each([[[]], [['gateway']], [['operator']], [['billing']]] as Parameters<typ
   },
 );
 
-test('a component of another kind learns nothing of who presents which key', async () => {
+test('refuses to authenticate keys for a component other than the gateway', async () => {
   const { authenticate } = stranger('webhook-dispatcher').client(IdentityServiceService);
   expect(isRefusedCaller(await refusal(authenticate({ key_hash: Buffer.alloc(32) })))).toBe(true);
 });

@@ -5,7 +5,7 @@ let harness: Awaited<ReturnType<typeof startHarness>>;
 beforeAll(async () => void (harness = await startHarness()));
 afterAll(() => harness.stop());
 
-test('a new company has costing on and verified_only off, and reads as its integrators see it', async () => {
+test('creates a company with costing on and verified_only off, and returns it as integrators see it', async () => {
   const company = await harness.company('Ventilación Ñandú');
   expect(company).toMatchObject({ name: 'Ventilación Ñandú', timezone: 'America/Chicago', costing_enabled: true, verified_only: false });
   const key = { company_id: company.id, time_zone: company.timezone, id: '' };
@@ -14,7 +14,7 @@ test('a new company has costing on and verified_only off, and reads as its integ
   });
 });
 
-test('every fault of a new company is told at once', async () => {
+test('reports all problems of a new company together', async () => {
   const error = await refusal(harness.companies.createCompany({ name: '', timezone: 'America/Chicagoo', id: 'x' }));
   expect(error.status).toBe(400);
   expect(error.details.map(({ field, code }) => [field, code])).toEqual([
@@ -24,7 +24,7 @@ test('every fault of a new company is told at once', async () => {
   ]);
 });
 
-test('only the settings that are given change, and updated_at moves only when something does', async () => {
+test('changes only the given settings, and updated_at only if something changes', async () => {
   const before = await harness.company();
   const { company: after } = await harness.companies.updateCompany({ id: before.id, costing_enabled: false });
   expect(after).toEqual({ ...before, costing_enabled: false, updated_at: after!.updated_at });
@@ -33,7 +33,7 @@ test('only the settings that are given change, and updated_at moves only when so
   expect(again).toEqual(after);
 });
 
-test('a company has 100 webhook endpoints at most, however many ask at once, and as many more as its operator allows', async () => {
+test('limits a company to 100 webhook endpoints, also for concurrent calls, or to the limit that its operator sets', async () => {
   const company = await harness.company();
   const user = await harness.user(company.id);
   const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
@@ -52,7 +52,7 @@ test('a company has 100 webhook endpoints at most, however many ask at once, and
   expect((await refusal(create())).status).toBe(409);
 });
 
-test('an endpoint whose maker has left the company or is not active is shown as ownerless', async () => {
+test('shows an endpoint as ownerless if its creator is inactive or has left the company', async () => {
   const [company, elsewhere] = [await harness.company(), await harness.company('Elsewhere')];
   const user = await harness.user(company.id);
   const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
@@ -67,14 +67,14 @@ test('an endpoint whose maker has left the company or is not active is shown as 
   expect(await read()).toMatchObject([{ ownerless: true }]);
 });
 
-test('a company can be brought back under its own id, but only once', async () => {
+test('creates a company under a given id, but only once', async () => {
   const id = randomUUID();
   const request = { name: 'Restored', timezone: 'Europe/Berlin', id };
   expect((await harness.companies.createCompany(request)).company?.id).toBe(id);
   expect((await refusal(harness.companies.createCompany(request))).status).toBe(400);
 });
 
-test('a company that does not exist is a 404 wherever it is named', async () => {
+test('answers 404 wherever a request names a company that does not exist', async () => {
   const company_id = randomUUID();
   const calls = [
     harness.companies.updateCompany({ id: company_id, name: 'x' }),

@@ -5,11 +5,11 @@ import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// A lease takes whatever is due, of any endpoint.
+// Lease returns due deliveries of any endpoint, so tests must not leave any behind.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
-test('an event becomes one delivery for each endpoint of its company that subscribes to its type, however often it comes', async () => {
+test('stores one delivery per subscribed endpoint of the company, even if the event arrives repeatedly', async () => {
   const one = await desk.endpoint();
   const other = await desk.endpoint();
   const event = one.event();
@@ -27,13 +27,13 @@ test('an event becomes one delivery for each endpoint of its company that subscr
   expect(await one.read()).toMatchObject({ last_delivery_status: 'DELIVERY_STATUS_SUCCEEDED' });
 });
 
-test('events at the same time by two dispatchers are delivered once', async () => {
+test('delivers events once when two dispatchers store them concurrently', async () => {
   const one = await desk.endpoint();
   const events = Array.from({ length: 20 }, () => one.event());
   const answers = await Promise.all([desk.fanOut(...events), desk.fanOut(...events.toReversed()), desk.fanOut(...events)]);
   expect(answers.reduce((sum, { pending }) => sum + pending, 0)).toBe(20);
   const leases = await Promise.all([desk.lease({ cap: 8 }), desk.lease({ cap: 8 })]);
-  // The cap is the endpoint's, not each worker's.
+  // The limit applies to the endpoint across all workers.
   expect(leases.flat()).toHaveLength(8);
   await Promise.all(leases.flat().map((delivery) => desk.report(delivery)));
   const rest = [...(await desk.lease({ cap: 8 })), ...(await desk.lease({ cap: 12 }))];
@@ -41,7 +41,7 @@ test('events at the same time by two dispatchers are delivered once', async () =
   await Promise.all(rest.map((delivery) => desk.report(delivery)));
 });
 
-test('an event waits for the first attempt of the one before it, not for its retries', async () => {
+test('makes an event wait for the first attempt of the previous event, not for its retries', async () => {
   const one = await desk.endpoint();
   const subject = randomUUID();
   const [first, second] = [1, 2].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
@@ -55,7 +55,7 @@ test('an event waits for the first attempt of the one before it, not for its ret
   for (const delivery of [next!, leased.find(({ event_id }) => event_id === elsewhere.id)!]) await desk.report(delivery);
 });
 
-test('an attempt and the time of the next are stored together; a report that comes twice counts once', async () => {
+test('stores an attempt together with the time of the next one; a repeated report counts once', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
   const [delivery] = await desk.lease();
@@ -71,7 +71,7 @@ test('an attempt and the time of the next are stored together; a report that com
   });
 });
 
-test('whatever an endpoint answers with, its attempt is in the log', async () => {
+test('logs an attempt whatever the endpoint answers', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
   const [delivery] = await desk.lease();
@@ -86,7 +86,7 @@ test('whatever an endpoint answers with, its attempt is in the log', async () =>
   expect(kept).toEqual({ size: 65_536 });
 });
 
-test('reports beside each other, while one disables the endpoint, all reach the log', async () => {
+test('logs all concurrent reports, even when one of them disables the endpoint', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(...Array.from({ length: 40 }, () => one.event()));
   const leased = await desk.lease({ cap: 20 });
@@ -99,7 +99,7 @@ test('reports beside each other, while one disables the endpoint, all reach the 
   expect(await desk.lease()).toEqual([]);
 });
 
-test('a lease that nobody reports ends; its late report stays in the log, and a late success settles the delivery', async () => {
+test('ends a lease without a report, and logs the late report', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
   const [first] = await desk.lease();
@@ -116,7 +116,7 @@ describe('a worker', () => {
   const silent = (...workers: string[]) => desk.sql(`update webhook_workers set seen_at = seen_at - interval '5 seconds' where id = any($1)`, [workers]);
   afterEach(() => desk.sql('delete from webhook_workers'));
 
-  /** A delivery that was lent to the worker. */
+  /** Leases a delivery to the worker. */
   async function lentTo(worker: string) {
     const one = await desk.endpoint();
     await desk.fanOut(one.event());
@@ -124,7 +124,7 @@ describe('a worker', () => {
     return lent!;
   }
 
-  test('that has gone silent loses what it holds to whoever is heard, long before its leases end; its late report counts', async () => {
+  test('that is silent loses its deliveries long before their leases end, and its late report counts', async () => {
     for (const worker of ['killed', 'other']) await renew(worker);
     const lent = await lentTo('killed');
     await renew('other');
@@ -137,33 +137,33 @@ describe('a worker', () => {
     expect(await desk.report(lent)).toMatchObject({ lease_lost: true, status: 'DELIVERY_STATUS_SUCCEEDED' });
   });
 
-  test('that leaves gives back what it holds at once', async () => {
+  test('that leaves releases its deliveries at once', async () => {
     await renew('leaver');
     const lent = await lentTo('leaver');
     await renew('leaver', true);
     expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
   });
 
-  test('loses nothing to an outage in which nobody could be heard', async () => {
+  test('loses nothing in an outage in which no worker could call', async () => {
     for (const worker of ['one', 'other']) await renew(worker);
     const lent = await lentTo('one');
     await silent('one', 'other');
     await renew('other');
     expect(await desk.lease({ worker: 'other' })).toEqual([]);
-    // Heard anew at the end of the outage, it is gone where it is silent from then on.
+    // The outage gave it a new period of silence; after that it counts as dead.
     await silent('one');
     await renew('other');
     expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
   });
 
-  test('of an older release, which is never heard, keeps what it holds until its leases end', async () => {
+  test('of an older release, which never calls, keeps its deliveries until their leases end', async () => {
     await lentTo('older');
     await renew('other');
     expect(await desk.lease({ worker: 'other' })).toEqual([]);
   });
 });
 
-test('a company with many endpoints gets no more of a batch than others, and no more than the worker has room for', async () => {
+test('gives a company with many endpoints no more of a batch than others, and no more than the free slots of the worker', async () => {
   const many = await desk.endpoint();
   for (let i = 0; i < 4; i += 1) {
     await desk.webhooks.createWebhook({ caller: many.caller, name: 'More', url: 'https://example.com/hook', event_types: ['service_request.created'] });
@@ -182,7 +182,7 @@ test('a company with many endpoints gets no more of a batch than others, and no 
   expect(await counts({})).toEqual([30, 6]);
 });
 
-test('what a dispatcher does not know is kept for 14 days, in the order in which it came, and goes when it becomes an event', async () => {
+test('keeps events that a dispatcher cannot read for 14 days, in order, or until they are stored as events', async () => {
   const one = await desk.endpoint();
   const [known, unknown, old] = Array.from({ length: 3 }, () => one.event());
   const letter = (event: typeof known, offset: number): DeadLetter => ({
@@ -205,7 +205,7 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   });
   const letters = [known, unknown, old].map((event, index) => letter(event, index));
   const read = async (after = 0) => (await desk.deliveries.readDeadLetters({ after })).letters;
-  // However often it comes.
+  // Repeats are stored once.
   await desk.deliveries.setAside({ letters: letters.slice(0, 2) });
   await desk.deliveries.setAside({ letters });
   const kept = await read();
@@ -226,7 +226,7 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   await desk.sql('delete from parked_event');
 });
 
-test('a lease that ends after its endpoint was disabled leaves the delivery skipped, to be recovered', async () => {
+test('marks a delivery skipped when its lease ends after its endpoint was disabled', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
   const [delivery] = await desk.lease();
@@ -235,11 +235,11 @@ test('a lease that ends after its endpoint was disabled leaves the delivery skip
   await desk.sql('update webhook_queue set leased_until = now() where delivery_id = $1', [delivery!.delivery_id]);
   expect(await desk.lease()).toEqual([]);
   expect(await one.deliveries()).toMatchObject([{ status: 'DELIVERY_STATUS_SKIPPED' }]);
-  // Had it been sent all the same, that counts.
+  // A late success still counts.
   expect(await desk.report(delivery!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED' });
 });
 
-test('attempts that are reported together are each stored with what follows, as if reported one by one', async () => {
+test('stores attempts reported together as if they were reported one by one', async () => {
   const [one, other] = [await desk.endpoint(), await desk.endpoint()];
   const old = one.event({ timestamp: now() - DAY });
   await desk.fanOut(old, ...Array.from({ length: 4 }, () => one.event()), other.event());
@@ -274,7 +274,7 @@ test('attempts that are reported together are each stored with what follows, as 
   expect(await desk.report(e!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED' });
 });
 
-test('a report tells whether more of its endpoint is due', async () => {
+test('reports whether more deliveries of the endpoint are due', async () => {
   const one = await desk.endpoint();
   const subject = randomUUID();
   await desk.fanOut(...[1, 2].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence })));
@@ -284,7 +284,7 @@ test('a report tells whether more of its endpoint is due', async () => {
   expect(await desk.report(second!)).toMatchObject({ more_due: false });
 });
 
-test('410 disables the endpoint and keeps what waits, to be recovered', async () => {
+test('disables the endpoint after 410, and keeps its deliveries for a recovery', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event(), one.event({ timestamp: now() + 1000 }));
   const [delivery] = await desk.lease({ max: 1 });
@@ -304,7 +304,7 @@ test('410 disables the endpoint and keeps what waits, to be recovered', async ()
   expect((await one.deliveries()).map(({ status }) => status)).toEqual(Array(3).fill('DELIVERY_STATUS_SUCCEEDED'));
 });
 
-test('a recovery goes on after its answer until all is queued, whatever happens to the process', async () => {
+test('continues a recovery after its response until all is queued, even after a restart', async () => {
   const one = await desk.endpoint({ enabled: false });
   const since = now() - DAY / 24;
   const skip = (count: number) =>
@@ -325,7 +325,7 @@ test('a recovery goes on after its answer until all is queued, whatever happens 
   expect((await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since })).data).toEqual({ queued: 0, remaining: 0 });
 });
 
-test('five days of nothing but failure disable an endpoint and write to its creator; one success in between does not', async () => {
+test('disables an endpoint after five days of only failures and e-mails its creator, unless there was a success', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event(), one.event(), one.event());
   const leased = await desk.lease();
@@ -343,7 +343,7 @@ test('five days of nothing but failure disable an endpoint and write to its crea
   expect(mails).toEqual([{ user_id: one.user.id, subject: 'Webhook endpoint disabled: Lead sync' }]);
 });
 
-test('an endpoint that asks to slow down is left in peace, and then gets one delivery at a time', async () => {
+test('pauses an endpoint that asks to slow down, and then leases one delivery at a time', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event(), one.event(), one.event());
   const [delivery] = await desk.lease({ max: 1 });
@@ -358,7 +358,7 @@ test('an endpoint that asks to slow down is left in peace, and then gets one del
   await desk.report(last!);
 });
 
-test('endpoints whose circuit is open are left out, and a busy endpoint does not push others out of a batch', async () => {
+test('excludes endpoints with an open circuit, and does not let a busy endpoint push others out of a batch', async () => {
   const [busy, quiet] = [await desk.endpoint(), await desk.endpoint()];
   await desk.fanOut(...Array.from({ length: 30 }, () => busy.event()), quiet.event());
   expect((await desk.lease({ without: [busy.id], max: 5 })).map(({ endpoint_id }) => endpoint_id)).toEqual([quiet.id]);

@@ -1,5 +1,4 @@
-// The service as its callers meet it: a gRPC server on a database of its own, with the run's Redis behind a wire that
-// can be cut.
+// Runs the service as a gRPC server with its own database, and with the test run's Redis behind a connection that can be cut.
 import { randomBytes } from 'node:crypto';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import {
@@ -69,7 +68,7 @@ export async function startHarness(mail: MailConfig = {}) {
     deliveries: channel.client(DeliveryServiceService),
     deadLetters: channel.client(ParkingServiceService),
     port: () => running.port,
-    /** Another replica, beside the first. */
+    /** Starts another replica. */
     async replica() {
       const other = await start();
       const peer = openChannel(`127.0.0.1:${other.port}`, { credentials: testCallers });
@@ -83,7 +82,7 @@ export async function startHarness(mail: MailConfig = {}) {
         },
       };
     },
-    /** Between the service and Redis. */
+    /** The connection between the service and Redis. */
     wire,
     database,
 
@@ -95,7 +94,7 @@ export async function startHarness(mail: MailConfig = {}) {
       const { user } = await users.createUser({ company_id, email, first_name: 'Ana', last_name: 'Ruiz' });
       return user!;
     },
-    /** Another process of the service, as after a crash. */
+    /** Replaces the service with a new instance. */
     async restart() {
       await running.service.destroy();
       running = await start(running.port);
@@ -110,7 +109,7 @@ export async function startHarness(mail: MailConfig = {}) {
   };
 }
 
-/** What a gateway would hear. */
+/** Receives invalidations as a gateway does. */
 export async function listen() {
   const client = createClient({ url: process.env['REDIS_URL'] ?? '' });
   const epochs = createClient({ url: process.env['REDIS_URL'] ?? '' });
@@ -125,7 +124,7 @@ export async function listen() {
   return {
     heard,
     epoch: () => epochs.get('truckroll:identity:epoch'),
-    /** Resolves once the message is there. */
+    /** Resolves once the message has been received. */
     async hears(message: string): Promise<void> {
       while (!heard.includes(message)) await wake.promise;
     },
@@ -136,7 +135,7 @@ export async function listen() {
   };
 }
 
-/** The error of a call that must fail. */
+/** Resolves to the error of a call that must fail. */
 export async function refusal(call: Promise<unknown>): Promise<{ status: number; message: string; details: { field: string; code: string }[] }> {
   return await call.then(
     () => {

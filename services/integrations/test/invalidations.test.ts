@@ -26,7 +26,7 @@ async function pendingCount(): Promise<number> {
   return rowCount;
 }
 
-test('a revocation is acknowledged only after the gateways have been told', async () => {
+test('acknowledges a revocation only after publishing it to the gateways', async () => {
   const { company, user, key, message } = await issued();
   const epoch = await gateway.epoch();
   await harness.keys.revokeKey({ id: key.id });
@@ -34,13 +34,13 @@ test('a revocation is acknowledged only after the gateways have been told', asyn
   await harness.companies.updateCompany({ id: company.id, name: 'Renamed' });
   await gateway.hears(`company:${company.id}`);
   const own = [message, `user:${user.id}`, `company:${company.id}`];
-  // A replica that polls may publish one again while it is being removed.
+  // A polling replica may publish an invalidation again while it is being removed.
   expect([...new Set(gateway.heard.filter((heard) => own.includes(heard)))]).toEqual(own);
   expect(await gateway.epoch()).not.toBe(epoch);
   expect(await pendingCount()).toBe(0);
 });
 
-test('without Redis the change is recorded, the caller is told so, and the gateways hear of it when Redis returns', async () => {
+test('without Redis, records the change, reports so, and publishes the invalidation when Redis returns', async () => {
   const { company, key, message } = await issued();
   await harness.wire.cut();
   const error = await refusal(harness.keys.revokeKey({ id: key.id }));
@@ -52,7 +52,7 @@ test('without Redis the change is recorded, the caller is told so, and the gatew
   await gateway.hears(message);
 });
 
-test('what a process that died had committed but not told is told by the next one', async () => {
+test('publishes invalidations that a dead process had committed and not published', async () => {
   const { key, message } = await issued();
   await harness.wire.cut();
   await refusal(harness.keys.revokeKey({ id: key.id }));
@@ -61,9 +61,9 @@ test('what a process that died had committed but not told is told by the next on
   await gateway.hears(message);
 });
 
-test('publishes what another replica announced, stored and did not live to publish', async () => {
+test('publishes invalidations that another replica announced and stored before it died', async () => {
   const subject = `key:${'0'.repeat(64)}`;
-  // Without the notice it is found by a poll once a minute, which is as long as this test may take.
+  // Without the announcement it would be found by the poll once a minute, which is the time limit of this test.
   const session = await createSession({ url: harness.database.url, schema: 'integrations' });
   const heard = new Promise<void>((resolve) => session.onNotification(() => resolve()));
   await session.query({ text: 'listen integrations_invalidations' });
@@ -75,7 +75,7 @@ test('publishes what another replica announced, stored and did not live to publi
   await gateway.hears(subject);
 });
 
-test('a change that is refused tells nobody anything', async () => {
+test('publishes nothing for a refused change', async () => {
   const { user } = await issued();
   const before = gateway.heard.length;
   await refusal(harness.users.moveUser({ id: user.id, company_id: user.id }));

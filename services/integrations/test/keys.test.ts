@@ -23,7 +23,7 @@ async function issued(options: { expires_at?: number; email?: string } = {}) {
 const principal = async (value: string) => (await harness.identity.authenticate({ key_hash: hashApiKey(value) })).principal ?? null;
 const state = async (companyId: string) => (await harness.keys.listKeys({ company_id: companyId })).keys.map((key) => key.state);
 
-test('a key opens its company in the name of its user, with its own limits', async () => {
+test('authenticates a key as its user in its company, with its own limits', async () => {
   const { company, user, key, value } = await issued();
   expect(isApiKey(value)).toBe(true);
   expect(key).toMatchObject({ key_prefix: value.slice(0, 8), key_suffix: value.slice(-4), state: 'KEY_STATE_ACTIVE' });
@@ -41,7 +41,7 @@ test('a key opens its company in the name of its user, with its own limits', asy
   });
 });
 
-test('the value of a key is stored nowhere', async () => {
+test('never stores the value of a key', async () => {
   const { value } = await issued();
   const session = await createSession({ url: harness.database.url, schema: 'integrations' });
   const { rows } = await session.query<{ row: string }>({ text: 'select k::text as row from api_keys k' });
@@ -51,7 +51,7 @@ test('the value of a key is stored nowhere', async () => {
   expect(rows.filter(({ row }) => row.includes(random))).toEqual([]);
 });
 
-test('a revoked key is nobody, stays listed, and keeps the time of its first revocation', async () => {
+test('does not authenticate a revoked key, keeps it listed, and keeps the time of its first revocation', async () => {
   const { company, key, value } = await issued();
   const first = await harness.keys.revokeKey({ id: key.id });
   expect(await principal(value)).toBeNull();
@@ -59,7 +59,7 @@ test('a revoked key is nobody, stays listed, and keeps the time of its first rev
   expect((await harness.keys.revokeKey({ id: key.id })).key).toEqual(first.key);
 });
 
-test('a key that has expired is nobody', async () => {
+test('does not authenticate an expired key', async () => {
   const { company, value } = await issued({ expires_at: now() + 60_000_000 });
   expect((await principal(value))?.expires_at).toBeGreaterThan(now());
   const session = await createSession({ url: harness.database.url, schema: 'integrations' });
@@ -69,7 +69,7 @@ test('a key that has expired is nobody', async () => {
   expect(await state(company.id)).toEqual(['KEY_STATE_EXPIRED']);
 });
 
-test('the keys of a user who is inactive or has moved are nobody, and so are the user’s tokens', async () => {
+test('authenticates neither keys nor tokens of an inactive or moved user', async () => {
   const { company, user, value } = await issued();
   const claims = (company_id: string) => ({ user: { issuer: 'i', subject: user.id, company_id } });
   expect((await harness.identity.authenticate(claims(company.id))).principal).toMatchObject({ kind: 'PRINCIPAL_KIND_USER', user_id: user.id });
@@ -86,7 +86,7 @@ test('the keys of a user who is inactive or has moved are nobody, and so are the
   expect((await harness.identity.authenticate(claims(other.id))).principal ?? null).toBeNull();
 });
 
-test('no key is issued to an inactive or foreign user, with an end in the past, or with a limit of nothing', async () => {
+test('refuses a key for an inactive or foreign user, with an expiry in the past, or with a limit of 0', async () => {
   const { company, user } = await issued();
   const request = { company_id: company.id, user_id: user.id, name: 'x', limits: null };
   const other = await harness.company();
@@ -98,7 +98,7 @@ test('no key is issued to an inactive or foreign user, with an end in the past, 
   expect((await refusal(harness.keys.createKey(request))).status).toBe(404);
 });
 
-test('whatever a stranger puts into a token or a hash is nobody, never an error', async () => {
+test('does not authenticate malformed tokens or hashes, and does not fail', async () => {
   const strange = ['', 'not-a-uuid', '\0', '00000000-0000-4000-8000-000000000000'];
   for (const subject of strange) {
     for (const company_id of strange) {
@@ -111,7 +111,7 @@ test('whatever a stranger puts into a token or a hash is nobody, never an error'
   expect((await harness.identity.authenticate({})).principal ?? null).toBeNull();
 });
 
-test('the last use of a key only moves forward', async () => {
+test('only moves the last use of a key forward', async () => {
   const { company, key } = await issued();
   const touch = (used_at: number) => harness.identity.touchKeys({ uses: [{ company_id: company.id, key_id: key.id, used_at }] });
   const at = now();
@@ -122,7 +122,7 @@ test('the last use of a key only moves forward', async () => {
   expect(keys[0]?.last_used_at).toBe(at);
 });
 
-test('an e-mail address is one active user of a company, and free again once they left', async () => {
+test('allows one active user of a company per e-mail address, and another after that one left', async () => {
   const company = await harness.company();
   const first = await harness.user(company.id, 'Bo@example.com');
   expect((await refusal(harness.user(company.id, 'bo@EXAMPLE.com'))).details).toMatchObject([{ field: 'email' }]);
@@ -135,7 +135,7 @@ test('an e-mail address is one active user of a company, and free again once the
   ]);
 });
 
-test('a company has 100 live keys at most, however many ask at once, and as many more as its operator allows', async () => {
+test('limits a company to 100 live keys, also for concurrent calls, or to the limit that its operator sets', async () => {
   const company = await harness.company();
   const user = await harness.user(company.id);
   const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
@@ -156,7 +156,7 @@ test('a company has 100 live keys at most, however many ask at once, and as many
   expect((await refusal(create())).status).toBe(409);
 });
 
-test('an operator sets what a company may ask in a minute, and takes it back', async () => {
+test('sets and removes the rate limits of a company', async () => {
   const { company, value } = await issued();
   const limits = { reads_per_minute: 50, reports_per_minute: null, writes_per_minute: null };
   expect((await harness.companies.updateCompany({ id: company.id, limits })).company).toMatchObject({ limits });
@@ -170,7 +170,7 @@ test('an operator sets what a company may ask in a minute, and takes it back', a
   ]);
 });
 
-test('a revoked key is kept for 30 days', async () => {
+test('keeps a revoked key for 30 days', async () => {
   const [old, young] = [await issued(), await issued()];
   for (const { key } of [old, young]) await harness.keys.revokeKey({ id: key.id });
   const database = new Database({ url: harness.database.url, schema: 'integrations', maxConnections: 1 });

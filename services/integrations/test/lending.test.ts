@@ -1,4 +1,4 @@
-// What FanOut lends as it stores it (docs/adr/0008).
+// Leases that FanOut grants while storing deliveries (docs/adr/0008).
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -6,14 +6,14 @@ import { FAILURE, startDesk, type LeaseOptions } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// A lease takes whatever is due, of any endpoint.
+// Lease returns due deliveries of any endpoint, so tests must not leave any behind.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
-describe('what is lent as it is stored', () => {
+describe('a delivery leased while it is stored', () => {
   const store = async (events: PublicEvent[], options: LeaseOptions = {}) =>
     (await desk.deliveries.fanOut({ events, dead_letter_ids: [], lease: desk.asked(options) })).deliveries;
 
-  test('needs no other lease, is reported as any, and is lent again where its worker leaves', async () => {
+  test('needs no other lease, is reported normally, and is leased again after its lease ends', async () => {
     const one = await desk.endpoint();
     const event = one.event();
     const [lent, ...others] = await store([event, one.event({ type: 'interaction.completed' })]);
@@ -34,7 +34,7 @@ describe('what is lent as it is stored', () => {
     expect(await desk.report(again!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', lease_lost: false });
   });
 
-  test('comes after what waits for its endpoint, and of each subject alone', async () => {
+  test('is the only one of its subject, and is leased only if nothing waits for its endpoint', async () => {
     const one = await desk.endpoint();
     const subject = randomUUID();
     const [first, second, third] = [1, 2, 3].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
@@ -46,7 +46,7 @@ describe('what is lent as it is stored', () => {
     expect(await store([third!])).toEqual([]);
   });
 
-  test('is no more than its endpoint, its company and the worker have room for, in turn', async () => {
+  test('stays within the limits of its endpoint, its company and the worker', async () => {
     const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
     await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
     const events = [one, one, one, busy, busy, open, slow, slow].map((each) => each.event());
@@ -62,7 +62,7 @@ describe('what is lent as it is stored', () => {
     expect(also).toBeUndefined();
   });
 
-  test('finds room where an endpoint has received what it was lent, though no attempt is stored yet, unless the endpoint is to be spared', async () => {
+  test('can use the slot of an accepted delivery before the attempt is stored, unless the endpoint is slowed down', async () => {
     const [one, slow] = [await desk.endpoint(), await desk.endpoint()];
     await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
     const lent = await store(
@@ -81,7 +81,7 @@ describe('what is lent as it is stored', () => {
     expect([next?.endpoint_id, others]).toEqual([one.id, []]);
   });
 
-  test('is left to others while a worker is being lent to: an endpoint has one share among all of them', async () => {
+  test('is not leased while another worker leases, because workers share the slots of an endpoint', async () => {
     const one = await desk.endpoint();
     const session = await desk.session();
     try {

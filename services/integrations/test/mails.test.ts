@@ -1,4 +1,4 @@
-// The e-mail about a disabled endpoint, with mail servers that accept, refuse, hang and hang up.
+// The e-mail about a disabled endpoint, with mail servers that accept, refuse, hang and disconnect.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ interface Mail {
   detail: string | null;
 }
 
-/** Disables an endpoint as five days of failure do. Resolves to the address of whoever made it, and to their e-mail. */
+/** Disables an endpoint as five days of failure do. Resolves to its creator's address and functions that read and retry the e-mail. */
 async function disable(desk: Desk, change?: (userId: string) => Promise<unknown>) {
   const email = `${randomUUID()}@example.com`;
   const one = await desk.endpoint({ email });
@@ -29,7 +29,7 @@ async function disable(desk: Desk, change?: (userId: string) => Promise<unknown>
   return { email, read, again: (id: string) => desk.sql('update mails set due_at = now() where message_id = $1', [id]) };
 }
 
-/** There is no event for how an e-mail ended, so it is looked for. */
+/** Polls until the e-mail satisfies the condition; by default, until it has ended. */
 async function ended(read: () => Promise<Mail>, right = (mail: Mail) => !['QUEUED', 'ATTEMPTING'].includes(mail.status)): Promise<Mail> {
   for (;;) {
     const mail = await read();
@@ -53,7 +53,7 @@ describe('with a mail server', () => {
   });
   const lettersTo = (address: string) => server.letters.filter(({ to }) => to === address);
 
-  test('whoever made an endpoint is told once that it was disabled, and why', async () => {
+  test('sends the creator of an endpoint one e-mail that says it was disabled, and why', async () => {
     const { email, read } = await disable(desk);
     const mail = await ended(read);
     expect(mail).toMatchObject({ status: 'SENT', attempts: 1 });
@@ -67,7 +67,7 @@ describe('with a mail server', () => {
   test.each([
     ['the recipient', 'refuse-recipient', '550'],
     ['the message', 'refuse-message', '554'],
-  ] as const)('one that the server refuses for %s is FAILED, with what the server said', async (_, behaviour, code) => {
+  ] as const)('marks an e-mail FAILED, with the answer of the server, if it refuses %s', async (_, behaviour, code) => {
     server.behave(behaviour);
     const mail = await ended((await disable(desk)).read);
     expect(mail).toMatchObject({ status: 'FAILED', attempts: 1 });
@@ -77,18 +77,18 @@ describe('with a mail server', () => {
   test.each([
     ['hangs up after the message', 'drop-after-data'],
     ['says nothing after the message', 'hang-after-data'],
-  ] as const)('it is UNKNOWN when the server %s, and is not sent again', async (_, behaviour) => {
+  ] as const)('marks an e-mail UNKNOWN if the server %s, and does not send it again', async (_, behaviour) => {
     server.behave(behaviour);
     const { email, read } = await disable(desk);
     expect(await ended(read)).toMatchObject({ status: 'UNKNOWN', attempts: 1 });
     server.behave('accept');
-    // Whatever is queued later has been looked for after it.
+    // A later e-mail has ended, so the sender has polled since.
     await ended((await disable(desk)).read);
     expect(await read()).toMatchObject({ status: 'UNKNOWN' });
     expect(lettersTo(email)).toHaveLength(1);
   });
 
-  test('it waits for a server that hangs before it is told anything, or asks to come back', async () => {
+  test('retries an e-mail if the server hangs before accepting anything or asks to try later', async () => {
     for (const behaviour of ['no-greeting', 'busy'] as const) {
       server.behave(behaviour);
       const { email, read, again } = await disable(desk);
@@ -101,12 +101,12 @@ describe('with a mail server', () => {
     }
   });
 
-  test('an attempt whose process died is UNKNOWN for good', async () => {
+  test('marks the attempt of a dead process UNKNOWN for good', async () => {
     server.behave('busy');
     const { email, read } = await disable(desk);
     const mail = await ended(read, ({ detail }) => detail !== null);
     server.behave('accept');
-    // What a process that was killed leaves behind: an attempt whose time has passed.
+    // A killed process leaves an attempt behind whose time is over.
     await desk.sql(`update mails set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where message_id = $1`, [
       mail.message_id,
     ]);
@@ -119,7 +119,7 @@ describe('with a mail server', () => {
     ['has no e-mail address', `update users set email = '' where id = $1`, 'the user has no e-mail address'],
     ['is not active', 'update users set active = false where id = $1', 'the user is not active any more'],
     ['has moved to another company', 'update users set company_id = $2 where id = $1', 'the user has left the company'],
-  ])('a user who %s gets none, which is recorded', async (_, statement, detail) => {
+  ])('suppresses the e-mail to a user who %s, and records it', async (_, statement, detail) => {
     const elsewhere = await desk.company('Elsewhere');
     const { email, read } = await disable(desk, (userId) => desk.sql(statement, statement.includes('$2') ? [userId, elsewhere.id] : [userId]));
     expect(await ended(read)).toMatchObject({ status: 'SUPPRESSED', attempts: 0, detail });
@@ -127,7 +127,7 @@ describe('with a mail server', () => {
   });
 });
 
-test('a mail server that does not speak TLS is reported by code, without the text of OpenSSL', async () => {
+test('reports a mail server that does not speak TLS by code, without the text of OpenSSL', async () => {
   const server = await startMailServer();
   const desk = await startDesk({ smtpUrl: `smtps://127.0.0.1:${server.port}`, notificationFrom: 'Truckroll <truckroll@operator.example>' });
   try {
@@ -139,7 +139,7 @@ test('a mail server that does not speak TLS is reported by code, without the tex
   }
 });
 
-test('what became of an e-mail is kept for 90 days', async () => {
+test('keeps the result of an e-mail for 90 days', async () => {
   const desk = await startDesk();
   try {
     const one = await desk.endpoint();
@@ -157,7 +157,7 @@ test('what became of an e-mail is kept for 90 days', async () => {
   }
 });
 
-test('without a mail server it becomes a file in the folder for messages', async () => {
+test('writes the e-mail to a file in the message folder if there is no mail server', async () => {
   const notificationFolder = await mkdtemp(join(tmpdir(), 'truckroll-mails-'));
   const desk = await startDesk({ notificationFolder });
   try {

@@ -1,10 +1,10 @@
-// A connection to the service's database on which now() and statement_timestamp() return the time that the test sets.
+// A connection to the service's database on which now() and statement_timestamp() return a time set by the test.
 import { Database, createSession } from '@truckroll/service-kit';
 import { formatInstant } from '@truckroll/contract';
 
 export interface PinnedClock {
   readonly database: Database;
-  /** Microseconds. */
+  /** Microseconds since 1970. */
   set(at: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ const SCHEMA = `create schema clock;
 export async function pinClock(url: string): Promise<PinnedClock> {
   const session = await createSession({ url });
   for (const text of SCHEMA.split(';')) await session.query({ text });
-  // PostgreSQL looks into pg_catalog first unless the path names it.
+  // PostgreSQL searches pg_catalog first unless the path names it.
   const settings = { search_path: 'integrations, clock, pg_catalog', enable_seqscan: 'off', enable_bitmapscan: 'off' };
   const database = new Database({ url, schema: 'integrations', maxConnections: 2, settings });
   return {

@@ -1,4 +1,4 @@
-// Both sides of every border that a statement draws in time, to the microsecond.
+// Tests every time limit in a statement on both sides, to the microsecond.
 import { formatInstant, now } from '@truckroll/contract';
 import { forgetDeadLetters } from '@truckroll/outbox';
 import { createMetrics, silentLog } from '@truckroll/service-kit';
@@ -16,7 +16,7 @@ import { pinClock, type PinnedClock } from './pinned-clock.ts';
 import { DAY, SECOND, startDesk, type LeaseOptions } from './webhooks.ts';
 
 const HOUR = 3600 * SECOND;
-/** Later than everything that the tests store by the real clock. */
+/** Later than all times that the tests store by the real clock. */
 const T = Math.ceil(now() / HOUR) * HOUR + HOUR;
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   desk = await startDesk();
   clock = await pinClock(desk.database.url);
   const { database } = clock;
-  // Secrets are counted here, not read.
+  // These tests only count secrets.
   const secrets = { seal: (_: string, secret: Uint8Array) => Buffer.from(secret), open: (_: string, sealed: Buffer) => sealed };
   const deliveries = deliveryCounter(createMetrics('test'));
   context = { database, secrets, deliveries, partitions: new Partitions(database, silentLog), log: silentLog } as unknown as Context;
@@ -98,7 +98,7 @@ test.each([
 test.each([
   ['an older one is due', 'update webhook_queue set due_at = $1'],
   ['its endpoint pauses', 'update webhook_endpoints set resume_at = $1 where id in (select endpoint_id from webhook_queue)'],
-])('leases a new event as it is stored, unless %s', async (what, statement) => {
+])('leases a new event while storing it, unless %s', async (what, statement) => {
   const one = await queued();
   await desk.sql(statement, [formatInstant(T)]);
   if (what !== 'an older one is due') await desk.sql('delete from webhook_queue');
@@ -177,7 +177,7 @@ test('counts attempts of the last hour and of the last 24 hours', async () => {
   expect(await standing(T + DAY)).toEqual([0, 0, false]);
 });
 
-test('shows a circuit as open until its time, and when it is tried next only while that is to come', async () => {
+test('shows a circuit as open until its time, and the time of its next test only while it is in the future', async () => {
   const one = await queued();
   await desk.sql('update webhook_endpoints set circuit_open_until = $2 where id = $1', [one.id, formatInstant(T)]);
   const circuit = async (at: number) =>
@@ -189,7 +189,7 @@ test('shows a circuit as open until its time, and when it is tried next only whi
   expect(await circuit(T + SECOND)).toEqual({ state: 'WEBHOOK_CIRCUIT_STATE_HALF_OPEN', next_try_at: null });
 });
 
-test('gathers counts of minutes after 75 minutes and of quarters of an hour after 25 hours, and drops those of hours after 30 days', async () => {
+test('merges counts of minutes after 75 minutes and of quarter-hours after 25 hours, and drops those of hours after 30 days', async () => {
   const one = await desk.endpoint();
   await desk.sql(
     `insert into webhook_counts (company_id, endpoint_id, at, minutes, delivered, failed, latencies) values ($1, $2, $3, 1, 1, 0, array_fill(0, array[21]))`,
@@ -199,7 +199,7 @@ test('gathers counts of minutes after 75 minutes and of quarters of an hour afte
     await keepCounts(clock.database, at);
     return (await desk.sql('select minutes from webhook_counts where endpoint_id = $1', [one.id])).map(({ minutes }) => minutes);
   };
-  // A stretch is gathered once all of it is old enough: T begins a quarter of an hour and an hour.
+  // A period is merged once all of it is old enough. T is the start of a quarter-hour and of an hour.
   expect(await widths(T + 90 * 60 * SECOND - 1)).toEqual([1]);
   expect(await widths(T + 90 * 60 * SECOND)).toEqual([15]);
   expect(await widths(T + 26 * HOUR - 1)).toEqual([15]);
@@ -227,11 +227,11 @@ test('stores an event from the first instant of the oldest day that it keeps', a
   expect(await desk.fanOut(one.event({ timestamp: oldest }))).toMatchObject({ pending: 1, skipped: 0 });
 });
 
-test('the oldest day that is kept is the thirtieth before today', () => {
+test('keeps the thirty days before today', () => {
   expect([oldestDay(31 * DAY - 1), oldestDay(31 * DAY)]).toEqual(['1970-01-01', '1970-01-02']);
 });
 
-test('recovers what happened from `since` until just before `until`', async () => {
+test('recovers events from `since` until just before `until`', async () => {
   const one = await desk.endpoint({ enabled: false });
   const at = now() - HOUR;
   const events = [-1, 0, 999, 1000].map((later) => one.event({ timestamp: at + later }));

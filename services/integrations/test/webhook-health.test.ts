@@ -1,4 +1,4 @@
-// What is counted of attempts, and what an endpoint's health comes to.
+// Counts of attempts, and the health of endpoints.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -29,14 +29,14 @@ async function delivered(one: Awaited<ReturnType<typeof desk.endpoint>>, count: 
   return await desk.lease({ cap: 1000, max: 1000 });
 }
 
-test('every attempt is counted once, whichever replica is told of it, and however often', async () => {
+test('counts every attempt once, even if several replicas get its report several times', async () => {
   const one = await desk.endpoint();
   const other = await desk.replica();
   try {
     const leased = await delivered(one, 40);
     const reports = leased.map((delivery, index) => reportOf(delivery, index % 4 === 0 ? FAILURE : {}));
     const half = [reports.slice(0, 20), reports.slice(20)] as const;
-    // Each half is told twice at the same time, to both.
+    // Reports each half to both replicas concurrently.
     await Promise.all([desk.deliveries, other.deliveries].flatMap(({ reportAll }) => half.map((attempts) => reportAll({ attempts: [...attempts] }))));
     expect((await one.read()).health).toMatchObject({ delivered: 30, failed: 10, success_rate: 0.75 });
     expect(await desk.sql('select count(*) filter (where succeeded) as delivered, count(*) as attempts from webhook_attempts')).toEqual([
@@ -47,7 +47,7 @@ test('every attempt is counted once, whichever replica is told of it, and howeve
   }
 });
 
-test('what an older replica stores is counted alike, to the bucket', async () => {
+test('counts attempts stored by an older replica in the same buckets', async () => {
   const [one, older] = [await desk.endpoint(), await desk.endpoint()];
   const times = [0, ...LATENCY_BOUNDS.flatMap((bound) => [bound - 0.001, bound]), 15_000].map((ms) => Math.round(ms * 1000));
   const startedAt = Math.floor(now() / MINUTE) * MINUTE;
@@ -60,7 +60,7 @@ test('what an older replica stores is counted alike, to the bucket', async () =>
   const leased = await delivered(one, times.length);
   for (const [index, delivery] of leased.entries()) await desk.report(delivery, outcomes[index]);
   await delivered(older, times.length);
-  // As releases of before the counts did: the connection does not say that it counts.
+  // As releases without counts do: this connection has not set truckroll.counts_attempts.
   await desk.sql(
     `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, request_headers, response_headers,
         response_body, response_truncated)
@@ -76,7 +76,7 @@ test('what an older replica stores is counted alike, to the bucket', async () =>
   expect(await stored(older.id)).toEqual(counted);
 });
 
-test('counts are gathered into quarters of an hour, then hours, without a change of what they come to, and go after 30 days', async () => {
+test('merges counts into quarter-hours, then hours, without changing their sums, and deletes them after 30 days', async () => {
   const one = await desk.endpoint();
   const total = async () => {
     const sum = noCounts();
@@ -113,7 +113,7 @@ test('counts are gathered into quarters of an hour, then hours, without a change
   expect(await widths()).toEqual({});
 });
 
-test('percentiles are within their bucket, and nothing that was never answered counts', () => {
+test('interpolates percentiles within their bucket, and returns null without exchanges', () => {
   const counts = noCounts();
   expect(quantile(counts, 0.5)).toBeNull();
   counts.latencies[6] = 90;
@@ -124,7 +124,7 @@ test('percentiles are within their bucket, and nothing that was never answered c
   expect(quantile(counts, 1)).toBe(15_000);
 });
 
-test('an endpoint is idle, healthy, failing while its circuit is open or tried, and healthy again after a success', async () => {
+test('shows an endpoint as idle, healthy, failing while its circuit is open or half-open, and healthy again after a success', async () => {
   const one = await desk.endpoint();
   const health = async () => (await one.read()).health!;
   const read = async () => [(await health()).state.replace('WEBHOOK_HEALTH_STATE_', ''), (await health()).circuit!.state.replace('WEBHOOK_CIRCUIT_STATE_', '')];
@@ -138,7 +138,7 @@ test('an endpoint is idle, healthy, failing while its circuit is open or tried, 
   await desk.report(second!, { ...FAILURE, circuit_open_until: until });
   expect(await read()).toEqual(['FAILING', 'OPEN']);
   expect(await health()).toMatchObject({ circuit: { next_try_at: until }, backlog: 2 });
-  // What waits is tried no sooner than the circuit.
+  // Waiting deliveries are not attempted before the circuit is tested.
   const waiting = (await one.deliveries()).filter(({ progress }) => progress === 'DELIVERY_PROGRESS_RETRYING');
   expect(waiting.map(({ next_attempt_at: at }) => at)).toEqual([until, until]);
   await desk.sql(`update webhook_endpoints set circuit_open_until = now() where id = $1`, [one.id]);
@@ -154,7 +154,7 @@ test('an endpoint is idle, healthy, failing while its circuit is open or tried, 
   expect(await read()).toEqual(['DISABLED', 'CLOSED']);
 });
 
-test('an endpoint whose deliveries are five minutes late is degraded, though each succeeds', async () => {
+test('shows an endpoint as degraded if its deliveries are five minutes late, even if all succeed', async () => {
   const one = await desk.endpoint();
   for (const delivery of await delivered(one, 1)) await desk.report(delivery);
   const event = one.event({ timestamp: now() - 600 * SECOND });
@@ -167,7 +167,7 @@ test('an endpoint whose deliveries are five minutes late is degraded, though eac
   });
 });
 
-test('operators see the endpoints of all companies, worst first, page by page, without what URLs may hold', async () => {
+test('lists the endpoints of all companies for operators, worst first, in pages, with hosts instead of URLs', async () => {
   const [well, failing, later, off] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
   for (const [one, fields] of [
     [well, {}],
@@ -199,7 +199,7 @@ test('operators see the endpoints of all companies, worst first, page by page, w
   expect(chosen.endpoints).toEqual([]);
 });
 
-test('deliveries are found by how far they are, by their subject, and by the number of it', async () => {
+test('finds deliveries by progress, subject, and number of the subject', async () => {
   const one = await desk.endpoint();
   const [named, plain] = [one.event({ subject_number: 'SR-204', customer_name: 'Whitfield Residence' }), one.event()];
   await desk.fanOut(named, plain);

@@ -17,7 +17,7 @@ afterAll(async () => {
 const partitions = async (): Promise<string[]> =>
   (await desk.sql(`select relname from pg_class where relname ~ '^webhook_(events|deliveries|attempts)_[0-9]{8}$' order by 1`)).map(({ relname }) => relname);
 
-test('an event of long ago that is still kept is stored in its own day, and one that is older adds nothing', async () => {
+test('stores an old event in the partition of its day, and ignores one from before the oldest day', async () => {
   const one = await desk.endpoint();
   const timestamp = now() - 20 * DAY;
   expect(await desk.fanOut(one.event({ timestamp }), one.event({ timestamp: now() - 40 * DAY }))).toMatchObject({ pending: 1, skipped: 0 });
@@ -28,7 +28,7 @@ test('an event of long ago that is still kept is stored in its own day, and one 
   expect(await one.deliveries()).toMatchObject([{ created_at: timestamp, status: 'DELIVERY_STATUS_SUCCEEDED' }]);
 });
 
-test('days older than 30 days are dropped with what was still queued of them, and nothing else', async () => {
+test('drops days older than 30 days with their queued deliveries, and nothing else', async () => {
   const one = await desk.endpoint();
   const timestamp = now() - 29 * DAY;
   await desk.fanOut(one.event({ timestamp }), one.event());
@@ -44,13 +44,13 @@ test('days older than 30 days are dropped with what was still queued of them, an
   expect(await tidy.drop()).toEqual([]);
 });
 
-test('two processes that meet the same new day make it once', async () => {
+test('creates a new day once when two processes race', async () => {
   const day = formatDate(Math.floor(now() / DAY) - 10);
   await Promise.all([new Partitions(database, silentLog), new Partitions(database, silentLog)].map((each) => each.ensure([day])));
   expect((await partitions()).filter((name) => name.endsWith(day.replaceAll('-', '')))).toHaveLength(3);
 });
 
-test('a delivery that is read while an attempt is stored shows the attempt and the time of the next together, or neither', async () => {
+test('shows an attempt and the time of the next one together, or neither, when reading while it is stored', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
   const [lent] = await desk.lease();
@@ -59,7 +59,7 @@ test('a delivery that is read while an attempt is stored shows the attempt and t
   const report = await createSession({ url: desk.database.url, schema: 'integrations' });
   try {
     await report.query({ text: 'begin' });
-    // The reader has read the queue when it comes to the attempts, where it waits.
+    // The reader reads the queue first and then waits for the lock on the attempts.
     await report.query({ text: 'lock table webhook_attempts in access exclusive mode' });
     const reading = one.deliveries();
     const waiting = `select from pg_locks where relation = 'webhook_attempts'::regclass and not granted`;

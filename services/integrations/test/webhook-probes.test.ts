@@ -1,4 +1,4 @@
-// What users ask for goes at once.
+// Deliveries that users request are sent at once.
 import { SECOND, FAILURE, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
@@ -12,7 +12,7 @@ const sendTest = async ({ caller, id }: Endpoint) => (await desk.webhooks.testWe
 const redeliver = ({ caller, id: webhook_id }: Endpoint, delivery_ids: string[]) => desk.log.redeliverWebhooks({ caller, webhook_id, delivery_ids });
 const idsOf = (leased: { delivery_id: string }[]) => leased.map(({ delivery_id: id }) => id);
 
-/** An endpoint with as many deliveries that were made. */
+/** An endpoint with `count` successful deliveries. */
 async function withDelivered(count: number) {
   const one = await desk.endpoint();
   await desk.fanOut(...Array.from({ length: count }, () => one.event()));
@@ -21,7 +21,7 @@ async function withDelivered(count: number) {
   return { one, ids: idsOf(leased) };
 }
 
-test('a test and a redelivery are lent past an open circuit and a slow-down, and nothing else is', async () => {
+test('leases only tests and redeliveries despite an open circuit and a slow-down', async () => {
   const { one, ids } = await withDelivered(1);
   await desk.fanOut(one.event());
   await desk.sql(`update webhook_endpoints set resume_at = now() + interval '1 hour', slowdowns = 1 where id = $1`, [one.id]);
@@ -39,7 +39,7 @@ test('a test and a redelivery are lent past an open circuit and a slow-down, and
   expect(await desk.lease()).toMatchObject([{ probe: false }]);
 });
 
-test('what a redelivery is tried again by waits for the circuit as all else does', async () => {
+test('makes retries of a redelivery wait for the circuit', async () => {
   const { one, ids } = await withDelivered(1);
   await redeliver(one, ids);
   const [probe] = await desk.lease({ without: [one.id] });
@@ -49,7 +49,7 @@ test('what a redelivery is tried again by waits for the circuit as all else does
   expect(await desk.lease()).toMatchObject([{ delivery_id: ids[0], probe: false }]);
 });
 
-test('a redelivery goes at once although an attempt is under way, and that oneâ€™s failure does not put it off', async () => {
+test('leases a redelivery at once during an attempt in flight, whose failure does not delay it', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
   const [underWay] = await desk.lease();
@@ -62,7 +62,7 @@ test('a redelivery goes at once although an attempt is under way, and that oneâ€
   expect(await one.deliveries()).toMatchObject([{ status: 'DELIVERY_STATUS_SUCCEEDED', attempts: [{ number: 1 }, { number: 2 }] }]);
 });
 
-test('a test goes before all that waits, and one goes although as many are under way as may be', async () => {
+test('leases a test before waiting deliveries, and one test although all slots are taken', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(...Array.from({ length: 10 }, () => one.event()));
   const first = await sendTest(one);
@@ -76,7 +76,7 @@ test('a test goes before all that waits, and one goes although as many are under
   expect(await desk.lease({ cap: 3 })).toEqual([]);
 });
 
-test('a company that asks for much again takes no more of a batch than others', async () => {
+test('gives a company with many redeliveries no more of a batch than others', async () => {
   const { one, ids } = await withDelivered(30);
   const other = await desk.endpoint();
   await desk.fanOut(...Array.from({ length: 5 }, () => other.event()));
@@ -85,7 +85,7 @@ test('a company that asks for much again takes no more of a batch than others', 
   expect(leased.filter(({ endpoint_id: id }) => id === other.id)).toHaveLength(5);
 });
 
-test('several are asked for again at once: each is answered for, twenty times at most', async () => {
+test('redelivers several at once with a result for each, at most twenty times per delivery', async () => {
   const { one, ids } = await withDelivered(2);
   const foreign = await withDelivered(1);
   await desk.sql('update webhook_deliveries set redeliveries = 20 where id = $1', [ids[1]]);
@@ -98,12 +98,12 @@ test('several are asked for again at once: each is answered for, twenty times at
   expect(idsOf(await desk.lease())).toEqual([ids[0]]);
 });
 
-test('deliveries that are asked for again while they are being reported all arrive where they belong', async () => {
+test('leaves every delivery pending or succeeded when redeliveries and reports race', async () => {
   const { one, ids } = await withDelivered(40);
   await redeliver(one, ids);
   const leased = await desk.lease({ cap: 100 });
   expect(leased).toHaveLength(40);
-  // Failures change the endpoint as well.
+  // Failures also change the endpoint.
   await Promise.all([
     ...leased.map((delivery, index) => desk.report(delivery, index % 2 === 0 ? FAILURE : {})),
     ...[ids, ids.toReversed(), ids].map((all) => redeliver(one, all)),
@@ -113,7 +113,7 @@ test('deliveries that are asked for again while they are being reported all arri
 });
 
 describe('a dispatcher', () => {
-  /** Its connection to a replica, which has said that it tells. */
+  /** Its stream from a replica, after the first notice. */
   async function watching(replica: { deliveries: typeof desk.deliveries }) {
     const stop = new AbortController();
     const notices = replica.deliveries.watchDue({ worker_id: 'test' }, { signal: stop.signal })[Symbol.asyncIterator]();
@@ -121,7 +121,7 @@ describe('a dispatcher', () => {
     return { told: () => notices.next(), stop: () => stop.abort() };
   }
 
-  test('hears at once of what users ask for at another replica: a test, a redelivery, a recovery, an endpoint that is put right', async () => {
+  test('is notified at once of requests at another replica: a test, a redelivery, a recovery, a changed endpoint', async () => {
     const { one, ids } = await withDelivered(1);
     const other = await desk.replica();
     const watch = await watching(other);
@@ -148,7 +148,7 @@ describe('a dispatcher', () => {
     }
   });
 
-  test('is told to look once the connection to the database is back, for what was told meanwhile', async () => {
+  test('is notified after the database connection was lost, because notices may have been missed', async () => {
     const watch = await watching(desk);
     const told = watch.told();
     await desk.sql(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`);
@@ -156,7 +156,7 @@ describe('a dispatcher', () => {
     watch.stop();
   });
 
-  test('keeps no replica from stopping', async () => {
+  test('does not keep a replica from stopping', async () => {
     const other = await desk.replica();
     const watch = await watching(other);
     const end = watch.told();

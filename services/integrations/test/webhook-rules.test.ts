@@ -30,7 +30,7 @@ const health = (fields: Partial<Health> = {}): Health => ({
   ...fields,
 });
 
-test('ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each within a fifth', () => {
+test('makes ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each within a fifth', () => {
   const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
   for (const [index, seconds] of pauses.entries()) {
     expect(nextAttemptAt(index + 1, outcome(), 0)).toBe(seconds * SECOND * 0.8);
@@ -40,7 +40,7 @@ test('ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 
   expect(nextAttemptAt(10, outcome(), 0.5)).toBeUndefined();
 });
 
-test('Retry-After is a floor, up to a day', () => {
+test('takes Retry-After as the minimum pause, up to a day', () => {
   expect(nextAttemptAt(1, outcome({ retryAfter: 60 }), 0.5)).toBe(60 * SECOND);
   expect(nextAttemptAt(1, outcome({ retryAfter: 1 }), 0.5)).toBe(5 * SECOND);
   expect(nextAttemptAt(1, outcome({ retryAfter: 10_000_000 }), 0.5)).toBe(24 * HOUR);
@@ -50,7 +50,7 @@ test.each([
   [86_399, 86_399],
   [86_400, 86_400],
   [86_401, 86_400],
-])('a Retry-After of %i s puts the next attempt off by %i s', (retryAfter, seconds) => {
+])('delays the next attempt after a Retry-After of %i s by %i s', (retryAfter, seconds) => {
   expect(nextAttemptAt(1, outcome({ retryAfter, endedAt: 7 }), 0.5)).toBe(seconds * SECOND + 7);
 });
 
@@ -63,11 +63,11 @@ test.each([
   [404, 'PENDING'],
   [500, 'PENDING'],
   [undefined, 'PENDING'],
-] as const)('an answer of %s leaves a delivery %s', (status, state) => {
+] as const)('after status %s, makes a delivery %s', (status, state) => {
   expect(deliveryAfter({ failures: 0, isTest: false, enabled: true }, outcome({ status }), 0.5).state).toBe(state);
 });
 
-test('an answer that broke off is a failure; the last failure gives up; tests are tried once; a disabled endpoint’s wait', () => {
+test('retries after an incomplete answer, gives up after the last failure, sends tests once, and skips for a disabled endpoint', () => {
   const standing = { failures: 0, isTest: false, enabled: true };
   expect(deliveryAfter(standing, outcome({ status: 200, error: true }), 0.5).state).toBe('PENDING');
   expect(deliveryAfter({ ...standing, failures: 9 }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
@@ -75,7 +75,7 @@ test('an answer that broke off is a failure; the last failure gives up; tests ar
   expect(deliveryAfter({ ...standing, enabled: false }, outcome(), 0.5)).toEqual({ state: 'SKIPPED' });
 });
 
-test('429, 502 and 504 slow an endpoint down more and more, those under way together once; successes speed it up again', () => {
+test('slows an endpoint down further at 429, 502 and 504, once for concurrent ones, and speeds it up at successes', () => {
   const first = healthAfter(health(), outcome({ status: 429, endedAt: SECOND }));
   expect(first).toMatchObject({ slowdowns: 1, resumeAt: 2 * SECOND });
   expect(healthAfter(health({ slowdowns: 1, resumeAt: 2 * SECOND, failingSince: 0 }), outcome({ status: 502, startedAt: SECOND }))).toEqual({});
@@ -92,7 +92,7 @@ test.each([
   [8, 256],
   [9, 300],
   [10, 300],
-])('after %i slow-downs the next one pauses an endpoint for %i s', (slowdowns, seconds) => {
+])('after %i slow-downs, pauses an endpoint for %i s at the next one', (slowdowns, seconds) => {
   const change = healthAfter(health({ slowdowns, failingSince: 0 }), outcome({ status: 429, endedAt: 7 }));
   expect(change).toEqual({ slowdowns: Math.min(slowdowns + 1, 10), resumeAt: seconds * SECOND + 7 });
 });
@@ -102,17 +102,17 @@ test.each([
   [9, 9],
   [3600, 3600],
   [3601, 3600],
-])('an endpoint that should pause for 8 s and sends a Retry-After of %i s pauses for %i s', (retryAfter, seconds) => {
+])('with a slow-down of 8 s and a Retry-After of %i s, pauses an endpoint for %i s', (retryAfter, seconds) => {
   expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 429, retryAfter })).resumeAt).toBe(seconds * SECOND);
 });
 
-test('an exchange that began once the pause was over slows its endpoint down further', () => {
+test('slows an endpoint down further for an exchange that began after the pause', () => {
   const paused = health({ slowdowns: 1, resumeAt: 2 * SECOND, failingSince: 0 });
   expect(healthAfter(paused, outcome({ status: 429, startedAt: 2 * SECOND - 1 }))).toEqual({});
   expect(healthAfter(paused, outcome({ status: 429, startedAt: 2 * SECOND }))).toMatchObject({ slowdowns: 2 });
 });
 
-test('five days of nothing but failure disable an endpoint that is enabled', () => {
+test('disables an enabled endpoint after five days of only failures', () => {
   const failing = health({ failingSince: 7 });
   expect(healthAfter(failing, outcome({ endedAt: 5 * DAY + 6 }))).toEqual({});
   expect(healthAfter(failing, outcome({ endedAt: 5 * DAY + 7 }))).toEqual({ disable: 'FAILING' });
@@ -124,7 +124,7 @@ test.each([
   [409, undefined],
   [410, 'GONE'],
   [411, undefined],
-])('an answer of %i disables an endpoint as %p', (status, disable) => {
+])('after status %i, disables an endpoint as %p', (status, disable) => {
   expect(healthAfter(health({ failingSince: 0 }), outcome({ status })).disable).toBe(disable);
 });
 
@@ -152,17 +152,17 @@ test.each<[string, Partial<Standing>]>([
   ['HEALTHY', { due_at: at - 300 * SECOND }],
   ['DEGRADED', { due_at: at - 300 * SECOND - 1 }],
   ['DEGRADED', { due_at: at - 300 * SECOND - 1, active: false }],
-  // A rate-limited endpoint.
+  // Slowed down.
   ['DEGRADED', { slowdowns: 1 }],
   ['DEGRADED', { failing_since: at, delivered: 51, failed: 50 }],
   ['FAILING', { failing_since: at, delivered: 50, failed: 50 }],
   ['FAILING', { circuit_open_until: 0 }],
   ['DISABLED', { enabled: false, failing_since: at, circuit_open_until: at }],
-])('the state is %s with %j', (state, fields) => {
+])('shows the state %s with %j', (state, fields) => {
   expect(stateOf(standing(fields), at)).toBe(`WEBHOOK_HEALTH_STATE_${state}`);
 });
 
-test('a chart ends with the stretch of time that is running, and a row belongs to the stretch that it begins in', () => {
+test('ends a chart with the current period, and counts a row in the period of its start', () => {
   const span = { minutes: 60, buckets: 24 };
   expect([sinceOf(span, at), sinceOf(span, at - 1)]).toEqual([at - 23 * HOUR, at - 24 * HOUR]);
   const row = (when: number) => ({ ...noCounts(), delivered: 1, endpoint_id: 'e', at: when });
@@ -170,7 +170,7 @@ test('a chart ends with the stretch of time that is running, and a row belongs t
   expect(delivered(at - 23 * HOUR, at - 22 * HOUR - 1, at - 22 * HOUR, at, at + HOUR)).toEqual([2, 1, ...Array<number>(21).fill(0), 2]);
 });
 
-test('the circuit is as the dispatcher tells that attempted last; an older one says nothing of it; a success closes it', () => {
+test('takes the circuit from the last report, keeps it if an older dispatcher sends none, and closes it at a success', () => {
   expect(healthAfter(health({ failingSince: 0 }), outcome({ circuitOpenUntil: 9 }))).toEqual({ circuitOpenUntil: 9 });
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ circuitOpenUntil: 9 }))).toEqual({});
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome())).toEqual({});
@@ -178,7 +178,7 @@ test('the circuit is as the dispatcher tells that attempted last; an older one s
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 200 }))).toEqual({ failingSince: null, circuitOpenUntil: null });
 });
 
-test('a stored change leaves what it does not name, and clears what it names as null', () => {
+test('keeps fields that a change does not name, and clears those that are null', () => {
   const all = health({ failingSince: 1, slowdowns: 2, resumeAt: 3, circuitOpenUntil: 4 });
   expect(afterChange(all, {})).toEqual(all);
   expect(afterChange(all, { failingSince: 5, slowdowns: 6, resumeAt: 7, circuitOpenUntil: 8 })).toEqual(
@@ -187,7 +187,7 @@ test('a stored change leaves what it does not name, and clears what it names as 
   expect(afterChange(all, { failingSince: null, slowdowns: 0, resumeAt: null, circuitOpenUntil: null })).toEqual(health());
 });
 
-test('an endpoint is enabled after a change unless it was disabled before or by it', () => {
+test('leaves an endpoint enabled after a change unless it was disabled before or by it', () => {
   const enabled = ([before, disable]: [boolean, 'GONE' | undefined]): boolean =>
     afterChange(health({ enabled: before }), disable === undefined ? {} : { disable }).enabled;
   const cases: [boolean, 'GONE' | undefined][] = [
@@ -199,7 +199,7 @@ test('an endpoint is enabled after a change unless it was disabled before or by 
   expect(cases.map(enabled)).toEqual([true, false, false, false]);
 });
 
-test('a success of an endpoint in good health changes nothing', () => {
+test('changes nothing at a success of a healthy endpoint', () => {
   expect(healthAfter(health(), outcome({ status: 200 }))).toEqual({});
 });
 
@@ -209,16 +209,16 @@ test.each([
   [1000 * DAY, '1972-09-27'],
   [2_932_896 * DAY, '9999-12-31'],
   [2_932_897 * DAY, '9999-12-31'],
-])('%i µs after 1970 is on %s, and no day is later than PostgreSQL holds', (micros, day) => {
+])('places %i µs after 1970 on %s, and no day after the year 9999', (micros, day) => {
   expect(dayOf(micros)).toBe(day);
 });
 
-test('ids have every variant digit of a UUID', () => {
+test('creates ids with every variant digit of a UUID', () => {
   const digits = Array.from({ length: 200 }, (_, i) => deliveryId(0, `event ${i}`, 'endpoint').charAt(19));
   expect([...new Set(digits)].sort()).toEqual(['8', '9', 'a', 'b']);
 });
 
-test('the same event and endpoint have one id, others another; it tells its day and sorts by time', () => {
+test('creates one id per event and endpoint, which contains the day and sorts by time', () => {
   const time = fc.integer({ min: 0, max: 4_102_444_800_000_000 });
   fc.assert(
     fc.property(time, time, fc.uuid(), fc.uuid(), (at, other, event, endpoint) => {
@@ -232,14 +232,14 @@ test('the same event and endpoint have one id, others another; it tells its day 
   );
 });
 
-test('a configuration with a name for a denied range is refused', () => {
+test('refuses a configuration with a host name as a denied range', () => {
   const servers = { DATABASE_URL: 'postgres://x', REDIS_URL: 'redis://x', KAFKA_BROKERS: 'x:1', CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join() };
   const environment = { ...servers, WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}` };
   expect(integrationsConfig({ ...environment, WEBHOOK_DENIED_TARGETS: '10.0.0.0/8' }).webhookDeniedTargets).toEqual(['10.0.0.0/8']);
   expect(() => integrationsConfig({ ...environment, WEBHOOK_DENIED_TARGETS: '10.0.0.0/8,intranet' })).toThrow(/WEBHOOK_DENIED_TARGETS.*"intranet"/);
 });
 
-test('a signing secret opens under the key that sealed it, for its own endpoint only', () => {
+test('decrypts a signing secret with the key that encrypted it, and only for its own endpoint', () => {
   const [first, second] = [randomBytes(32), randomBytes(32)];
   const old = createSecretBox(new KeyRing([['a', first]]));
   const rotated = createSecretBox(

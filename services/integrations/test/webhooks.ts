@@ -1,4 +1,4 @@
-// What tests of webhooks need: an endpoint, events, a worker that sends nothing.
+// Fixtures for webhook tests: endpoints, events, and a worker that sends nothing.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import {
@@ -45,7 +45,7 @@ export async function startDesk(mail: MailConfig = {}) {
   return {
     ...harness,
 
-    /** A company with one endpoint. */
+    /** Creates a company with one endpoint. */
     async endpoint({ email, ...fields }: { event_types?: string[]; enabled?: boolean; email?: string } = {}) {
       const company = await harness.company();
       const user = await harness.user(company.id, email);
@@ -59,10 +59,10 @@ export async function startDesk(mail: MailConfig = {}) {
         user,
         caller,
         secret: data!.signing_secret,
-        /** As it is read. */
+        /** Reads the endpoint through the API. */
         read: async () => (await webhooks.getWebhook({ key: { company_id: company.id, time_zone: 'America/Chicago', id } })).data!,
         update: (change: { enabled?: boolean; url?: string }) => webhooks.updateWebhook({ caller, id, ...change }),
-        /** Its deliveries, oldest first. */
+        /** Oldest first. */
         async deliveries() {
           const collection = { company_id: company.id, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };
           const { data } = await log.listWebhookDeliveries({ collection, webhook_id: id, status: [], event_type: [], progress: [] });
@@ -93,7 +93,7 @@ export async function startDesk(mail: MailConfig = {}) {
 
     report: (delivery: LeasedDelivery, fields: Partial<ReportRequest> = {}) => deliveries.report(reportOf(delivery, fields)),
 
-    /** What only time would do. */
+    /** Changes the database directly, for states that otherwise need time to pass. */
     async sql(text: string, values: unknown[] = []) {
       const session = await createSession({ url: harness.database.url, schema: 'integrations' });
       try {

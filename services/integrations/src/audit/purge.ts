@@ -4,7 +4,7 @@ import { purgeAuditEvents } from './store.ts';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes audit events that are older than 365 days, every hour, by whichever replica comes first. */
+/** Deletes audit events older than 365 days every hour. Replicas share the work. */
 export function auditPurge(database: Database, log: Logger): BackgroundPart {
   const purges = new PeriodicTask(EVERY_MS, async () => {
     try {

@@ -1,4 +1,4 @@
-// Reading the audit trail: a company its own, an operator all of it.
+// Reading the audit trail: companies see their own, operators see all of it.
 import { ApiError } from '@truckroll/contract';
 import type {
   AuditEvent,
@@ -28,7 +28,7 @@ async function listTrail({ database }: Context, request: ListAuditTrailRequest):
   return { events: events.map(({ company_id: company, event }) => ({ company_id: company, event: forOperators(event) })), next };
 }
 
-/** A path or query of a company's endpoint may be its secret. */
+/** Reduces the URLs of endpoints to their origin, because the path or query may contain a secret. */
 function forOperators(event: AuditEvent): AuditEvent {
   if (event.object?.kind !== 'webhooks') return event;
   return { ...event, before: withOrigin(event.before), after: withOrigin(event.after) };

@@ -1,32 +1,31 @@
-// The audit trail in the database.
 import { formatInstant } from '@truckroll/contract';
 import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
 import { NO_COMPANY, auditEntry, type AuditedChange } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/service-kit';
 
-/** Age of events that are deleted; the table's trigger refuses to delete younger ones. */
+/** Age at which events are deleted. A trigger refuses to delete younger ones. */
 const KEPT = `interval '365 days'`;
 const PURGED_AT_ONCE = 500;
 const KINDS = /^AUDIT_ACTOR_KIND_/;
 
-/** Adds a change to the trail, in the transaction that makes it. */
+/** Adds a change to the trail, in the transaction of the change. */
 export async function audit(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<void> {
   await tx.query(auditing(change));
 }
 
-/** Adds a command that works on the database itself. Its actor is the database role, `role:<name>`, which PostgreSQL has authenticated. */
+/** Adds a command that works directly on the database. Its actor is the database role, `role:<name>`, which PostgreSQL authenticates. */
 export async function auditRole(db: Pick<Queryable, 'query'>, change: Omit<AuditedChange, 'companyId'>): Promise<void> {
   const { rows } = await db.query<{ role: string }>({ text: 'select session_user as role' });
   await audit(db, { companyId: NO_COMPANY, operator: `role:${rows[0]?.role}`, ...change });
 }
 
-/** The statement of `audit`, for transactions that end with it. */
+/** The statement of `audit`, for transactions that batch it with others. */
 export function auditing(change: AuditedChange): Statement {
   return insertingEntries([auditEntry(change)]);
 }
 
-/** Adds entries to the trail. An entry with a known id changes nothing. Names are the latest of users and keys. */
+/** Adds entries to the trail, with the current names of their users and keys. Skips entries that are stored already. */
 export async function insertAuditEntries(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
   await tx.query(insertingEntries(entries));
 }
@@ -64,7 +63,7 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
 }
 
 export interface AuditFilter {
-  /** All companies where it is null. */
+  /** Null for all companies. */
   companyId: string | null;
   ids: readonly string[];
   from: number | null | undefined;
@@ -72,13 +71,13 @@ export interface AuditFilter {
   actor: readonly string[];
   action: readonly string[];
   limit: number;
-  /** As `next` of the page before; empty for the first page. */
+  /** `next` of the previous page; empty for the first page. */
   after: Uint8Array;
 }
 
 export interface AuditPage {
   events: { company_id: string; event: AuditEvent }[];
-  /** Where the next page starts; empty on the last one. */
+  /** Position of the next page; empty on the last page. */
   next: Buffer;
 }
 
@@ -91,7 +90,7 @@ interface Row extends Omit<AuditEvent, 'actor' | 'object'> {
   object_id: string;
 }
 
-/** Newest first. A statement has only the restrictions that are given, so that it can use their index. */
+/** Selects events, newest first. The statement contains only the given restrictions, so that each combination can use its index. */
 export async function selectAuditEvents(db: Queryable, filter: AuditFilter): Promise<AuditPage> {
   const { companyId, ids, from, before, actor, action, limit, after } = filter;
   const [at, id] = after.length === 0 ? [] : Buffer.from(after).toString('latin1').split(' ');
@@ -114,7 +113,7 @@ export async function selectAuditEvents(db: Queryable, filter: AuditFilter): Pro
   restrictTo('action', action);
   if (at !== undefined) restrict('after', (last, lastId) => `(at, id) < (${last}::timestamptz, ${lastId}::uuid)`, at, id);
   const { rows } = await db.query<Row>({
-    // PostgreSQL takes 63 characters.
+    // PostgreSQL allows 63 characters.
     name: ['audit', ...names].join('_'),
     label: 'select_audit_events',
     text: `select company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address
@@ -136,7 +135,7 @@ export async function selectAuditEvents(db: Queryable, filter: AuditFilter): Pro
   };
 }
 
-/** Deletes what is older than 365 days at a moment (microseconds), and by PostgreSQL's clock. Resolves to how much it was. */
+/** Deletes events older than 365 days, both at `at` (microseconds) and by PostgreSQL's clock. Resolves to their number. */
 export async function purgeAuditEvents(db: Queryable, at: number): Promise<number> {
   for (let purged = 0; ; ) {
     const { rowCount } = await db.query({

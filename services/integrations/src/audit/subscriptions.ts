@@ -3,7 +3,7 @@ import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { Subscription } from '@truckroll/outbox';
 import { insertAuditEntries } from './store.ts';
 
-/** What other services add to the audit trail. An entry that comes twice is recognised by its key in the table. */
+/** Adds other services' entries to the audit trail. The table's primary key filters repeats. */
 export const auditSubscriptions: readonly Subscription[] = [topics.schedulingAudit, topics.billingAudit, topics.reportingAudit].map((topic) => ({
   topic,
   deduplicate: 'handler',

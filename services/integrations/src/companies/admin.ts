@@ -34,7 +34,7 @@ async function list({ database }: Context, request: ListCompaniesRequest): Promi
   return { companies: await selectCompanies(database, checked('ListCompaniesRequest', request).id) };
 }
 
-/** Name and time zone are part of what gateways remember of a caller, so they are told. */
+/** Invalidates the gateways' caches, which contain the company's name and time zone. */
 async function update({ invalidations, outbox }: Context, request: UpdateCompanyRequest): Promise<UpdateCompanyResponse> {
   const change = checked('UpdateCompanyRequest', request);
   return await invalidations.commit(async (tx) => {
@@ -50,7 +50,7 @@ async function update({ invalidations, outbox }: Context, request: UpdateCompany
 const stateOf = (company: CompanyAccount): string => messageJson('truckroll.integrations.v1.CompanyAccount', company, 'camel');
 const auditedOf = ({ id }: CompanyAccount) => ({ companyId: id, object: { kind: 'company', id } });
 
-/** Reporting counts in the company's days and by its settings. */
+/** For reporting, which needs the company's time zone and settings. */
 export function companyChanged(company: CompanyAccount): OutgoingEvent {
   const payload = CompanyAccount.encode(company).finish();
   return { topic: topics.companies.name, key: company.id, type: 'company.changed', companyId: company.id, payload };

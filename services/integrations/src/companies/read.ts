@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { selectCompanies } from './store.ts';
 
-/** GET /v1/company. The company comes from the credential, so it is there unless it went this moment. */
+/** GET /v1/company. The id comes from the credential, so the company exists unless it was removed just now. */
 export async function getCompany({ database }: Context, request: GetCompanyRequest): Promise<GetCompanyResponse> {
   const id = request.key?.company_id;
   if (id === undefined) throw ApiError.notFound('company');

@@ -22,7 +22,7 @@ export async function insertCompany(db: Queryable, company: CreateCompanyRequest
   return companyOf(rows[0] as Row);
 }
 
-/** All companies, oldest first, or the one with that id. */
+/** All companies, oldest first, or the one with the id. */
 export async function selectCompanies(db: Queryable, id?: string | null): Promise<CompanyAccount[]> {
   const { rows } = await db.query<Row>({
     name: 'select_companies',
@@ -32,21 +32,21 @@ export async function selectCompanies(db: Queryable, id?: string | null): Promis
   return rows.map(companyOf);
 }
 
-/** The company, locked until the transaction ends. */
+/** Locks the company until the transaction ends. */
 export async function lockCompany(tx: Transaction, id: string): Promise<CompanyAccount | undefined> {
   const { rows } = await tx.query<Row>({ name: 'lock_company', text: `select ${COLUMNS} from companies where id = $1 for no key update`, values: [id] });
   return rows[0] && companyOf(rows[0]);
 }
 
-/** Settings that a change may name, in the order of its parameters from $2 on: what is null stays. */
+/** Columns that a change may set, in the order of the parameters from $2 on. Null keeps the value. */
 const SETTINGS = ['name', 'timezone', 'costing_enabled', 'verified_only', 'webhook_endpoint_limit', 'key_limit'];
-/** Likewise, behind those; 0 takes the setting away. */
+/** The columns after those. Null keeps the value, 0 removes it. */
 const REMOVABLE = ['reads_per_minute', 'reports_per_minute', 'writes_per_minute'];
 const NEXT = [...SETTINGS, ...REMOVABLE].map(
   (column, i) => [column, i < SETTINGS.length ? `coalesce($${i + 2}, ${column})` : `nullif(coalesce($${i + 2}, ${column}), 0)`] as const,
 );
 
-/** The company after the change, or undefined where there is none. updated_at moves only when something changes. */
+/** Returns the changed company, or undefined if it does not exist. Sets updated_at only if something changes. */
 export async function updateCompany(db: Queryable, change: UpdateCompanyRequest): Promise<CompanyAccount | undefined> {
   const { name, timezone, costing_enabled, verified_only, webhook_endpoint_limit, key_limit, limits } = change;
   const { rows } = await db.query<Row>({
@@ -71,7 +71,7 @@ export async function updateCompany(db: Queryable, change: UpdateCompanyRequest)
   return rows[0] && companyOf(rows[0]);
 }
 
-/** Throws 404 where there is no such company. */
+/** Throws 404 if the company does not exist. */
 export async function requireCompany(db: Queryable, id: string): Promise<void> {
   const [company] = await selectCompanies(db, id);
   if (company === undefined) {

@@ -20,10 +20,10 @@ interface Row extends Omit<Principal, 'limits' | 'company_limits' | 'highest_lim
 }
 
 const CLASSES = ['reads', 'reports', 'writes'];
-/** Limits as one object by class; of the rows of a table, or of what a function makes of them. */
+/** SQL for the limits of a table's rows as one JSON object by class, with an optional aggregate function `make`. */
 const limitsOf = (table: string, make = ''): string =>
   `json_build_object(${CLASSES.map((name) => `'${name}', ${make}(${table}.${name}_per_minute)`).join(', ')})`;
-/** What a whole company may do, of companies c. */
+/** SQL for the limits of a company (alias c), and the highest limits of its live keys. */
 const COMPANY = `${limitsOf('c')} as company, (select ${limitsOf('h', 'max')} from api_keys h
   where h.company_id = c.id and h.revoked_at is null and (h.expires_at is null or h.expires_at > now())) as highest`;
 
@@ -38,7 +38,7 @@ const byKey = (hash: Buffer): Statement => ({
   values: [hash],
 });
 
-/** The gateway trusts one issuer, so a subject alone names a user. */
+/** The gateway trusts a single issuer, so the subject alone identifies a user. */
 const byToken = (subject: string, companyId: string): Statement => ({
   name: 'authenticate_user',
   text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_USER' as kind, null as key_id,
@@ -48,11 +48,11 @@ const byToken = (subject: string, companyId: string): Statement => ({
   values: [subject, companyId],
 });
 
-/** Nobody is an answer, not an error: the credential was looked up and opens nothing. */
+/** An unknown credential is not an error: the principal is null. */
 async function authenticate({ database }: Context, request: AuthenticateRequest): Promise<AuthenticateResponse> {
   const { key_hash: hash, user } = request;
   if (hash != null) return { principal: await find(database, byKey(hash)) };
-  // A token of a foreign issuer may hold anything where a company id is expected.
+  // The claims of a token from another issuer can be anything.
   if (user == null || !isUuid(user.company_id) || user.subject.includes('\0')) return { principal: null };
   return { principal: await find(database, byToken(user.subject, user.company_id)) };
 }

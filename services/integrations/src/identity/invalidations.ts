@@ -1,18 +1,18 @@
-// Revocation takes effect within a second on every gateway (decisions §8): the change is committed together with what
-// the gateways have to forget, then they are told, and only then is the caller answered.
+// Revocation takes effect within a second on every gateway (decisions §8). The change is committed together with its invalidations,
+// these are published to the gateways, and only then does the caller get its answer.
 import { ApiError } from '@truckroll/contract';
 import { PeriodicTask, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 import { anyPending, removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
 import { schema } from '../schema.ts';
 
-/** On which replicas hear that one of them is about to store invalidations. */
+/** PostgreSQL channel on which a replica announces that it is about to store invalidations. */
 export const CHANNEL = 'invalidations';
 /** Poll interval for invalidations that a dead process left behind. */
 const SWEEP_MS = 1000;
-/** Duration of polling after a notice, in ms: longer than the transaction that it announces can take. */
+/** Duration of polling after an announcement, in ms: longer than the announced transaction can take. */
 const POLL_MS = 60_000;
-/** Poll interval without a notice. */
+/** Poll interval in ms without an announcement. */
 const REST_MS = 60_000;
 
 export class Invalidations {
@@ -24,7 +24,7 @@ export class Invalidations {
   #pollsUntil = 0;
   #restsUntil = 0;
 
-  /** `hears` is whether `announced` is called for every notice. */
+  /** `hears` returns whether `announced` is being called for other replicas' announcements. */
   constructor(database: Database, bus: InvalidationBus, log: Logger, hears: () => boolean) {
     this.#database = database;
     this.#bus = bus;
@@ -36,16 +36,16 @@ export class Invalidations {
     });
   }
 
-  /** A replica is about to store invalidations; it publishes them itself unless it dies. */
+  /** Call when a replica is about to store invalidations. It publishes them itself unless it dies. */
   announced(): void {
     this.#pollsUntil = performance.now() + POLL_MS;
   }
 
   /**
-   * Runs a change in a transaction and tells the gateways what to forget. Rejects with what the change rejects with; and
-   * with ApiError 503 where the change is committed but the gateways could not be told yet.
-   * Replicas are notified before it, not in it: a transaction that notifies commits under a lock of the whole server, and a
-   * process that died after the commit would notify too late.
+   * Runs a change in a transaction and publishes its invalidations to the gateways. Rejects as the change does, or with ApiError 503 if
+   * the change is committed but the invalidations could not be published yet.
+   * Announces the change to replicas before the transaction: one that notifies commits under a server-wide lock, and a process that
+   * died after the commit could not notify any more.
    */
   async commit<T>(change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>): Promise<T> {
     await this.#database.query({ name: 'announce_invalidations', text: `select pg_notify('${schema.schema}_${CHANNEL}', '')` });
@@ -58,14 +58,14 @@ export class Invalidations {
         'off from Redis too follow within a second, the others when it answers again. Repeating the call is safe.';
       throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5, cause });
     }
-    // What was published but not removed is published again, which changes nothing.
+    // Publishing an invalidation again is harmless.
     await removePending(this.#database, pending).catch((error: unknown) => {
       this.#log.warn({ error }, 'a published invalidation was not removed and will be published again');
     });
     return answer;
   }
 
-  /** Publishes what is still stored, now and from time to time: also what other processes left when they died. */
+  /** Publishes stored invalidations, now and periodically, including those of processes that died. */
   start(): void {
     this.#sweeps.start();
   }
@@ -80,7 +80,7 @@ export class Invalidations {
     this.#restsUntil = now + REST_MS;
     try {
       if (!(await anyPending(this.#database))) return;
-      // There may be more than one transaction takes, and what others have reserved may come back.
+      // Keep polling: one transaction may not take all, and rows reserved by another replica may be released.
       this.announced();
       await this.#database.transaction(async (tx) => {
         const pending = await reservePending(tx);

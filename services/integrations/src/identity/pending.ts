@@ -1,23 +1,22 @@
-// What the gateways have to forget, stored in the transaction of the change that makes them forget it.
+// Invalidations for the gateways' caches, stored in the transaction of the change that causes them.
 import type { Queryable } from '@truckroll/service-kit';
 
-/** One message to the gateways. */
 export interface Pending {
   readonly id: number;
   readonly subject: string;
 }
 
-/** The message names a key by its hash, which is all that gateways know before they ask. */
+/** Names the key by its hash, which is all that gateways know before they authenticate it. */
 export async function forgetKey(tx: Queryable, keyId: string): Promise<Pending[]> {
   return await store(tx, 'forget_key', `select 'key:' || encode(hash, 'hex') from api_keys where id = $1`, keyId);
 }
 
-/** With all their keys and tokens. */
+/** Includes the user's keys and tokens. */
 export async function forgetUser(tx: Queryable, userId: string): Promise<Pending[]> {
   return await store(tx, 'forget_user', `select 'user:' || $1::uuid`, userId);
 }
 
-/** With all its keys and users. */
+/** Includes the company's keys and users. */
 export async function forgetCompany(tx: Queryable, companyId: string): Promise<Pending[]> {
   return await store(tx, 'forget_company', `select 'company:' || $1::uuid`, companyId);
 }
@@ -29,13 +28,12 @@ async function store(tx: Queryable, name: string, query: string, id: string): Pr
 
 const MOST_AT_ONCE = 100;
 
-/** Whether there is anything to tell. */
 export async function anyPending(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ any: boolean }>({ name: 'any_pending', text: 'select exists (select from pending_invalidations) as any' });
   return rows[0]?.any === true;
 }
 
-/** The oldest that nobody else is publishing; they stay reserved until the transaction ends. */
+/** The oldest invalidations that no other transaction has reserved. Reserves them until the transaction ends. */
 export async function reservePending(tx: Queryable): Promise<Pending[]> {
   const { rows } = await tx.query<Pending>({
     name: 'reserve_pending',

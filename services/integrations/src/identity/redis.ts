@@ -1,19 +1,19 @@
-// Where the gateways hear what to forget.
+// Publishes invalidations to the gateways through Redis.
 import { randomUUID } from 'node:crypto';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/service-kit';
 
-/** Names that the gateways know (proto/truckroll/integrations/v1/identity.proto). */
+/** Shared with the gateways, as is EPOCH (proto/truckroll/integrations/v1/identity.proto). */
 const CHANNEL = 'truckroll:invalidations';
-/** Answers that were kept in Redis under another epoch are not believed any more. */
+/** Gateways ignore answers that were cached in Redis under another epoch. */
 const EPOCH = 'truckroll:identity:epoch';
 
 export interface InvalidationBus {
-  /** Goes on trying in the background until Redis answers, and again whenever the connection is lost. */
+  /** Connects in the background, and reconnects whenever the connection is lost. */
   connect(): void;
-  /** Tells every gateway to forget these. Resolves once Redis has taken it, rejects where that is not certain. */
+  /** Makes every gateway forget the subjects. Resolves once Redis has accepted the messages; rejects if that is uncertain. */
   publish(subjects: readonly string[]): Promise<void>;
-  /** Called whenever Redis can be used again. */
+  /** Calls `action` whenever Redis becomes available. */
   onReady(action: () => void): void;
   close(): void;
 }

@@ -41,7 +41,7 @@ async function list({ database }: Context, request: ListKeysRequest): Promise<Li
   return { keys: await selectKeys(database, company_id) };
 }
 
-/** Tells the gateways also where the key was revoked before: repeating the call is how an operator makes sure. */
+/** Invalidates the gateways' caches even if the key was revoked before, because operators repeat a call to make sure. */
 async function revoke({ invalidations }: Context, request: RevokeKeyRequest): Promise<RevokeKeyResponse> {
   const { id } = checked('RevokeKeyRequest', request);
   return await invalidations.commit(async (tx) => {
@@ -60,7 +60,7 @@ async function rotate({ invalidations }: Context, request: RotateKeyRequest): Pr
     if (before === undefined || before.revoked_at != null) {
       throw new ApiError('NOT_FOUND', 'There is no key with this id that is not revoked: see them with `truckroll key list`.');
     }
-    // Before the change: gateways know a key by the hash of its old value.
+    // Before the change, because gateways know the key by the hash of its old value.
     const pending = await forgetKey(tx, id);
     const value = await replaceKeyValue(tx, id);
     const key = (await lockKey(tx, id)) as KeyAccount;

@@ -1,4 +1,4 @@
-// API keys as a company's users manage them (decisions §8).
+// API keys as managed by a company's users (decisions §8).
 import { ApiError, checkKeyExpiry, messageJson, now, refuseBroken } from '@truckroll/contract';
 import type {
   ApiKey,
@@ -62,7 +62,7 @@ async function rotate({ invalidations }: Context, request: RotateApiKeyRequest):
   return await invalidations.commit(async (tx) => {
     const [before] = await select(tx, company_id, id);
     if (before === undefined) throw noKey();
-    // Before the change: gateways know a key by the hash of its old value.
+    // Before the change, because gateways know the key by the hash of its old value.
     const pending = await forgetKey(tx, id);
     const value = await replaceKeyValue(tx, id);
     const [key] = await select(tx, company_id, id);
@@ -78,7 +78,7 @@ function audited(request: { caller?: Caller | null | undefined }, id: string) {
   return { caller, companyId: caller.company_id, object: { kind: 'api-keys', id } };
 }
 
-/** The company's keys that are not revoked, oldest first; or the one with that id. */
+/** The company's keys that are not revoked, oldest first, or the one with the id. */
 async function select(db: Queryable, companyId: string, id: string | null = null): Promise<ApiKey[]> {
   const { rows } = await db.query<Row>({
     name: 'select_api_keys',

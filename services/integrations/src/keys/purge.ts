@@ -3,7 +3,7 @@ import { purgeRevokedKeys } from './store.ts';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes keys that were revoked long ago, every hour, by whichever replica comes first. */
+/** Deletes keys that were revoked long ago, every hour. Replicas share the work. */
 export function revokedKeyPurge(database: Database, log: Logger): BackgroundPart {
   const purge = new PeriodicTask(EVERY_MS, async () => {
     try {

@@ -4,12 +4,12 @@ import type { CreateKeyRequest, KeyAccount, KeyLimits, KeyState } from '@truckro
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import { apiKeyEnds, generateApiKey, hashApiKey, type Queryable, type Transaction } from '@truckroll/service-kit';
 
-/** Who issued a key (decisions §8). */
+/** Kind of a key's issuer (decisions §8). */
 export type CreatorKind = 'USER' | 'OPERATOR';
 
 type Row = Omit<KeyAccount, 'limits'> & KeyLimits & { state: KeyState };
 
-/** Of api_keys k and its user u. The order of the cases is that of KeyState. */
+/** Columns of api_keys (alias k) with its user (alias u). The cases are in the order of KeyState. */
 const COLUMNS = `k.id, k.company_id, k.user_id, k.name, k.key_prefix, k.key_suffix, k.created_at, k.last_used_at, k.expires_at,
   k.revoked_at, k.reads_per_minute, k.reports_per_minute, k.writes_per_minute,
   case when k.revoked_at is not null then 'KEY_STATE_REVOKED' when k.expires_at <= now() then 'KEY_STATE_EXPIRED'
@@ -20,7 +20,7 @@ function keyOf({ reads_per_minute, reports_per_minute, writes_per_minute, ...key
   return { ...key, limits: { reads_per_minute, reports_per_minute, writes_per_minute } };
 }
 
-/** Makes a key. Its value exists only in what this returns. */
+/** Creates a key. Only the hash of its value is stored. */
 export async function insertKey(db: Queryable, key: CreateKeyRequest, creator: CreatorKind): Promise<{ key: KeyAccount; value: string }> {
   const value = generateApiKey();
   const { keyPrefix, keySuffix } = apiKeyEnds(value);
@@ -50,7 +50,7 @@ export async function insertKey(db: Queryable, key: CreateKeyRequest, creator: C
   return { key: keyOf(rows[0] as Row), value };
 }
 
-/** Errors: 409 where the company has as many live keys as it may. One of a company at a time until the transaction ends. */
+/** Throws 409 if the company has reached its limit of live keys. Locks the company until the transaction ends. */
 export async function requireRoom(tx: Transaction, companyId: string): Promise<void> {
   const { rows } = await tx.query<{ most: number }>({
     name: 'lock_key_limit',
@@ -58,7 +58,7 @@ export async function requireRoom(tx: Transaction, companyId: string): Promise<v
     values: [companyId],
   });
   const most = rows[0]?.most ?? 0;
-  // A statement of its own: it sees what whoever held the lock before has committed.
+  // A separate statement, so that it sees what the previous holder of the lock has committed.
   const { rows: counted } = await tx.query<{ count: number }>({
     name: 'count_keys',
     text: `select count(*) from api_keys where company_id = $1 and ${LIVE}`,
@@ -71,14 +71,14 @@ export async function requireRoom(tx: Transaction, companyId: string): Promise<v
   );
 }
 
-/** Keys that count: what an inactive user holds may come back with them. */
+/** Keys that count towards the limit. Those of inactive users do, because the user may become active again. */
 const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
-/** Days for which a revoked key is still shown to operators. */
+/** Days for which a revoked key is kept and shown to operators. */
 const REVOKED_KEPT = 30;
 const PURGED_AT_ONCE = 500;
 
-/** Deletes keys that were revoked long ago. Resolves to how many there were. */
+/** Resolves to the number of deleted keys. */
 export async function purgeRevokedKeys(db: Queryable): Promise<number> {
   for (let purged = 0; ; ) {
     const { rowCount } = await db.query({
@@ -100,7 +100,7 @@ export async function selectKeys(db: Queryable, companyId: string): Promise<KeyA
   return rows.map(keyOf);
 }
 
-/** The key, locked until the transaction ends; undefined where there is none. */
+/** Locks the key until the transaction ends. Undefined if it does not exist. */
 export async function lockKey(tx: Queryable, id: string): Promise<KeyAccount | undefined> {
   const { rows } = await tx.query<Row>({
     name: 'lock_key',
@@ -110,7 +110,7 @@ export async function lockKey(tx: Queryable, id: string): Promise<KeyAccount | u
   return rows[0] && keyOf(rows[0]);
 }
 
-/** The key after it was revoked, now or before; undefined where there is none. */
+/** Revokes a key, unless it is revoked already. Undefined if it does not exist. */
 export async function revokeKey(tx: Queryable, id: string): Promise<KeyAccount | undefined> {
   const { rows } = await tx.query<Row>({
     name: 'revoke_key',
@@ -121,7 +121,7 @@ export async function revokeKey(tx: Queryable, id: string): Promise<KeyAccount |
   return rows[0] && keyOf(rows[0]);
 }
 
-/** Gives a key another value, which exists only in what this returns. */
+/** Gives a key a new value and returns it. Only its hash is stored. */
 export async function replaceKeyValue(tx: Queryable, id: string): Promise<string> {
   const value = generateApiKey();
   const { keyPrefix, keySuffix } = apiKeyEnds(value);
@@ -133,7 +133,7 @@ export async function replaceKeyValue(tx: Queryable, id: string): Promise<string
   return value;
 }
 
-/** Times before the noted ones change nothing. In order of id, so that two gateways cannot lock each other out. */
+/** Records the last uses of keys; earlier times change nothing. Locks rows in the order of their ids to avoid deadlocks. */
 export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise<void> {
   await db.query({
     name: 'touch_keys',

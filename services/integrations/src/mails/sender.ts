@@ -1,4 +1,4 @@
-// E-mails to users (decisions §7), sent beside the calls and at most once each.
+// E-mails to users (decisions §7), sent in the background and at most once each.
 import { createSender, forgetEnded, giveUp, hasWork, type Postbox, type Provider } from '@truckroll/mail';
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
 import { finish, postpone, suppress, take, type Mail } from './store.ts';
@@ -8,7 +8,6 @@ export interface MailSenderOptions {
   readonly provider: Provider;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** How long the mail server may take. */
   readonly timeoutMs?: number | undefined;
 }
 

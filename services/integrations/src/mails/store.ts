@@ -1,9 +1,8 @@
-// E-mails to users as they wait, and what became of them. Every change of status is committed before what follows from it
-// is done.
+// Queue and results of e-mails to users. Every change of status is committed before its consequence is carried out.
 import type { Database, Queryable } from '@truckroll/service-kit';
 import { answersFor } from '../people.ts';
 
-/** An e-mail that this process is trying to deliver: nobody else ever will. */
+/** An e-mail that this process attempts to send. No other process will send it in the same attempt. */
 export interface Mail {
   readonly id: string;
   readonly address: string;
@@ -12,7 +11,7 @@ export interface Mail {
   readonly attempts: number;
 }
 
-/** Queues an e-mail in the transaction of what it tells of. */
+/** Queues an e-mail in the transaction of the change that it reports. */
 export async function queueMail(tx: Queryable, mail: { companyId: string; userId: string; subject: string; body: string }): Promise<void> {
   await tx.query({
     name: 'queue_mail',
@@ -21,7 +20,7 @@ export async function queueMail(tx: Queryable, mail: { companyId: string; userId
   });
 }
 
-/** Ends those whose user cannot be written to: has left the company, or has no address. Resolves to who they are. */
+/** Ends due e-mails whose user is inactive, has left the company or has no address. Resolves to them. */
 export async function suppress(database: Database): Promise<{ id: string; user_id: string; detail: string }[]> {
   const { rows } = await database.query<{ id: string; user_id: string; detail: string }>({
     name: 'suppress_mails',
@@ -48,7 +47,7 @@ export async function take(database: Database, most: number, leaseMs: number): P
   return rows;
 }
 
-/** Stores how an attempt ended, unless it was given up meanwhile: UNKNOWN stays so. */
+/** Stores the result of an attempt. Changes nothing if the attempt was given up before: UNKNOWN stays UNKNOWN. */
 export async function finish(database: Database, { id }: Mail, status: 'SENT' | 'FAILED' | 'UNKNOWN', detail: string): Promise<void> {
   await database.query({
     name: 'finish_mail',
@@ -57,7 +56,7 @@ export async function finish(database: Database, { id }: Mail, status: 'SENT' | 
   });
 }
 
-/** Queues one again that the server has not taken. */
+/** Queues an e-mail again that the server has not accepted. */
 export async function postpone(database: Database, { id }: Mail, delayMs: number, detail: string): Promise<void> {
   await database.query({
     name: 'postpone_mail',

@@ -51,7 +51,7 @@ async function move({ invalidations }: Context, request: MoveUserRequest): Promi
     const before = await found(tx, id);
     const change = await changed(tx, before, company_id, before.active);
     const after = change.answer.user;
-    // An entry for each company, neither of which sees the other.
+    // One entry per company, because neither may see the other.
     await audit(tx, { ...auditedOf(before), action: 'user.left', before: stateOf(before) });
     await audit(tx, { ...auditedOf(after), action: 'user.joined', after: stateOf(after) });
     return change;
@@ -64,7 +64,7 @@ async function found(tx: Transaction, id: string): Promise<User> {
   return user;
 }
 
-/** Tells the gateways also where nothing changes: repeating a call is how an operator makes sure. */
+/** Invalidates the gateways' caches even if nothing changes, because operators repeat a call to make sure. */
 async function changed(tx: Transaction, before: User, companyId: string, active: boolean): Promise<{ answer: { user: User }; pending: Pending[] }> {
   const same = before.company_id === companyId && before.active === active;
   const user = same ? before : await updateUser(tx, before.id, companyId, active).catch(explain);

@@ -10,7 +10,7 @@ interface Row extends CreatorRow {
   timezone: string;
 }
 
-/** GET /api/v1/me. Both come from the credential, so they are there unless they went this moment. */
+/** GET /api/v1/me. Both ids come from the credential, so the records exist unless they were removed just now. */
 export async function getCurrentUser({ database }: Context, request: GetCurrentUserRequest): Promise<GetCurrentUserResponse> {
   const { company_id, user_id } = callerOf(request);
   const { rows } = await database.query<Row>({

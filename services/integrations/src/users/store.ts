@@ -24,7 +24,7 @@ export async function selectUsers(db: Queryable, companyId: string): Promise<Use
   return rows;
 }
 
-/** The user, locked until the transaction ends. */
+/** Locks the user until the transaction ends. */
 export async function lockUser(tx: Queryable, id: string): Promise<User | undefined> {
   const { rows } = await tx.query<User>({
     name: 'lock_user',
@@ -34,7 +34,7 @@ export async function lockUser(tx: Queryable, id: string): Promise<User | undefi
   return rows[0];
 }
 
-/** Whether the user may hold keys of the company; stays true until the transaction ends. */
+/** Whether the user is active in the company. If so, locks the user until the transaction ends, so that it stays true. */
 export async function lockActiveUser(tx: Queryable, companyId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'lock_active_user',

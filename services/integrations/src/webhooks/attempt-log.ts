@@ -1,26 +1,26 @@
-// Reading the attempts of deliveries: as many, and of each as much, as an answer can carry.
+// Reading the attempts of deliveries, limited to what one answer can carry.
 import { ApiError } from '@truckroll/contract';
 import type { AttemptError, HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { Queryable } from '@truckroll/service-kit';
 import { dayOfDelivery } from './delivery-id.ts';
 
-/** How much of each delivery an answer shows. */
+/** How much of each delivery a response contains. */
 export interface Extent {
-  /** The newest ones. */
+  /** Maximum number of attempts, newest first. */
   readonly attempts: number;
-  /** Of each body, and of the headers of each answer together. */
+  /** Maximum length of each body, and of the headers of each answer together. */
   readonly characters: number;
-  /** As many bytes may so many characters have. */
+  /** Bytes to read of a body: the maximum that `characters` can take. */
   readonly bytes: number;
 }
 
 const MOST_BYTES_OF_A_CHARACTER = 4;
-/** A page of a hundred deliveries stays a few megabytes, whatever their endpoints answer. */
+/** For lists. Keeps a page of a hundred deliveries to a few megabytes, whatever their endpoints answer. */
 export const LISTED: Extent = { attempts: 5, characters: 2048, bytes: 2048 * MOST_BYTES_OF_A_CHARACTER };
-/** More characters than any body has. */
+/** For one delivery: its bodies are never longer than this. */
 export const WHOLE: Extent = { attempts: 20, characters: 1_000_000_000, bytes: 1_000_000_000 };
-/** Of answers on one page of attempts, but for the first. */
+/** Maximum size of the answers on one page of attempts, in bytes. The first attempt may exceed it. */
 const MOST_PAGE_BYTES = 1_000_000;
 
 interface Row {
@@ -39,23 +39,23 @@ interface Row {
   response_truncated: boolean;
 }
 
-/** Of webhook_attempts a; $1 is how many bytes of a body are read. */
+/** Columns of webhook_attempts (alias a). $1 is the number of bytes to read of a body. */
 const COLUMNS = `a.delivery_id, a.number, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message, a.address,
   a.request_headers, a.response_headers, substring(a.response_body for $1) as response_body,
   a.response_truncated or octet_length(a.response_body) > $1 as response_truncated`;
 
 export interface Newest {
-  /** The oldest of them first. */
+  /** Oldest first. */
   readonly shown: wire.WebhookAttempt[];
   readonly hasMore: boolean;
 }
 
-/** The newest attempts of deliveries, by the delivery's id. */
+/** The newest attempts by delivery id. */
 export async function newestAttempts(db: Queryable, deliveries: readonly { id: string; day: string }[], extent: Extent): Promise<Map<string, Newest>> {
   if (deliveries.length === 0) return new Map();
   const { rows } = await db.query<Row>({
     name: 'newest_webhook_attempts',
-    // Which ones is found first: bodies that are not shown are not read.
+    // First finds which attempts to show, so that other bodies are not read.
     text: `select ${COLUMNS} from unnest($2::date[], $3::uuid[]) d (day, id)
       cross join lateral (select lease_token from webhook_attempts a where a.day = d.day and a.delivery_id = d.id order by a.number desc limit $4 + 1) n
       join webhook_attempts a on a.day = d.day and a.delivery_id = d.id and a.lease_token = n.lease_token order by a.number`,
@@ -69,12 +69,12 @@ export async function newestAttempts(db: Queryable, deliveries: readonly { id: s
   );
 }
 
-/** Where those before the attempt of this number begin. */
+/** Cursor for the attempts before the one with this number. */
 export function positionBefore(deliveryId: string, number: number): Buffer {
   return Buffer.from(`${deliveryId} ${number}`, 'latin1');
 }
 
-/** A page of attempts, newest first. Errors: 400 where the position is in another delivery's. */
+/** A page of attempts, newest first. Throws 400 if the cursor is one of another delivery. */
 export async function listAttempts(db: Queryable, deliveryId: string, limit: number, after: Uint8Array): Promise<wire.ListWebhookDeliveryAttemptsResponse> {
   const [of = deliveryId, before] = after.length === 0 ? [] : Buffer.from(after).toString('latin1').split(' ');
   if (of !== deliveryId) throw new ApiError('INVALID_CURSOR', 'The cursor is one of another delivery: start without a cursor.');
@@ -114,7 +114,7 @@ function firstHeaders(headers: readonly HttpHeader[], characters: number): HttpH
   return headers.filter(({ name, value }) => (room -= name.length + value.length) >= 0);
 }
 
-/** The first characters of a text. What is not UTF-8 is shown as U+FFFD, also a character that was cut in two. */
+/** The first `most` characters of a text. Invalid UTF-8, including a character cut in two, becomes U+FFFD. */
 export function cut(bytes: Buffer, most: number, truncated: boolean): { text: string; truncated: boolean } {
   const text = bytes.toString('utf8');
   return text.length > most ? { text: text.slice(0, most).toWellFormed(), truncated: true } : { text, truncated };

@@ -1,4 +1,4 @@
-// Storing attempts, each with what follows from it, in one transaction.
+// Stores attempts and their consequences in one transaction.
 import { TEST_EVENT, now } from '@truckroll/contract';
 import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
@@ -31,18 +31,18 @@ interface Found {
 interface Settled {
   readonly attempt: ReportRequest;
   readonly state: DeliveryState;
-  /** When it is tried again. */
+  /** Time of the next attempt, in microseconds since 1970. */
   readonly nextAt: number | undefined;
-  /** Whether its place in the queue is this attempt's to change. */
+  /** Whether this attempt changes the delivery's row in the queue. */
   readonly settles: boolean;
 }
 
-/** Answers in the order of the attempts, which are of different deliveries. An attempt that was stored before changes nothing. */
+/** Stores attempts of different deliveries. Answers in their order. An attempt that was stored before changes nothing. */
 export async function storeAttempts(tx: Transaction, attempts: readonly ReportRequest[]): Promise<ReportResponse[]> {
-  // Deliveries are locked in the order of their ids, which is that of their days, whoever reports.
+  // Locks deliveries in the order of their ids, and so of their days, to avoid deadlocks between reports.
   const ordered = attempts.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
   const days = [...Map.groupBy(ordered, ({ delivery_id }) => dayOfDelivery(delivery_id))];
-  // Sent together: the first statement locks the deliveries, so that the second counts their attempts alone.
+  // Pipelined. The first statement locks a day's deliveries, so that the second can number their attempts.
   const read = await Promise.all(days.flatMap(([day, some]) => [find(tx, day, some), insertAttempts(tx, day, some)] as const));
   const found = new Map(read.flatMap((rows) => (rows as (Found | string)[]).flatMap((row) => (typeof row === 'string' ? [] : [[row.id, row] as const]))));
   const fresh = new Set(read.flat().filter((row) => typeof row === 'string'));
@@ -58,7 +58,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
       continue;
     }
     const holds = row.lease_token === attempt.lease_token;
-    // Told before, and settled then.
+    // Reported before; its consequences are stored.
     if (!fresh.has(row.id)) {
       answers.set(row.id, answerOf(row, row.state, row.state === 'PENDING' ? row.due_at : null, false, !holds));
       continue;
@@ -69,7 +69,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
     await storeHealth(tx, row, change, attempt.ended_at);
     const after = afterChange(health, change);
     healths.set(row.endpoint_id, after);
-    // What another worker has now is its to settle, unless this attempt got through: then it is settled.
+    // A delivery leased to another worker is left to it, unless this attempt succeeded.
     const settles = holds || isSuccess(outcome);
     const standing = { failures: row.failures ?? 0, isTest: row.event_type === TEST_EVENT, enabled: after.enabled };
     const next = settles ? deliveryAfter(standing, outcome, Math.random()) : { state: row.state };
@@ -81,7 +81,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
   return attempts.map(({ delivery_id: id }) => answers.get(id) as ReportResponse);
 }
 
-/** The deliveries of a day, locked; with their places in the queue, if they have any. */
+/** Locks the deliveries of a day and returns them with their queue rows, if they have any. */
 async function find(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<Found[]> {
   const { rows } = await tx.query<Found>({
     name: 'find_reported_deliveries',
@@ -96,8 +96,8 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
 }
 
 /**
- * Stores those that were not reported before. Resolves to their deliveries. Each is looked up by its key, which `limit` sees to: a plan that
- * was made when the day's part was small would read all of it for every batch.
+ * Stores attempts that were not reported before and resolves to their deliveries' ids. The `limit` forces a lookup by key: a plan made
+ * while the day's partition was small would read all of it for every batch.
  */
 async function insertAttempts(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<string[]> {
   const of = <T>(pick: (attempt: ReportRequest) => T): T[] => attempts.map(pick);

@@ -1,4 +1,4 @@
-// What the audit trail keeps of endpoints.
+// Audit trail entries for endpoints.
 import { messageJson } from '@truckroll/contract';
 import type { Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
@@ -10,11 +10,11 @@ interface EndpointChange {
   action: string;
   before?: Webhook;
   after?: Webhook;
-  /** Parameters of an action that changes no setting. */
+  /** Parameters of an action that does not change settings. */
   of?: object;
 }
 
-/** Adds what a client does with an endpoint to the trail, and commits: no round trip more. */
+/** Adds a client's action to the trail and commits, in the same round trip. */
 export async function auditEndpoint(
   tx: Transaction,
   request: { caller?: Caller | null | undefined },
@@ -26,7 +26,7 @@ export async function auditEndpoint(
   await tx.finish([auditing({ caller, companyId: caller.company_id, action, object: { kind: 'webhooks', id }, ...state })]);
 }
 
-/** Its settings, without what changes with every delivery. */
+/** The endpoint's settings, without the fields that change with deliveries. */
 function stateOf(endpoint: Webhook): string {
   const shown = JSON.parse(messageJson('truckroll.integrations.v1.Webhook', endpoint, 'camel')) as Record<string, unknown>;
   const { lastDeliveryAt: _at, lastDeliveryStatus: _status, health: _health, ...settings } = shown;

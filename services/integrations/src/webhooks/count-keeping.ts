@@ -1,5 +1,5 @@
-// Counts of long ago in fewer rows: of minutes after an hour and a quarter, of quarters of an hour after 25 hours. An endpoint
-// has less than a thousand rows, however busy it is.
+// Merges old counts: minutes into quarter-hours after 75 minutes, quarter-hours into hours after 25 hours. So an endpoint has fewer than
+// a thousand rows, however busy it is.
 import { formatInstant, now } from '@truckroll/contract';
 import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { addToCounts, gathered, startOf, type CountsRow } from './counts.ts';
@@ -7,10 +7,10 @@ import { KEPT_DAYS } from './partitions.ts';
 
 const EVERY_MS = 60_000;
 const MINUTE = 60_000_000;
-/** Of one transaction. */
+/** Maximum rows per transaction. */
 const MOST_ROWS = 2000;
 
-/** Charts show the last hour by the minute, the last day by quarters of an hour: what is gathered is older than both. */
+/** Charts show the last hour in minutes and the last day in quarter-hours, so only older counts are merged. Ages in microseconds. */
 const STEPS = [
   { from: 1, to: 15, after: 75 * MINUTE },
   { from: 15, to: 60, after: 25 * 60 * MINUTE },
@@ -30,7 +30,7 @@ export function countKeeping(database: Database, log: Logger): BackgroundPart {
   return { name: 'webhook counts', start: async () => keeping.start(), stop: () => keeping.stop() };
 }
 
-/** Gathers and purges what is old enough; replicas share the work. */
+/** Merges and deletes counts that are old enough. Replicas share the work. */
 export async function keepCounts(database: Database, at: number, stopped: () => boolean = () => false): Promise<void> {
   for (const { from, to, after } of STEPS) {
     const before = startOf(at - after, to);
@@ -51,7 +51,7 @@ async function gatherSome(database: Database, from: 1 | 15, to: 15 | 60, before:
   );
 }
 
-/** Deletes and returns some; those that another replica takes are left to it. */
+/** Deletes and returns up to MOST_ROWS rows, skipping those that another replica is taking. */
 async function takeSome(db: Pick<Database, 'query'>, minutes: CountsRow['minutes'], before: string): Promise<CountsRow[]> {
   const { rows } = await db.query<CountsRow>({
     name: 'take_webhook_counts',

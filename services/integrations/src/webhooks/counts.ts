@@ -1,27 +1,26 @@
-// Counts of attempts, kept for each endpoint and stretch of time, and what they tell of how long exchanges take.
+// Counts of attempts by endpoint and period, and the latencies computed from them.
 import { formatInstant } from '@truckroll/contract';
 import type { Statement } from '@truckroll/service-kit';
 
-/** Milliseconds: a bucket ends before each bound, and one follows the last. What is stored depends on them: they are for good. */
+/** Exclusive upper bounds of the buckets, in ms; one more bucket follows the last. Never change them: stored counts depend on them. */
 export const LATENCY_BOUNDS = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 14_000] as const;
-/** Of an exchange at most. */
+/** Maximum duration of an exchange. */
 const LONGEST_MS = 15_000;
 const MINUTE = 60_000_000;
 
 export interface Counts {
   delivered: number;
   failed: number;
-  /** Exchanges by how long they took. */
+  /** Exchanges by latency bucket. */
   latencies: number[];
-  /** Microseconds; null where none succeeded. */
+  /** Microseconds since 1970; null if none succeeded. */
   lastSuccessAt: number | null;
 }
 
-/** Counts of an endpoint in a stretch of time. */
 export interface CountsRow extends Counts {
   companyId: string;
   endpointId: string;
-  /** When it begins, microseconds. */
+  /** Start of the period, in microseconds since 1970. */
   at: number;
   minutes: 1 | 15 | 60;
 }
@@ -29,11 +28,11 @@ export interface CountsRow extends Counts {
 export interface CountedAttempt {
   companyId: string;
   endpointId: string;
-  /** Microseconds. */
+  /** Microseconds since 1970. */
   startedAt: number;
   endedAt: number;
   succeeded: boolean;
-  /** Whether the time it took says something of the endpoint: it answered, or it was waited for in vain. */
+  /** Whether its duration says something about the endpoint: it answered or timed out. */
   timed: boolean;
 }
 
@@ -48,7 +47,7 @@ export function add(sum: Counts, { delivered, failed, latencies, lastSuccessAt }
   if (lastSuccessAt !== null) sum.lastSuccessAt = Math.max(sum.lastSuccessAt ?? lastSuccessAt, lastSuccessAt);
 }
 
-/** By the minute in which each ended; one that a clock ahead of ours dates later ends now. */
+/** Counts attempts by the minute of their end, which is at most `now` in case the dispatcher's clock is ahead. */
 export function countAttempts(attempts: readonly CountedAttempt[], now: number): CountsRow[] {
   return gathered(
     attempts.map(({ companyId, endpointId, startedAt, endedAt, succeeded, timed }): CountsRow => {
@@ -61,7 +60,7 @@ export function countAttempts(attempts: readonly CountedAttempt[], now: number):
   );
 }
 
-/** Rows of the same endpoint and time as one; in the order in which everybody locks them. */
+/** Merges rows of the same endpoint and period, and sorts them so that all transactions lock rows in the same order. */
 export function gathered(rows: readonly CountsRow[]): CountsRow[] {
   const groups = Map.groupBy(rows, ({ endpointId, at, minutes }) => `${endpointId} ${at} ${minutes}`);
   return [...groups.values()]
@@ -77,10 +76,9 @@ export function startOf(at: number, minutes: number): number {
   return at - (at % (minutes * MINUTE));
 }
 
-/** Each element by itself: a subquery over both arrays takes several times as long, in every batch of attempts. */
+/** SQL that adds the arrays element by element, which is several times faster than a subquery over both. */
 const ADDED_LATENCIES = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, index) => `c.latencies[${index + 1}] + excluded.latencies[${index + 1}]`).join();
 
-/** Adds to what is stored. */
 export function addToCounts(rows: readonly CountsRow[]): Statement {
   const of = <T>(pick: (row: CountsRow) => T): T[] => rows.map(pick);
   return {
@@ -106,7 +104,7 @@ export function addToCounts(rows: readonly CountsRow[]): Statement {
   };
 }
 
-/** Milliseconds after which that share of exchanges was over, as if those of a bucket were spread evenly; null without any. */
+/** Latency quantile in ms, interpolated within its bucket. Null without exchanges. */
 export function quantile({ latencies }: Counts, share: number): number | null {
   const total = latencies.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
@@ -123,7 +121,7 @@ export function quantile({ latencies }: Counts, share: number): number | null {
   throw new Error('a share is at most 1');
 }
 
-/** Of attempts that succeeded, to four digits; null without any. */
+/** Share of attempts that succeeded, rounded to four decimals. Null without attempts. */
 export function successRate({ delivered, failed }: Counts): number | null {
   return delivered + failed === 0 ? null : Math.round((delivered / (delivered + failed)) * 10_000) / 10_000;
 }

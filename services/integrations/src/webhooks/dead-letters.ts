@@ -1,4 +1,4 @@
-// What dispatchers do not know: events of a newer scheduling, kept until a dispatcher comes that knows them.
+// Events that dispatchers could not read, because a newer scheduling published them. Kept until a newer dispatcher reads them.
 import type { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import type {
   DeadLetter,
@@ -32,7 +32,7 @@ import {
 } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 
-/** Kept under this name, beside what services could not apply. */
+/** Consumer name of these letters in the table that also holds integrations' own dead letters. */
 const CONSUMER = 'webhook-dispatcher';
 const KEPT_DAYS = 14;
 const LOOK_MS = 60_000;
@@ -41,7 +41,7 @@ const MOST_LISTED = 1000;
 
 export async function setAside({ database, log }: Context, { letters }: SetAsideRequest): Promise<SetAsideResponse> {
   await database.transaction(async (tx) => {
-    // One at a time, so that numbers grow in the order in which they can be read: whoever reads on misses none.
+    // One transaction at a time, so that ids become visible in order and a reader that continues after an id misses none.
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
     for (const letter of letters) await storeDeadLetter(tx, CONSUMER, deadLetterOf(eventOf(letter)), storable(letter.reason));
   });
@@ -57,12 +57,12 @@ export async function readDeadLetters({ database }: Context, { after }: ReadDead
   return { letters: found.map(({ id, event, reason }) => letterOf(id, event, reason)) };
 }
 
-/** In the transaction that stores them as events. */
+/** Deletes dead letters, in the transaction that stores them as events. */
 export async function resume(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await deleteDeadLetters(tx, CONSUMER, ids);
 }
 
-/** What operators see of them, together with what integrations' own subscriber has set aside; dispatchers take theirs up by themselves. */
+/** Lists these dead letters together with those of integrations' own subscriber. Retries only the latter: dispatchers retry theirs by themselves. */
 export function deadLetterHandlers(database: Database, subscriber: Subscriber, group: string): Handlers<typeof ParkingServiceService> {
   return {
     async listParkedEvents({ limit }) {
@@ -80,7 +80,7 @@ export function deadLetterHandlers(database: Database, subscriber: Subscriber, g
   };
 }
 
-/** Drops what no dispatcher has known for 14 days, and counts the rest. */
+/** Deletes dead letters older than 14 days, and counts the rest. */
 export function deadLetters(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const gauge = metrics.gauge('webhook_dead_letters', 'Events that no webhook dispatcher has known yet', []);
   let failures = 0;
@@ -132,7 +132,7 @@ function eventOf({
   };
 }
 
-/** Whatever it was, it must not be lost for its text. */
+/** Replaces what PostgreSQL cannot store, so that no event is lost because of its text. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

@@ -1,4 +1,4 @@
-// Reading the log of an endpoint.
+// Reading the deliveries of an endpoint.
 import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { DeliveryProgress } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
@@ -29,7 +29,7 @@ interface Row {
   request_id: string | null;
 }
 
-/** Of a delivery and its attempts: a report stores an attempt together with the time of the next. */
+/** Reads a delivery and its attempts in one snapshot, because a report stores an attempt together with the time of the next. */
 const ONE_MOMENT = { isolation: 'REPEATABLE READ', readOnly: true } as const;
 
 async function list({ database }: Context, request: wire.ListWebhookDeliveriesRequest): Promise<wire.ListWebhookDeliveriesResponse> {
@@ -99,14 +99,14 @@ async function attempts({ database }: Context, request: wire.ListWebhookDelivery
   return await listAttempts(own, delivery_id, limit, request.collection?.after ?? new Uint8Array());
 }
 
-/** As DeliveryProgress says it. */
+/** SQL for DeliveryProgress. */
 const PROGRESS = `case d.state when 'PENDING' then case when d.attempts > 0 then 'RETRYING' else 'PENDING' end when 'SUCCEEDED' then 'DELIVERED' else d.state end`;
 
-/** When it is tried next: what users have just asked for goes past the circuit, and what has begun was due when it began. */
+/** SQL for the time of the next attempt. Probes ignore the circuit, and a leased delivery was due when it was leased. */
 const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failures = 0) then q.due_at
   else greatest(q.due_at, e.resume_at, e.circuit_open_until) end`;
 
-/** $3 is how many bytes of the body are read. */
+/** $3 is the number of bytes to read of a body. */
 async function select(db: Queryable, where: string, values: unknown[]): Promise<Row[]> {
   const { rows } = await db.query<Row>({
     text: `select d.id, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,

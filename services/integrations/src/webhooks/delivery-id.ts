@@ -1,6 +1,6 @@
-// Identifiers of deliveries: the event's time in milliseconds (48 bits), then a hash of event and endpoint. The same
-// event and endpoint always give the same id, which makes fan-out idempotent; the id tells the log's partition; and ids
-// order deliveries by the time of their events. A UUID of version 8 (RFC 9562).
+// Delivery ids: UUIDs of version 8 (RFC 9562) with the event's time in ms (48 bits) and a hash of event and endpoint.
+// The same event and endpoint always have the same id, which makes fan-out idempotent. Ids determine the log's partition and sort
+// deliveries by event time.
 import { hash } from 'node:crypto';
 import { formatDate } from '@truckroll/contract';
 
@@ -16,17 +16,17 @@ export function deliveryId(occurredAt: number, eventId: string, endpointId: stri
   return `${time.slice(0, 8)}-${time.slice(8)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
 }
 
-/** When its event happened, to the millisecond. Microseconds. */
+/** Time of the delivery's event in microseconds, rounded down to a millisecond. */
 export function timeOfDelivery(id: string): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16) * 1000;
 }
 
-/** Day of the partition, in UTC, `2026-03-01`. Any UUID has one; of ids that are not ours it holds nothing. */
+/** UTC day of the partition, such as `2026-03-01`. Any UUID has one, even if it is not a delivery's. */
 export function dayOfDelivery(id: string): string {
   return dayOf(timeOfDelivery(id));
 }
 
-/** `occurredAt` in microseconds. Days that no database can hold are the last one that can. */
+/** `occurredAt` in microseconds. Limits the day to MOST_DAYS, because later ones have five-digit years. */
 export function dayOf(occurredAt: number): string {
   return formatDate(Math.min(Math.floor(occurredAt / 1000 / DAY_MS), MOST_DAYS));
 }

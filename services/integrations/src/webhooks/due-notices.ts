@@ -1,4 +1,4 @@
-// DeliveryService.WatchDue: telling dispatchers of what users ask for, whichever replica of this service was asked.
+// DeliveryService.WatchDue: notifies dispatchers of deliveries that users request at any replica of this service.
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { logOutage, type BackgroundPart, type CallContext, type Database, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
 import { checked } from '../requests.ts';
@@ -8,8 +8,8 @@ const CHANNEL = 'webhooks_due';
 const RECONNECT_MS = 500;
 
 /**
- * Notifies every dispatcher, after the commit, that something is due which no answer of Lease, FanOut or Report names.
- * Where the notification is lost, dispatchers find it at their next poll, within 2 s.
+ * Notifies every dispatcher, after the commit, of due deliveries that no response of Lease, FanOut or Report reveals. If the
+ * notification is lost, dispatchers find them at their next poll, within 2 s.
  */
 export function notifyDue(tx: Transaction): void {
   tx.notify(`${schema.schema}_${CHANNEL}`);
@@ -29,12 +29,12 @@ export async function* watchDue({ notices, stopping }: Notices, request: WatchDu
 export interface DueNoticesOptions {
   readonly database: Database;
   readonly schema: string;
-  /** Told on the same connection, by channel without the schema: called at each notice, and when some may have been missed. */
+  /** Other channels (without the schema) to listen to on the same connection. Called at each notice, and when one may have been missed. */
   readonly others?: Readonly<Record<string, () => void>>;
   readonly log: Logger;
 }
 
-/** Hears what other replicas tell, and passes it on. While it cannot hear, dispatchers are told to look again and again. */
+/** Receives notices from all replicas and passes them to dispatchers. While disconnected, wakes dispatchers at every attempt to reconnect. */
 export class DueNotices implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #database: Database;
@@ -53,12 +53,12 @@ export class DueNotices implements BackgroundPart {
     this.#log = log;
   }
 
-  /** Whether notices come, as far as is known. */
+  /** Whether the connection that receives notices is up, as far as is known. */
   get hears(): boolean {
     return this.#hears;
   }
 
-  /** Nobody waits for it: calls are served meanwhile. */
+  /** Never rejects: retries in the background. */
   async start(): Promise<void> {
     try {
       const session = await this.#database.session();
@@ -67,7 +67,7 @@ export class DueNotices implements BackgroundPart {
       for (const channel of this.#channels.keys()) await session.query({ text: `listen "${channel}"` });
       this.#failures = 0;
       this.#hears = true;
-      // What was told in between was not heard.
+      // Notices sent while disconnected were missed.
       for (const action of this.#channels.values()) action();
       void session.ended.then(() => this.#lost());
     } catch (error) {
@@ -83,7 +83,7 @@ export class DueNotices implements BackgroundPart {
     await this.#session?.close();
   }
 
-  /** Yields at once, and then whenever something was told since it last did; ends when aborted. */
+  /** Yields at once, and then whenever there were notices since the last time. Ends when aborted. */
   async *watch(signal: AbortSignal): AsyncGenerator<WatchDueResponse> {
     let rung = true;
     let heard = Promise.withResolvers<void>();

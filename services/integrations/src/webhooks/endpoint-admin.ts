@@ -1,4 +1,4 @@
-// Endpoints of all companies, as operators see them.
+// Lists the endpoints of all companies for operators.
 import { ApiError, now } from '@truckroll/contract';
 import type { EndpointAccount, ListEndpointsRequest, ListEndpointsResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
@@ -9,7 +9,7 @@ import { checked } from '../requests.ts';
 import { readHealth } from './health-report.ts';
 import { selectStandings, stateOf, type Standing } from './standing.ts';
 
-/** Worst first; between failing and degraded come those that we disabled, last those that users did. */
+/** Worst first. DISABLED here means disabled by us; endpoints disabled by users come last. */
 const ORDER: readonly WebhookHealthState[] = [
   WebhookHealthState.FAILING,
   WebhookHealthState.DISABLED,
@@ -18,7 +18,7 @@ const ORDER: readonly WebhookHealthState[] = [
   WebhookHealthState.IDLE,
 ];
 
-/** A place in the list: how bad, since when it fails (microseconds), id. */
+/** Sort key in the list. `since` is the start of failure in microseconds. */
 type Place = readonly [rank: number, since: number, id: string];
 
 async function list({ database }: Context, request: ListEndpointsRequest): Promise<ListEndpointsResponse> {
@@ -60,12 +60,11 @@ function placeFrom(bytes: Uint8Array): Place {
     const [rank, since, id] = JSON.parse(Buffer.from(bytes).toString()) as unknown[];
     if (typeof rank === 'number' && typeof since === 'number' && typeof id === 'string') return [rank, since, id];
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ApiError('INVALID_CURSOR', 'Give `after` as the page before it did, or leave it empty.');
 }
 
-/** In the order of the standings. */
 async function describe(database: Database, standings: readonly Standing[]): Promise<EndpointAccount[]> {
   const [health, { rows }] = await Promise.all([
     readHealth(database, standings),

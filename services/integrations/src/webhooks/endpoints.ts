@@ -1,4 +1,3 @@
-// Endpoints in the database.
 import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
@@ -25,7 +24,7 @@ interface Row extends CreatorRow {
 
 export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
 
-/** The company's endpoints, oldest first; or the one with that id. */
+/** The company's endpoints, oldest first, or the one with the id. */
 export async function selectEndpoints(db: Queryable, companyId: string, id: string | null = null): Promise<Webhook[]> {
   const read = db.query<Row>({
     name: 'select_webhooks',
@@ -40,7 +39,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
   });
   const standings = selectStandings(db, companyId, id);
   const [{ rows }, health] = await Promise.all([read, standings.then((found) => readHealth(db, found))]);
-  // One that was deleted meanwhile is not there any more.
+  // Drops endpoints that were deleted between the two statements.
   return rows
     .filter(({ id: each }) => health.has(each))
     .map((row) => ({
@@ -60,7 +59,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
     }));
 }
 
-/** Errors: 404. */
+/** Throws 404. */
 export async function requireEndpoint(db: Queryable, companyId: string, id: string): Promise<void> {
   const { rowCount } = await db.query({
     name: 'find_webhook',
@@ -70,16 +69,16 @@ export async function requireEndpoint(db: Queryable, companyId: string, id: stri
   if (rowCount === 0) throw noEndpoint();
 }
 
-/** Errors: 404. */
+/** Throws 404. */
 export async function selectEndpoint(db: Queryable, companyId: string, id: string): Promise<Webhook> {
   const [endpoint] = await selectEndpoints(db, companyId, id);
   if (endpoint === undefined) throw noEndpoint();
   return endpoint;
 }
 
-/** Errors: 409 where the company has as many as it may. One of a company at a time until the transaction ends. */
+/** Throws 409 if the company has reached its limit of endpoints. Locks the company until the transaction ends. */
 export async function requireRoom(tx: Transaction, companyId: string): Promise<void> {
-  // Counted by a statement of its own: it sees what whoever held the lock before has committed.
+  // Counts in a separate statement, so that it sees what the previous holder of the lock has committed.
   const { rows } = await tx.query<{ most: number }>({
     name: 'lock_webhook_limit',
     text: 'select webhook_endpoint_limit as most from companies where id = $1 for no key update',
@@ -106,7 +105,7 @@ export interface NewEndpoint {
   url: string;
   eventTypes: readonly string[];
   enabled: boolean;
-  /** Sealed. */
+  /** Encrypted. */
   secret: Buffer;
 }
 
@@ -123,7 +122,7 @@ export interface HeldEndpoint {
   secret: Buffer;
 }
 
-/** The endpoint, locked until the transaction ends. Errors: 404. */
+/** Locks the endpoint until the transaction ends. Throws 404. */
 export async function lockEndpoint(tx: Transaction, companyId: string, id: string): Promise<HeldEndpoint> {
   const { rows } = await tx.query<HeldEndpoint>({
     name: 'lock_webhook',
@@ -141,7 +140,7 @@ export interface EndpointChange {
   enabled: boolean | null;
 }
 
-/** What is null stays. Being enabled, or sent elsewhere, is a new start: what went wrong before is forgotten. */
+/** Null keeps the value. Enabling an endpoint or changing its URL clears its failure and slow-downs. */
 export async function updateEndpoint(tx: Transaction, companyId: string, id: string, change: EndpointChange): Promise<void> {
   const { name, url, eventTypes, enabled } = change;
   await tx.query({
@@ -160,7 +159,7 @@ export async function markDeleted(tx: Transaction, companyId: string, id: string
   for (const table of ['webhook_queue', 'webhook_recoveries']) await tx.query({ text: `delete from ${table} where endpoint_id = $1`, values: [id] });
 }
 
-/** The secret of before goes on being signed with until then. */
+/** The old secret stays valid until `previousUntil`, in microseconds since 1970. */
 export async function replaceSecret(tx: Transaction, companyId: string, id: string, secret: Buffer, previousUntil: number): Promise<void> {
   await tx.query({
     name: 'rotate_webhook_secret',

@@ -1,4 +1,4 @@
-// What endpoints can subscribe to (api.md, Events).
+// Event types that endpoints can subscribe to (api.md, Events).
 import { exampleRecord, publicEvents } from '@truckroll/contract';
 import type { WebhookEventType } from '@truckroll/contract/gen/integrations/v1/webhooks';
 

@@ -1,4 +1,4 @@
-// DeliveryService.FanOut: public events into deliveries, one for each endpoint that subscribes to them.
+// DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
@@ -24,7 +24,7 @@ interface Subscriber extends Borrowable {
 
 export interface NewDelivery extends Lendable {
   event: PublicEvent;
-  /** Sent also while the endpoint is disabled. */
+  /** Sent even while the endpoint is disabled. */
   forced: boolean;
 }
 
@@ -63,9 +63,9 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
 }
 
 /**
- * They stay enabled or disabled until the transaction ends: nothing is queued behind the back of whoever disables one. Each
- * with how many more of its deliveries may be in flight; none where others wait, which go first, and none of any while
- * another worker is being lent to: that one is not waited for.
+ * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. Returns each with the number of
+ * its deliveries that may be leased now: 0 if others are due already, which go first. If another worker holds the lease lock, the number
+ * is 0 for all, because storing events must not wait for it.
  */
 async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
   const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
@@ -98,7 +98,7 @@ export interface Stored {
   state: DeliveryState;
   endpoint_id: string;
   event_id: string;
-  /** Null where it is not lent. */
+  /** Null if it is not leased. */
   lease_token: string | null;
   leased_until: number | null;
 }
@@ -130,13 +130,16 @@ function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], o
   });
 }
 
-/** To a worker, some of what is stored. */
+/** The stored deliveries that are leased to a worker at once. */
 export interface Lent {
   worker: string;
   deliveries: ReadonlySet<NewDelivery>;
 }
 
-/** Stores what is not there yet, and queues what is PENDING, or lends it. Partitions must exist. The second one answers with what was new, each as Stored. */
+/**
+ * Statements that store new deliveries, and queue or lease those that are PENDING. Partitions must exist. The second statement
+ * returns the new ones as Stored.
+ */
 export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: Lent): Statement[] {
   if (deliveries.length === 0) return [];
   const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));

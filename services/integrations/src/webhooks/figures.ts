@@ -1,12 +1,11 @@
-// What operators see of webhooks: how much waits, since when, and how endpoints fare; of the whole system, never of a company.
+// Metrics of the webhook backlog and of endpoints' health, for the whole system and never by company.
 import { logOutage, pause, type BackgroundPart, type CounterMetric, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { DeliveryState } from './rules.ts';
 
 const EVERY_MS = 10_000;
-/** A look at a long queue is dear: the next one waits so many times as long as it took. */
+/** Minimum ratio of the pause to the duration of a measurement, which is expensive for a long queue. */
 const DEAR = 20;
 
-/** Deliveries by the state that they came to. */
 export type DeliveryCounter = CounterMetric<'state'>;
 
 export function deliveryCounter(metrics: Metrics): DeliveryCounter {

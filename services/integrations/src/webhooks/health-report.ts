@@ -1,4 +1,4 @@
-// Telling how endpoints fare (docs/guides/webhooks.md, Health).
+// Reports endpoints' health (docs/guides/webhooks.md, Health).
 import { formatInstant, now } from '@truckroll/contract';
 import { WebhookCircuitState, type WebhookHealth, type WebhookHealthBucket } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Queryable } from '@truckroll/service-kit';
@@ -7,11 +7,11 @@ import { timeOfDelivery } from './delivery-id.ts';
 import { stateOf, type Standing } from './standing.ts';
 
 const MINUTE = 60_000_000;
-/** Counting what waits ends there. */
+/** Upper limit of the reported backlog. */
 const MOST_COUNTED = 10_000;
 const HOURS: Span = { minutes: 60, buckets: 24 };
 
-/** Stretches of time of the same length, of which the last is running. */
+/** Consecutive periods of the same length. The last one is still running. */
 export interface Span {
   readonly minutes: number;
   readonly buckets: number;
@@ -29,7 +29,7 @@ interface Backlog {
   last_success_at: number | null;
 }
 
-/** By the endpoint's id. */
+/** Health by endpoint id. */
 export async function readHealth(db: Queryable, standings: readonly Standing[], at = now()): Promise<Map<string, WebhookHealth>> {
   const [counts, backlogs] = await Promise.all([selectCounts(db, standings, sinceOf(HOURS, at)), selectBacklogs(db, standings)]);
   const countsOf = Map.groupBy(counts, ({ endpoint_id: id }) => id);
@@ -65,7 +65,7 @@ export function figuresOf(counts: Counts) {
   return { delivered, failed, success_rate: successRate(counts), p50_ms: quantile(counts, 0.5), p95_ms: quantile(counts, 0.95) };
 }
 
-/** When the first bucket begins; the running one is the last. */
+/** Start of the first bucket, in microseconds since 1970. */
 export function sinceOf({ minutes, buckets }: Span, at: number): number {
   return startOf(at, minutes) - (buckets - 1) * minutes * MINUTE;
 }
@@ -75,7 +75,7 @@ export function seriesOf(rows: readonly CountsAt[], { minutes, buckets }: Span, 
   const all = Array.from({ length: buckets }, () => noCounts());
   const sum = noCounts();
   for (const row of rows) {
-    // A minute may have begun since the first bucket was chosen.
+    // A new period may have begun since `at`.
     add(all[Math.min(Math.floor((row.at - since) / (minutes * MINUTE)), buckets - 1)] as Counts, row);
     add(sum, row);
   }
@@ -99,7 +99,7 @@ export async function selectCounts(db: Queryable, of: readonly Standing[], since
   return rows;
 }
 
-/** What waits in the queue, and when each endpoint last took something. */
+/** Backlog and last success of each endpoint. */
 async function selectBacklogs(db: Queryable, of: readonly Standing[]): Promise<Map<string, Backlog>> {
   const { rows } = await db.query<Backlog>({
     name: 'select_webhook_backlogs',

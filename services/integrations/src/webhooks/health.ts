@@ -1,4 +1,4 @@
-// Storing how an endpoint fares, and what happens when it is disabled.
+// Stores an endpoint's health, and disables endpoints.
 import { formatInstant } from '@truckroll/contract';
 import { queued } from '@truckroll/mail';
 import type { Transaction } from '@truckroll/service-kit';
@@ -10,14 +10,14 @@ interface Endpoint {
   readonly endpoint_id: string;
 }
 
-/** Most attempts change nothing, and then the endpoint's row is left alone. `at` is when the attempt ended. */
+/** Stores a change of health; most attempts cause none. `at` is the end of the attempt, in microseconds since 1970. */
 export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: HealthChange, at: number): Promise<void> {
   const { company_id, endpoint_id } = endpoint;
   const { failingSince, slowdowns, resumeAt, circuitOpenUntil, disable } = change;
   if (failingSince !== undefined) {
     await tx.query({
       name: 'note_webhook_failing',
-      // Of several first failures the earliest counts; a success ends what began before it.
+      // The earliest of several concurrent first failures counts.
       text: `update webhook_endpoints set failing_since = case when $3::timestamptz is null then null else least(failing_since, $3) end
         where company_id = $1 and id = $2`,
       values: [company_id, endpoint_id, failingSince === null ? null : formatInstant(failingSince)],
@@ -63,8 +63,8 @@ async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint
 }
 
 /**
- * Takes what waits out of the queue and keeps it as SKIPPED. What is under way is left to its report, what a user asked
- * for is still sent.
+ * Removes waiting deliveries from the queue and marks them SKIPPED. Leased deliveries are left to their reports, and deliveries that a
+ * user requested are still sent.
  */
 export async function skipQueued(tx: Transaction, companyId: string, endpointId: string): Promise<void> {
   await tx.query({

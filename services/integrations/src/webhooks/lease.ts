@@ -1,4 +1,4 @@
-// DeliveryService.Lease: deliveries that are due, lent to one worker for a time.
+// DeliveryService.Lease: leases due deliveries to a worker for a limited time.
 import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Database, type Transaction } from '@truckroll/service-kit';
@@ -8,22 +8,23 @@ import { checked } from '../requests.ts';
 const { uuid } = binaryArrays;
 
 /**
- * An exchange may take 15 s, one behind another as much again; the rest is for reporting while we are away. What was lent
- * to a worker that was killed is due again long before: see workers.ts.
+ * Covers an exchange of 15 s, another one that it waits for, and reporting while this service is down. The leases of a killed worker end
+ * much earlier: see workers.ts.
  */
 export const LEASE = `interval '40 seconds'`;
-/** Of the database, as are all times in the queue. Statements are sent together, so each has its own. */
+/** Current time in the queue's statements. Each has its own, because statements of a transaction are pipelined. */
 export const NOW = 'statement_timestamp()';
-/** One lease at a time, or two workers that ask at once would each get an endpoint's whole share. */
+/** Serialises leasing: otherwise two concurrent workers could each get all of an endpoint's slots. */
 export const LEASE_LOCK = `hashtextextended('webhook lease in ' || current_schema(), 0)`;
-/** Of webhook_queue q, what may be lent because a user has just asked for it; what it is tried again by is not. */
+/** Condition on webhook_queue (alias q): requested by a user, not leased, and not yet failed. Retries of a probe are normal deliveries. */
 const IS_PROBE = 'q.forced and q.failures = 0 and q.leased_until is null';
 /**
- * Of webhook_queue q and its endpoint e, what of the endpoint's share is taken: what is lent but for what it has received already, by the parameter of those.
- * One that is to be spared gets the next when the attempt before it is stored.
+ * Condition on webhook_queue (alias q) and its endpoint (alias e): the delivery takes one of the endpoint's slots. Those are leased
+ * deliveries, excluding those the endpoint has already accepted (the parameter `taken`). A slowed-down endpoint's slot stays taken until
+ * the attempt is stored.
  */
 export const inFlight = (taken: string): string => `q.leased_until is not null and (e.slowdowns > 0 or q.delivery_id <> all(${taken}::uuid[]))`;
-/** One answer stays below what a channel carries. Bytes. */
+/** Maximum size of the bodies in one response, in bytes, to stay below the limit of a gRPC message. */
 const MOST_BYTES = 8_000_000;
 
 interface Row {
@@ -48,7 +49,7 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
   const asked = checked('LeaseRequest', request);
   if (await isEmpty(database)) return { deliveries: [], next_due_at: null };
   const { rows, nextDueAt } = await database.transaction(async (tx) => {
-    // Sent together.
+    // Pipelined.
     const lock = tx.query({ name: 'lock_webhook_leases', text: `select pg_advisory_xact_lock(${LEASE_LOCK})` });
     const [, , taken, next] = await Promise.all([lock, freeExpired(tx), take(tx, asked), nextDue(tx)]);
     const fitting = await withinSize(tx, taken);
@@ -76,13 +77,13 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
   };
 }
 
-/** Of the queue. Dispatchers ask from time to time also where nobody has sent anything for hours. */
+/** A cheap check, because dispatchers poll even when nothing was sent for hours. */
 async function isEmpty(database: Database): Promise<boolean> {
   const { rows } = await database.query<{ empty: boolean }>({ name: 'webhook_queue_is_empty', text: 'select not exists (select from webhook_queue) as empty' });
   return rows[0]?.empty === true;
 }
 
-/** Opens each endpoint's secrets once. */
+/** Decrypts each endpoint's secrets once. */
 export function opener(secrets: Context['secrets']): (endpointId: string, sealed: { secret: Buffer; previous_secret: Buffer | null }) => Buffer[] {
   const opened = new Map<string, Buffer[]>();
   return (endpointId, { secret, previous_secret: previous }) => {
@@ -96,8 +97,8 @@ export function opener(secrets: Context['secrets']): (endpointId: string, sealed
 }
 
 /**
- * Leases that nobody has reported are over: what was lent is due again, or kept as SKIPPED where its endpoint was disabled
- * meanwhile. Tokens stay, for reports that come late.
+ * Ends expired leases: their deliveries are due again, or SKIPPED if the endpoint was disabled since. Keeps the lease tokens for late
+ * reports.
  */
 async function freeExpired(tx: Transaction): Promise<void> {
   await tx.query({
@@ -113,12 +114,13 @@ async function freeExpired(tx: Transaction): Promise<void> {
 }
 
 /**
- * Goes round the endpoints that have something due, so that the cost of one is the same however much waits for it or for
- * the others; each gives its first due ones. Of each company the batch takes first ones of its endpoints before second
- * ones, and of all companies as many in turn: who has more endpoints gets no more than others while there is less room
- * than is due. Probes are what users have just asked for: they go first, past circuits and slow-downs, and one of them even
- * where an endpoint has all its share in flight. What is lent is looked up in the log by its keys, which `limit` sees to, whatever the planner
- * makes of a log that is young.
+ * Leases due deliveries. Steps from endpoint to endpoint by index, so that the cost per endpoint does not depend on the backlog.
+ *
+ * - A company's batch takes the first delivery of each of its endpoints before any second one, and companies take turns: one with more
+ *   endpoints gets no more than others while slots are scarce.
+ * - Probes (deliveries that users just requested) go first and ignore circuits and slow-downs. One of them goes even if all of
+ *   its endpoint's slots are taken.
+ * - `limit` makes PostgreSQL look up the leased deliveries by key, even if it planned the statement for a small partition.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({
@@ -193,7 +195,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   return rows;
 }
 
-/** Large events go out in several answers: what does not fit is given back at once. */
+/** Releases the deliveries that do not fit in one response. The next request gets them. */
 async function withinSize(tx: Transaction, rows: readonly Row[]): Promise<Row[]> {
   let size = 0;
   const fitting = rows.filter((row, index) => (size += row.body.length) <= MOST_BYTES || index === 0);

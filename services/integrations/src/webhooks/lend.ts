@@ -1,15 +1,13 @@
-// Which of the deliveries that are being stored go to the worker at once, instead of waiting to be looked for.
+// Chooses the new deliveries that are leased to the worker when they are stored.
 import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { DeliveryState } from './rules.ts';
 
-/** An endpoint, as far as lending goes. */
 export interface Borrowable {
   id: string;
-  /** How many more of its deliveries may be in flight; 0 or less for none. */
+  /** Free slots of the endpoint; may be negative. */
   room: number;
 }
 
-/** A delivery that is about to be stored, as far as lending goes. */
 export interface Lendable {
   event: { company_id: string; subject: string };
   endpointId: string;
@@ -17,8 +15,8 @@ export interface Lendable {
 }
 
 /**
- * As Lease would choose among what is new: of each subject the first one, of each endpoint and company no more than there is
- * room for, and first ones of companies before second ones.
+ * Chooses among new deliveries as Lease would: only the first of each subject, within the free slots of endpoint and company, and
+ * companies take turns.
  */
 export function lendable<D extends Lendable>(deliveries: readonly D[], endpoints: readonly Borrowable[], asked: LeaseRequest): Set<D> {
   const excluded = new Set(asked.excluded_endpoint_ids);

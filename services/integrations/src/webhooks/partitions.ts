@@ -1,4 +1,4 @@
-// The log's partitions: one for each UTC day, made when something of that day is stored, dropped after 30 days.
+// Partitions of the webhook log: one per UTC day, created when something of that day is stored and dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
 import { PeriodicTask, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 
@@ -6,10 +6,10 @@ export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;
 const EVERY_MS = 3_600_000;
 const TABLES = ['webhook_events', 'webhook_deliveries', 'webhook_attempts'];
-/** Days to come for which partitions are ready, so that no event waits for one at midnight. */
+/** Number of future days with partitions, so that no event waits for one at midnight. */
 const AHEAD = 2;
 
-/** The oldest day that is kept, `2026-03-01`. */
+/** The oldest day that is kept, such as `2026-03-01`. */
 export function oldestDay(at = now()): string {
   return formatDate(Math.floor(at / DAY) - KEPT_DAYS);
 }
@@ -26,7 +26,7 @@ export class Partitions implements BackgroundPart {
     this.#log = log;
   }
 
-  /** Makes what is missing. Days must not be older than the oldest that is kept. */
+  /** Creates missing partitions. Days must not be before `oldestDay`. */
   async ensure(days: Iterable<string>): Promise<void> {
     const missing = [...new Set(days)].filter((day) => !this.#known.has(day)).toSorted();
     if (missing.length === 0) return;
@@ -37,8 +37,8 @@ export class Partitions implements BackgroundPart {
       const existing = new Set(rows.map(({ name }) => name));
       for (const day of missing.filter((each) => !existing.has(partition('webhook_deliveries', each)))) {
         for (const table of TABLES) {
-          // A date in our own spelling: nothing that needs quoting. Deliveries change once and need room for that in their
-          // page, so that their indexes need no change.
+          // `day` has our own format, so it needs no quoting. Deliveries are updated once, and with free space in their page the update
+          // does not change the indexes.
           const room = table === 'webhook_deliveries' ? ' with (fillfactor = 55)' : '';
           await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)${room}` });
         }
@@ -47,7 +47,7 @@ export class Partitions implements BackgroundPart {
     for (const day of missing) this.#known.add(day);
   }
 
-  /** Drops what is older than is kept, and what was still queued of it. */
+  /** Drops partitions before `oldestDay`, and their deliveries in the queue. */
   async drop(at = now()): Promise<string[]> {
     const oldest = oldestDay(at);
     return await this.#exclusively(async (tx) => {
@@ -84,7 +84,7 @@ export class Partitions implements BackgroundPart {
     }
   }
 
-  /** One replica at a time, others wait. */
+  /** Runs in one replica at a time; others wait. */
   async #exclusively<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return await this.#database.transaction(async (tx) => {
       await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook partitions of ' || current_schema(), 0))` });

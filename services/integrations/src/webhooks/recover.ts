@@ -1,4 +1,4 @@
-// WebhookService.RecoverWebhook: asking for what was skipped or given up to be queued again.
+// WebhookService.RecoverWebhook: queues skipped and failed deliveries again.
 import { checkRecoveryRange, formatInstant, now, refuseBroken } from '@truckroll/contract';
 import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Context } from '../context.ts';
@@ -8,15 +8,15 @@ import { lockEndpoint } from './endpoints.ts';
 import { MOST_AT_ONCE, RECOVERABLE, WITHIN, queueSome, valuesOf } from './recovery.ts';
 
 /**
- * Oldest first, with a fresh schedule, in order per subject as when they were new. What one transaction should not hold
- * goes on by itself; asking again tells how far it is.
+ * Queues oldest first, with a new retry schedule and in order per subject. A large recovery continues in the background; calling again
+ * returns how many remain.
  */
 export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpoint_id, since } = checked('RecoverWebhookRequest', request);
   const at = now();
   refuseBroken(checkRecoveryRange(request, at));
-  // What happens from now on is not to be recovered for ever.
+  // Limited to the present, so that the recovery ends.
   const range = { company_id, endpoint_id, since, until: Math.min(request.until ?? at, at) };
   const queued = await database.transaction(
     async (tx) => {
@@ -37,7 +37,7 @@ export async function recover({ database, recoveries }: Context, request: Recove
   );
   if (queued < MOST_AT_ONCE) return { data: { queued, remaining: 0 } };
   recoveries.look();
-  // Counted without the lock, for which new events of the company wait.
+  // Counts without the endpoint's lock, because new events of the company wait for it.
   const { rows } = await database.query<{ count: number }>({
     name: 'count_unrecovered_deliveries',
     text: `select count(*) from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}`,

@@ -1,10 +1,10 @@
 import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { recoverSome } from './recovery.ts';
 
-/** Between looks for what other replicas began or left behind. */
+/** Poll interval in ms for recoveries that other replicas began or left behind. */
 const LOOK_MS = 5000;
 
-/** Goes on with recoveries whose calls were answered. */
+/** Continues recoveries in the background after their calls were answered. */
 export class Recoveries implements BackgroundPart {
   readonly name = 'webhook recoveries';
   readonly #database: Database;
@@ -21,12 +21,12 @@ export class Recoveries implements BackgroundPart {
     this.#looks.start();
   }
 
-  /** Ends after the transaction that is under way; the next process goes on. */
+  /** Finishes the current transaction; the next process continues. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
 
-  /** There is something to do: call after a commit. */
+  /** Call after committing a new recovery. */
   look(): void {
     this.#looks.now();
   }

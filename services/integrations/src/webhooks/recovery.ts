@@ -1,15 +1,15 @@
-// Queueing again what was skipped or given up, a transaction at a time.
+// Queues skipped and failed deliveries again, one transaction at a time.
 import { TEST_EVENT, formatInstant } from '@truckroll/contract';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import { dayOf } from './delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { oldestDay } from './partitions.ts';
 
-/** Queued by a call itself, and then by each transaction; the answer tells what remains. */
+/** Maximum deliveries queued by one transaction. */
 export const MOST_AT_ONCE = 2000;
 export const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and d.event_type <> '${TEST_EVENT}'`;
 
-/** An endpoint and a time, from `since` until before `until`. Microseconds. */
+/** An endpoint and a period from `since` to before `until`, in microseconds since 1970. */
 interface Range {
   company_id: string;
   endpoint_id: string;
@@ -17,14 +17,14 @@ interface Range {
   until: number;
 }
 
-/** Queues the next ones of any recovery that goes on. False where there is none, or others are at all of them. */
+/** Queues the next deliveries of any unfinished recovery. False if there is none, or other replicas are working on all of them. */
 export async function recoverSome(database: Database): Promise<boolean> {
   const {
     rows: [found],
   } = await database.query<{ any: boolean }>({ name: 'any_webhook_recovery', text: 'select exists (select from webhook_recoveries) as any' });
   if (found?.any !== true) return false;
   return await database.transaction(async (tx) => {
-    // Nothing is waited for: whoever changes the endpoint locks it before its recoveries.
+    // Skips locked rows: a change of the endpoint locks it before its recoveries, so waiting could deadlock.
     const { rows } = await tx.query<Range>({
       name: 'next_webhook_recovery',
       text: `select e.company_id, r.endpoint_id, r.since, r.until from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
@@ -49,7 +49,7 @@ export function valuesOf({ company_id, endpoint_id, since, until }: Range): unkn
   return [company_id, endpoint_id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
 }
 
-/** Queues the next ones of a range: how many those were, MOST_AT_ONCE where there may be more. Called under the endpoint's lock. */
+/** Queues the next deliveries of a range and returns their number; MOST_AT_ONCE means that there may be more. Requires the endpoint's lock. */
 export async function queueSome(tx: Transaction, range: Range): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'recover_webhook_deliveries',

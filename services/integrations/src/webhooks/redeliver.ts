@@ -1,4 +1,4 @@
-// Single deliveries that a user wants repeated, one or several at once.
+// Sends deliveries again at a user's request, one or several at once.
 import { ApiError } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import {
@@ -17,7 +17,7 @@ import { dayOfDelivery } from './delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { lockEndpoint } from './endpoints.ts';
 
-/** Of one delivery: each begins a schedule of up to ten attempts, of which everything is kept. */
+/** Maximum redeliveries of one delivery: each may add ten attempts to the log. */
 const MOST_REDELIVERIES = 20;
 const NOT_FOUND = 'The endpoint has no such delivery: they are kept for 30 days.';
 const LIMIT_REACHED = `This delivery was asked for again ${MOST_REDELIVERIES} times, as often as it may be. Its body is in the log, should you still need it.`;
@@ -25,11 +25,11 @@ const LIMIT_REACHED = `This delivery was asked for again ${MOST_REDELIVERIES} ti
 interface Queued {
   id: string;
   event_id: string;
-  /** Whether it may be made again, and is. */
+  /** False if the limit is reached. */
   queued: boolean;
 }
 
-/** One delivery, whatever became of it; with a fresh schedule. Errors: 404; 409 where it was made again often enough. */
+/** Sends one delivery again, whatever its state, with a new retry schedule. Throws 404, or 409 at the limit. */
 export async function redeliver({ database }: Context, request: RedeliverWebhookRequest): Promise<RedeliverWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
   const { id, webhook_id: endpointId } = checked('RedeliverWebhookRequest', request);
@@ -69,11 +69,11 @@ export async function redeliverAll({ database }: Context, request: RedeliverWebh
   };
 }
 
-/** By id; those that are not there are missing. Errors: 404 where the endpoint is not there. */
+/** Queues deliveries again. Returns those that exist, by id. Throws 404 if the endpoint does not exist. */
 async function queueAgain(tx: Transaction, companyId: string, endpointId: string, ids: readonly string[]): Promise<Map<string, Queued>> {
   const values = [ids.map(dayOfDelivery), ids, companyId, endpointId];
   const within = 'd.day = g.day and d.id = g.id and d.company_id = $3 and d.endpoint_id = $4';
-  // Deliveries in the order of their ids, then their endpoint, as reports of attempts lock them.
+  // Locks deliveries in the order of their ids and then the endpoint, as reports of attempts do, to avoid deadlocks.
   const { rows } = await tx.query<Queued>({
     name: 'lock_webhooks_to_redeliver',
     text: `select d.id, d.event_id, d.redeliveries < ${MOST_REDELIVERIES} as queued
@@ -81,7 +81,7 @@ async function queueAgain(tx: Transaction, companyId: string, endpointId: string
     values,
   });
   await lockEndpoint(tx, companyId, endpointId);
-  // An attempt that is under way began before this was asked: it is no part of it, and its failure does not put it off.
+  // Takes away the lease of an attempt in flight: it began before the request, so its failure must not delay the redelivery.
   await tx.query({
     name: 'redeliver_webhooks',
     text: `with delivery as (

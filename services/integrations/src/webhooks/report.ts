@@ -1,4 +1,4 @@
-// DeliveryService.Report and ReportAll: attempts, and what follows from them.
+// DeliveryService.Report and ReportAll: store attempts and their consequences.
 import { ApiError } from '@truckroll/contract';
 import type { HttpHeader, ReportAllRequest, ReportAllResponse, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Context } from '../context.ts';
@@ -25,14 +25,14 @@ export async function reportAll({ database, deliveries, log }: Context, request:
   }
   for (const [{ delivery_id: delivery, response_status }, { endpoint_disabled: disabled, lease_lost: lost, status }] of answers) {
     const state = status.replace('DELIVERY_STATUS_', '') as DeliveryState;
-    // While it is PENDING it has come to no other state.
+    // PENDING was counted when the delivery was stored.
     if (!lost && (state === 'SUCCEEDED' || state === 'FAILED' || state === 'SKIPPED')) count(deliveries, state);
     if (disabled) log.info({ delivery, status: response_status }, 'an attempt disabled its webhook endpoint');
   }
   return { answers: attempts.map((attempt) => answers.get(attempt) as ReportResponse) };
 }
 
-/** What strangers sent is stored as far as the database can hold it: no attempt is missing from the log for its text. */
+/** Replaces what PostgreSQL cannot store in texts from endpoints, so that no attempt is missing from the log. */
 function readable(request: ReportRequest): ReportRequest {
   const text = (value: string): string => (PLAIN.test(value) ? value : value.replaceAll('\0', '\uFFFD').toWellFormed());
   const headers = (all: readonly HttpHeader[]): HttpHeader[] => all.map(({ name, value }) => ({ name: text(name), value: text(value) }));
@@ -46,7 +46,7 @@ function readable(request: ReportRequest): ReportRequest {
 
 const PLAIN = /^[\x01-\x7f]*$/;
 
-/** Of one delivery each transaction stores one attempt: the next one builds on what it left. */
+/** Splits attempts so that each transaction has at most one per delivery, because an attempt depends on the result of the previous one. */
 function distinct(attempts: readonly ReportRequest[]): ReportRequest[][] {
   const groups: Map<string, ReportRequest>[] = [];
   for (const attempt of attempts) {

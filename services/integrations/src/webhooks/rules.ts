@@ -1,18 +1,18 @@
-// What follows from an attempt (decisions §7), as functions over values. Times are microseconds.
+// Consequences of an attempt (decisions §7), as pure functions. Times are in microseconds since 1970.
 
 const SECOND = 1_000_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** From the previous failure to the next attempt; the first attempt is made at once. */
+/** Pauses from a failure to the next attempt. The first attempt is made at once. */
 const PAUSES = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
 const JITTER = 0.2;
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 const FAILING_LIMIT = 5 * DAY;
-/** An endpoint that asks to be slowed down gets a second, then two, four … and at most this long between deliveries. */
+/** Maximum pause of a slowed-down endpoint. Pauses start at 1 s and double. */
 const LONGEST_SLOWDOWN = 5 * MINUTE;
-/** One answer must not silence an endpoint for a day: beyond this, Retry-After holds for its delivery only. */
+/** Maximum pause that Retry-After can cause for the endpoint. A longer one applies only to its delivery, so that one answer cannot stop all. */
 const LONGEST_ASKED_SLOWDOWN = HOUR;
 const MOST_SLOWDOWNS = 10;
 
@@ -23,29 +23,29 @@ export type DeliveryState = 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'SKIPPED';
 export type DisabledReason = 'GONE' | 'FAILING';
 
 export interface Outcome {
-  /** Of the answer; undefined where there was none. */
+  /** Undefined if there was no answer. */
   status: number | undefined;
-  /** Whether something went wrong besides the status: the answer broke off. */
+  /** Whether the exchange failed, even if there is a status, such as for an incomplete answer. */
   error: boolean;
   startedAt: number;
   endedAt: number;
-  /** Seconds that Retry-After asked for. */
+  /** Retry-After in seconds. */
   retryAfter: number | undefined;
-  /** Until when the dispatcher holds deliveries back, its circuit being open; 0 while it is closed; undefined where it does not say. */
+  /** Time until which the dispatcher's circuit is open; 0 if it is closed, undefined if the dispatcher did not report it. */
   circuitOpenUntil: number | undefined;
 }
 
 export interface Health {
   enabled: boolean;
-  /** Since when there was nothing but failure. */
+  /** First failure since the last success. */
   failingSince: number | undefined;
   slowdowns: number;
   resumeAt: number | undefined;
-  /** As the dispatcher told that attempted last; past while a circuit is tried. */
+  /** As last reported by a dispatcher; in the past while the circuit is half-open. */
   circuitOpenUntil: number | undefined;
 }
 
-/** What is changed of an endpoint; an empty object leaves its row alone. */
+/** Fields to change; null clears a field. */
 export interface HealthChange {
   failingSince?: number | null;
   slowdowns?: number;
@@ -58,7 +58,7 @@ export function isSuccess({ status, error }: Outcome): boolean {
   return !error && status !== undefined && status >= 200 && status < 300;
 }
 
-/** When to try again after that many failures; undefined after the last. `chance` is a random number in [0, 1). */
+/** Time of the next attempt after `failures` failures; undefined if there is none. `chance` is a random number in [0, 1). */
 export function nextAttemptAt(failures: number, outcome: Outcome, chance: number): number | undefined {
   const pause = PAUSES[failures - 1];
   if (pause === undefined) return undefined;
@@ -67,7 +67,7 @@ export function nextAttemptAt(failures: number, outcome: Outcome, chance: number
   return outcome.endedAt + Math.max(jittered, floor);
 }
 
-/** How an endpoint stands after an attempt. */
+/** Change of an endpoint's health by an attempt. */
 export function healthAfter(health: Health, outcome: Outcome): HealthChange {
   if (isSuccess(outcome)) {
     return {
@@ -90,7 +90,7 @@ function circuitAfter({ circuitOpenUntil }: Health, told: number | undefined): H
 }
 
 function slowdownAfter({ slowdowns, resumeAt }: Health, { status, startedAt, endedAt, retryAfter }: Outcome): HealthChange {
-  // Those that were under way together are one request to slow down, not many.
+  // Answers to exchanges that began before the pause ended count as one request to slow down.
   if (status === undefined || !SLOW_DOWN.has(status) || (resumeAt !== undefined && startedAt < resumeAt)) return {};
   const next = Math.min(slowdowns + 1, MOST_SLOWDOWNS);
   const pause = Math.min(SECOND * 2 ** (next - 1), LONGEST_SLOWDOWN);
@@ -98,7 +98,7 @@ function slowdownAfter({ slowdowns, resumeAt }: Health, { status, startedAt, end
   return { slowdowns: next, resumeAt: endedAt + Math.max(pause, asked) };
 }
 
-/** How it stands once a change is stored. */
+/** Health after a change is stored. */
 export function afterChange(health: Health, change: HealthChange): Health {
   const { failingSince = health.failingSince, slowdowns = health.slowdowns, resumeAt = health.resumeAt, disable } = change;
   const { circuitOpenUntil = health.circuitOpenUntil } = change;
@@ -112,14 +112,14 @@ export function afterChange(health: Health, change: HealthChange): Health {
 }
 
 export interface Standing {
-  /** Failures since it was queued, this attempt not counted. */
+  /** Failures since it was queued, excluding this attempt. */
   failures: number;
   isTest: boolean;
-  /** Of the endpoint, after this attempt. */
+  /** Whether the endpoint is enabled after this attempt. */
   enabled: boolean;
 }
 
-/** Where a delivery goes after an attempt, and when it is tried again where it stays PENDING. */
+/** State of a delivery after an attempt, and the time of the next attempt if it stays PENDING. */
 export function deliveryAfter(standing: Standing, outcome: Outcome, chance: number): { state: DeliveryState; nextAt?: number } {
   if (isSuccess(outcome)) return { state: 'SUCCEEDED' };
   if (standing.isTest) return { state: 'FAILED' };

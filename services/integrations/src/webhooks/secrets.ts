@@ -1,5 +1,5 @@
-// Signing secrets at rest: AES-256-GCM under the first key of WEBHOOK_SECRET_KEYS, opened by whichever key sealed them.
-// Each is bound to its endpoint, so that a row's secret cannot be put into another row.
+// Signing secrets at rest, encrypted with AES-256-GCM under the first key of WEBHOOK_SECRET_KEYS; the other keys can still decrypt.
+// Each secret is bound to its endpoint, so that it cannot be copied to another row.
 import { randomBytes } from 'node:crypto';
 import { seal, sealedBy, unseal, type KeyRing } from '@truckroll/service-kit';
 
@@ -7,7 +7,7 @@ const SECRET_BYTES = 32;
 
 export interface SecretBox {
   seal(endpointId: string, secret: Uint8Array): Buffer;
-  /** Throws where no key of the ring opens it: a key was taken out of WEBHOOK_SECRET_KEYS too early. */
+  /** Throws if no key decrypts it, because one was removed from WEBHOOK_SECRET_KEYS too early. */
   open(endpointId: string, sealed: Buffer): Buffer;
 }
 
@@ -15,7 +15,7 @@ export function newSecret(): Buffer {
   return randomBytes(SECRET_BYTES);
 }
 
-/** As its owner gets to see it, once. */
+/** The form that the integrator sees, once. */
 export function secretText(secret: Buffer): string {
   return `whsec_${secret.toString('base64')}`;
 }

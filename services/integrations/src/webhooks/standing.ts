@@ -1,14 +1,14 @@
-// What an endpoint's health comes to, and what that follows from.
+// The state of an endpoint's health and the data it follows from.
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Queryable } from '@truckroll/service-kit';
 import type { DisabledReason } from './rules.ts';
 
 const MINUTE = 60_000_000;
 const OVERDUE_AFTER = 5 * MINUTE;
-/** Share of the last hour's attempts. */
+/** Minimum share of successful attempts in the last hour for a healthy endpoint. */
 const DEGRADED_BELOW = 0.95;
 
-/** As much of an endpoint as is read of all of them. Times are microseconds. */
+/** Data about an endpoint that its state follows from. Times are in microseconds since 1970. */
 export interface Standing {
   id: string;
   company_id: string;
@@ -20,13 +20,13 @@ export interface Standing {
   /** Attempts of the last hour. */
   delivered: number;
   failed: number;
-  /** Whether anything was attempted within 24 hours. */
+  /** Whether there was an attempt within 24 hours. */
   active: boolean;
-  /** When the first of what waits was, or will be, due; null where nothing waits. */
+  /** Due time of the first waiting delivery, past or future; null if none waits. */
   due_at: number | null;
 }
 
-/** The first that applies, as the contract lists them. */
+/** The first state that applies, in the order of the contract. */
 export function stateOf(standing: Standing, at: number): WebhookHealthState {
   const { enabled, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = standing;
   if (!enabled) return WebhookHealthState.DISABLED;
@@ -37,7 +37,7 @@ export function stateOf(standing: Standing, at: number): WebhookHealthState {
   return active ? WebhookHealthState.HEALTHY : WebhookHealthState.IDLE;
 }
 
-/** Of a company, or of all; of one endpoint, or of all. */
+/** Null selects all companies or all endpoints. */
 export async function selectStandings(db: Queryable, companyId: string | null, id: string | null = null): Promise<Standing[]> {
   const { rows } = await db.query<Standing>({
     name: 'select_webhook_standings',

@@ -1,4 +1,4 @@
-// The management of endpoints under /api/v1 (decisions §7).
+// Management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
 import { ApiError, TEST_EVENT, formatInstant, now, refuseBroken, type JsonProblem } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -18,7 +18,7 @@ import { skipQueued } from './health.ts';
 import { recover } from './recover.ts';
 import { newSecret, secretText } from './secrets.ts';
 
-/** How long the old secret is signed with after a rotation. Microseconds. */
+/** Time for which the old secret stays valid after a rotation, in microseconds. */
 const OVERLAP = 24 * 3_600_000_000;
 
 async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
@@ -59,7 +59,7 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
       const before = await selectEndpoint(tx, companyId, id);
       await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, enabled });
       if (held.enabled && enabled === false) await skipQueued(tx, companyId, id);
-      // What was held back on account of what went wrong before is due.
+      // Deliveries that were held back because of earlier failures are due now.
       if (enabled === true || url !== null) notifyDue(tx);
       const after = await selectEndpoint(tx, companyId, id);
       await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
@@ -91,7 +91,7 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   const timestamp = now();
   const data = { webhook_id: endpointId, message: 'A test: the endpoint receives what Truckroll sends.' };
   const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
-  // A subject of its own, so that it waits for nothing.
+  // The test is its own subject, so that it does not wait for other events.
   const { requestId: request_id, traceparent } = currentRequest() ?? {};
   const event = { id, type: TEST_EVENT, company_id, subject: id, sequence: 1, timestamp, body, request_id, traceparent };
   await partitions.ensure([dayOf(timestamp)]);
@@ -123,7 +123,7 @@ async function listEventTypes(_: Context, request: wire.ListWebhookEventTypesReq
   return { data: [...eventTypes] };
 }
 
-/** Names are resolved, and their addresses judged, when something is sent. */
+/** Checks only the URL itself: host names are resolved and their addresses checked when something is sent. */
 function urlProblems(url: string, targets: Context['targets']): JsonProblem[] {
   try {
     readTarget(url, targets);
@@ -134,7 +134,7 @@ function urlProblems(url: string, targets: Context['targets']): JsonProblem[] {
   }
 }
 
-/** What creation would refuse of an address, for a gateway that refuses the rest of the request. */
+/** Checks a URL as creation would, so that a gateway can report it together with the request's other problems. */
 function checkTarget({ targets }: Context, { url }: wire.CheckWebhookTargetRequest): wire.CheckWebhookTargetResponse {
   return { problem: urlProblems(url, targets)[0]?.message ?? null };
 }

@@ -1,14 +1,14 @@
-// DeliveryService.Renew: which workers are alive. A lease lasts as long as its worker, and no longer than lease.ts allows.
+// DeliveryService.Renew: tracks which workers are alive. A lease ends with its worker, or when its time in lease.ts is over.
 import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
-/** A worker that was silent for as long is gone. It calls once a second. */
+/** Silence after which a worker counts as dead. Workers call once a second. */
 const SILENCE = `interval '4 seconds'`;
 /**
- * Where no worker at all was heard for as long, it was this service or its database that was away: all of them are heard
- * anew before any counts as gone.
+ * Time without a call from any worker after which this service or its database must have been down. All workers then get a new
+ * SILENCE before any counts as dead.
  */
 const OUTAGE = `interval '2 seconds'`;
 
@@ -27,7 +27,7 @@ export async function renew({ database, log }: Context, request: RenewRequest): 
   return {};
 }
 
-/** While nobody is silent and none of them was away, which is nearly always: one statement, and nothing that others wait for. False where it is otherwise. */
+/** The usual case in one statement without locks: no worker is silent and there was no outage. False otherwise. */
 async function heardAmongOthers(database: Database, worker: string): Promise<boolean> {
   const { rowCount } = await database.query({
     name: 'hear_webhook_worker_among_others',
@@ -41,7 +41,7 @@ async function heardAmongOthers(database: Database, worker: string): Promise<boo
   return rowCount === 1;
 }
 
-/** One call at a time, so that the first one after an outage is known to be the first. */
+/** Records a worker's call. Takes a lock, so that the first call after an outage is known to be the first. */
 async function hear(tx: Transaction, worker: string, leaving: boolean): Promise<void> {
   await Promise.all([
     tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook workers in ' || current_schema(), 0))` }),
@@ -67,7 +67,7 @@ async function silentOnes(tx: Transaction): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The next lease finds them over, as those that have run out by themselves. */
+/** Ends the workers' leases. The next Lease handles them as expired. */
 async function endLeases(tx: Transaction, workers: readonly string[]): Promise<void> {
   await tx.query({
     name: 'end_webhook_leases',
