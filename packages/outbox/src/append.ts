@@ -8,7 +8,6 @@ const COLUMNS = 'event_id, topic, key, type, company_id, sequence, payload, trac
 
 /** An event larger than its topic accepts. It is not stored, because it would block every event after it. */
 export class EventTooLarge extends RangeError {
-  /** The event's subject. */
   readonly key: string;
   readonly bytes: number;
   readonly most: number;
@@ -21,10 +20,7 @@ export class EventTooLarge extends RangeError {
   }
 }
 
-/**
- * Stores events in the caller's transaction, in one statement. The caller must hold a lock on each subject (the row that
- * it changes), so that a subject's ids are in commit order. Throws EventTooLarge.
- */
+/** Stores events in the caller's transaction, which must hold a lock on each subject, so that its ids are in commit order. Throws EventTooLarge. */
 export async function append(tx: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
   if (events.length > 0) await tx.query(appending(events));
 }
@@ -64,7 +60,7 @@ export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
 
 /**
  * Columns of an event whose payload PostgreSQL computes, for example because it contains a number that the same statement assigns.
- * `most` is the largest size the payload can have, in bytes. The trace and request id are those of the current request. Throws EventTooLarge.
+ * `most` is the maximum size of the payload in bytes. Throws EventTooLarge.
  */
 export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number): MadeColumns {
   refuseLarge(event, most);

@@ -25,7 +25,6 @@ export interface AuditedChange {
   after?: string | undefined;
 }
 
-/** The entry for a change made by the current request. */
 export function auditEntry({ companyId, caller, operator, action, object, before, after }: AuditedChange): AuditEntry {
   const request = currentRequest();
   return {
@@ -51,7 +50,6 @@ function actorOf(caller: Caller | undefined, operator = UNPROVEN): Pick<AuditEnt
 
 const TOPICS = { scheduling: topics.schedulingAudit, billing: topics.billingAudit, reporting: topics.reportingAudit } as const;
 
-/** A service that publishes its audit entries. */
 export type AuditedService = keyof typeof TOPICS;
 
 export function auditEvent(service: AuditedService, change: AuditedChange): OutgoingEvent {

@@ -40,23 +40,14 @@ export interface ConsumerOptions {
 /** Maximum time a fetch waits at the broker, in ms. A heartbeat follows each fetch, so a session of 6 s has three. */
 const WAIT_MS = 2000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
-/**
- * Maximum time between applying events and committing their offsets, in ms. A commit costs as much as handling a few events,
- * and after a crash the next owner of the partition gets the events of this time again.
- */
+/** Maximum time from applying events to committing their offsets, in ms. A commit costs as much as a few events; a crash repeats this time's events. */
 const COMMIT_MS = 500;
 /** The same for consumers with stored places, which rarely use committed offsets. */
 const COMMIT_PLACED_MS = 5000;
-/**
- * Pause between fetches of a partition that is read ahead, in ms, unless the batch is applied sooner. One fetch then gets all that
- * arrived in the pause, and it is in memory when the previous batch has been applied.
- */
+/** Pause between fetches of a partition that is read ahead, in ms, unless its batch is applied sooner: fewer, larger fetches. */
 const AHEAD_MS = 50;
 
-/**
- * Reads topics as a member of a consumer group; a new group starts at the beginning. `start` does not wait for Kafka:
- * the consumer connects in the background and starts again whenever kafkajs gives up.
- */
+/** Reads topics in a consumer group; a new group starts at the beginning. Connects in the background, again whenever kafkajs gives up. */
 export class Consumer implements BackgroundPart {
   readonly name: string;
   readonly #options: ConsumerOptions;

@@ -87,7 +87,6 @@ export async function deadLettersAfter(
   }));
 }
 
-/** Deletes dead letters older than `days`. Resolves to how many it deleted. */
 export async function forgetDeadLetters(db: Queryable, consumer: string, days: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'forget_dead_letters',

@@ -17,7 +17,6 @@ export interface OutgoingEvent {
   readonly id?: string;
 }
 
-/** One row of the outbox, as the relay reads it. */
 export interface OutboxRow {
   readonly id: number;
   readonly event_id: string;

@@ -4,11 +4,9 @@ import type { Session } from '@truckroll/service-kit';
 const EVERY_MS = 1000;
 
 /**
- * The lowest id that the outbox can still contain: reads start there and skip the dead rows below it.
- *
- * Transactions do not commit in the order of their ids, so a published id alone is no floor. A transaction that has taken an id holds a
- * lock on the outbox until it ends. Once every transaction that held such a lock after an id was published has ended, no row below that
- * id can appear any more.
+ * The lowest id that the outbox can still contain: reads start there and skip the dead rows below it. A published id alone is no floor,
+ * because transactions do not commit in the order of their ids. But each holds a lock on the outbox from taking an id to its end, so once
+ * every transaction that held one after an id was published has ended, no row below that id can appear.
  */
 export class Floor {
   #id = 0;

@@ -14,7 +14,6 @@ export async function unseen(tx: Queryable, consumer: string, how: Deduplication
   return how === 'handler' ? latest : await newerThanStored(tx, consumer, latest);
 }
 
-/** The event with the greatest version of each key, in the given order. */
 function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
   const latest = new Map<string, IncomingEvent>();
   for (const event of events) {
@@ -24,10 +23,7 @@ function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
   return events.filter((event) => latest.get(event.key) === event);
 }
 
-/**
- * Filters a compacted topic's events that are read again: keeps the latest of each key unless the consumer has applied a newer
- * one, so that a rebuild does not undo what the running subscriber applies.
- */
+/** For events read again: the latest of each key, unless the consumer has applied a newer one. A rebuild so undoes nothing that a subscriber applies. */
 export function notOlder(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
   return newerThanStored(tx, consumer, latestByKey(events), true);
 }

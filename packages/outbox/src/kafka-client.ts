@@ -8,10 +8,8 @@ const KEEP_ALIVE_MS = 60_000;
 const GOODBYE_MS = 5000;
 
 /**
- * Creates a client whose sockets all close when it disconnects, within 5 s and for good. kafkajs 2.2.4 leaks some:
- *
- * - Concurrent metadata requests each create new broker objects, and all except the last are forgotten with their connections.
- * - A late request connects again after the client has disconnected.
+ * Creates a client whose sockets all close when it disconnects, within 5 s and for good. kafkajs 2.2.4 leaks some: concurrent metadata
+ * requests each create broker objects and forget all except the last, and a late request connects again.
  */
 export function createClient<C extends { disconnect(): Promise<void> }>(config: KafkaConfig, create: (kafka: Kafka) => C): C {
   const sockets = new Set<Socket>();

@@ -13,16 +13,13 @@ let repaired = false;
  * Repairs faults of kafkajs 2.2.4, its last release, that its API cannot work around. Runs once per process. In kafkajs:
  *
  * - An idle connection sets a 1 ms timer for ever, about 3 % of a core per client.
- * - Every connection checks for late requests ten times a second, although requests may take 20 s. That is most of an idle
- *   process's CPU time.
- * - A request made while its connection closes is never sent, and its timeout is cancelled with the connection, so its caller
- *   waits for ever.
+ * - Every connection checks for late requests ten times a second, although requests may take 20 s: most CPU time of an idle process.
+ * - A request made while its connection closes is never sent and has no timeout, so its caller waits for ever.
  * - Callers that find a connection lost at the same time open one each, and all of them feed the same parser.
  * - Partitions without messages in a fetch response are processed as batches too: 49 of 50 batches are empty.
  * - A consumer that stops waits for the broker to answer its fetch, which takes long on a quiet topic.
  * - A request is copied twice, each time into a zeroed buffer rounded up to a power of two.
- * - Every record and every header is written into its own buffer, which is then copied seven times: 80 % of the time to encode
- *   an event.
+ * - Every record and header is written into its own buffer, which is then copied seven times: 80 % of the time to encode an event.
  */
 export function repairKafkajs(): void {
   if (repaired) return;

@@ -17,9 +17,7 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.KeyAdminService/RotateKey',
   '/truckroll.records.v1.ImportService/Import',
 ]);
-/**
- * Intake is not recorded. A company's systems call it all day, every call already publishes events, and audit entries halved its throughput.
- */
+/** Not recorded: companies' systems call it all day, each call publishes events anyway, and audit entries halved its throughput. */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';
 /** Maximum entries stored by one statement, about 0.5 MB. */
 const MOST_TOGETHER = 1000;
@@ -27,7 +25,6 @@ const MOST_TOGETHER = 1000;
 const MOST_REMEMBERED = 1000;
 const PATH = /^[a-z/-]{1,100}$/;
 
-/** Records operators' calls in a service's outbox. */
 export function publishOperatorCalls(db: Queryable, service: AuditedService): RecordOperatorCall {
   return operatorCalls(service, (entries) =>
     append(

@@ -14,10 +14,7 @@ export interface OutboxOptions {
   readonly source: string;
   /** Topics that this service publishes to; created if missing. */
   readonly topics: readonly Topic[];
-  /**
-   * Returns whether every committed change has been appended to the outbox; no watermark is published until then (docs/adr/0006).
-   * Runs on the relay's session, after the instant that the watermark would name.
-   */
+  /** Whether every change committed before the watermark's time has been appended; none is published otherwise (docs/adr/0006). Runs on the relay's session. */
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   /** Whether to publish watermarks. Default true; false for a service whose records are in no report. */
   readonly announces?: boolean;

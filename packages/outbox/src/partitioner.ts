@@ -4,9 +4,8 @@ const SEED = 0x9747b28c | 0;
 const M = 0x5bd1e995;
 
 /**
- * Partitions by key exactly as Kafka's own clients and kafkajs's default do, so that a subject keeps its partition. kafkajs computes
- * the hash with 64-bit objects, which was 10 % of the time to publish an event. Throws for a message without a key, because the key
- * keeps a subject's events in order.
+ * Partitions by key exactly as Kafka's own clients and kafkajs do, so that a subject keeps its partition and its order. Throws without
+ * a key. kafkajs computes the hash with 64-bit objects, which was 10 % of the time to publish an event.
  */
 export const partitionByKey: ICustomPartitioner =
   () =>

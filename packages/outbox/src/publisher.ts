@@ -18,13 +18,11 @@ export interface Publisher {
 const PUBLISH_MS = 60_000;
 
 /**
- * Uses an idempotent producer (acks=all, one request at a time): the broker drops what kafkajs sends twice while it retries,
- * and keeps the order.
+ * Uses an idempotent producer: the broker drops what kafkajs sends twice while it retries, and keeps the order.
  *
- * Replaces the producer after a failed send. When a request fails, kafkajs resets the partition's sequence number even if the
- * broker has stored the batch and only the response was lost. A different batch of equal length would then reuse numbers that the
- * broker knows: the broker drops it as a duplicate, kafkajs reports success, and events are lost. A new producer id cannot collide.
- * In exchange events may be published twice; consumers recognise repeats.
+ * Replaces the producer after a failed send, because kafkajs then resets the partition's sequence number even if the broker has stored
+ * the batch and only the response was lost. The broker would drop a different batch of equal length as a duplicate, kafkajs would
+ * report success, and events would be lost. With a new producer id they may only be published twice, and consumers recognise repeats.
  */
 export function createPublisher(kafka: KafkaClient, source: string, topics: readonly Topic[] = []): Publisher {
   let producer: Producer | undefined;

@@ -1,7 +1,7 @@
 import { instantOf, uuidOf, wholeNumberOf, type BinaryRow } from '@truckroll/service-kit';
 import type { OutboxRow } from './event.ts';
 
-/** Limits of a batch, well under Kafka's 1 MB per request and partition. */
+/** Limits of a batch, well under 1 MB, Kafka's default limit for one request and partition. */
 export const BATCH_ROWS = 500;
 const BATCH_BYTES = 700_000;
 
@@ -10,7 +10,6 @@ export interface ReadRow extends OutboxRow {
   readonly found: number;
 }
 
-/** Decodes a row of READ_BATCH. */
 export function readRow([
   id,
   event,

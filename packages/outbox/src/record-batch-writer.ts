@@ -31,7 +31,6 @@ export function isPlain({ key, value, headers = {}, timestamp }: Message): boole
 
 const isField = (value: unknown): boolean => value == null || typeof value === 'string' || Buffer.isBuffer(value);
 
-/** Writes into a buffer that grows as needed. */
 export class RecordWriter {
   bytes: Buffer;
   length = 0;

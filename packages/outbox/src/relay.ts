@@ -30,27 +30,23 @@ export interface RelayOptions {
 }
 
 /**
- * Poll intervals for an empty outbox, in ms. Appending usually notifies the active relay; polling finds the other rows: those of a
- * replica that died after its commit, of an earlier release, and of callers that do not poke.
+ * Poll intervals for an empty outbox, in ms. Appending usually notifies the active relay. Polling finds rows of a replica that died after
+ * its commit, of an earlier release, and of callers that do not poke.
  */
 const POLL = { first: 40, most: 6000 };
 /** Delay before a standby notifies the active relay, in ms: pokes in that time share one notification. */
 const NOTIFY_MS = 20;
 /**
- * Pause after a batch that was not full: its duration × its duration ÷ `atRestMs`, at most `mostMs`. So a single event leaves at once,
- * and the busier the system, the more events share a batch. A batch costs this process, PostgreSQL and Kafka as much as thirty
- * events, which does not matter while batches are quick.
+ * Pause after a batch that was not full: the square of its duration ÷ `atRestMs`, at most `mostMs`. The busier the system, the more
+ * events share a batch, which costs this process, PostgreSQL and Kafka as much as thirty events.
  */
 const GATHER = { atRestMs: 5, mostMs: 20 };
 /**
  * Intervals between watermarks, in ms:
- *
  * - `busy` while this relay publishes events;
  * - `following` while another owner does, because its events count in reports only once all owners have published a later watermark;
- * - `idle` while no owner does;
- * - `rest` after REST_AFTER_MS without events, if this relay would hear of all other owners' events.
- *
- * Idle and resting owners publish at the same moments, multiples of the interval, so that consumers wake up once for all of them.
+ * - `idle` while no owner does, and `rest` after REST_AFTER_MS if this relay would hear of all other owners' events. Owners then publish
+ *   at multiples of the interval, so that consumers wake up once for all.
  */
 const ANNOUNCE = { busy: 200, following: 500, idle: 2000, rest: 6000 };
 const REST_AFTER_MS = 60_000;
@@ -79,9 +75,8 @@ export function relayLock(schema: string): string {
  * Publishes a schema's outbox. One relay per schema is active: it holds a session lock and reads and deletes rows in the same
  * session, so that losing the lock stops it. A standby takes over within a second.
  *
- * Every round reads the lowest existing ids, never "ids above the last one": transactions do not commit in the order of their ids,
- * and rows that commit late would be skipped. A Floor limits how far down it has to look. Rows of one subject are written
- * under the subject's lock, so their ids are in commit order and a round never sees a row without the earlier rows of its subject.
+ * Every round reads the lowest existing ids (see Floor), never "ids above the last one": rows can commit later than rows with higher ids.
+ * Within a subject, whose lock `append` requires, ids are in commit order, so a round sees no row without the earlier rows of its subject.
  *
  * A row is deleted after Kafka has acknowledged it. If the relay dies in between, the next one publishes the row again: the order is
  * kept, and consumers recognise the repeat.

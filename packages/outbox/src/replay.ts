@@ -24,9 +24,8 @@ interface Extent {
 }
 
 /**
- * Reads a topic from its beginning to its current end, to rebuild tables, without touching any consumer group's offsets. Events
- * published during the replay are left to the subscriber. Returns the number of events. Rejects when Kafka fails, `apply` rejects or
- * the signal aborts; replaying again is safe if `apply` recognises repeats.
+ * Reads a topic from its beginning to its current end, to rebuild tables; later events are left to the subscriber. Returns the number of
+ * events. Rejects when Kafka fails, `apply` rejects or the signal aborts; replaying again is safe if `apply` recognises repeats.
  */
 export async function replay({ kafka, topic, apply, signal, progress }: Replay): Promise<number> {
   const groupId = `${kafka.prefix}truckroll-replay-${randomUUID()}`;

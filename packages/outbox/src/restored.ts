@@ -5,7 +5,6 @@ import type { KafkaClient } from './kafka.ts';
 import { withAdmin } from './admin.ts';
 import type { Topic } from './topics.ts';
 
-/** A topic of state that the service owns. */
 export interface State {
   readonly topic: Topic;
   /** Type of the event that removes a key. */
@@ -14,7 +13,6 @@ export interface State {
   missing(db: Queryable, keys: readonly string[]): Promise<string[]>;
 }
 
-/** The keys in a read model of a topic. */
 export interface ReadModelKeys {
   readonly topic: Topic;
   keys(db: Queryable): AsyncIterable<readonly string[]>;
@@ -24,9 +22,9 @@ export interface Restored {
   readonly schema: string;
   readonly states: readonly State[];
   readonly readModels: readonly ReadModelKeys[];
-  /** Consumer groups and their topics. With `again` they read their topics from the beginning, otherwise they continue after the messages published before. */
+  /** Consumer groups. With `again` they read their topics from the beginning, otherwise they continue after the messages published before. */
   readonly groups: readonly { readonly group: string; readonly topics: readonly Topic[]; readonly again?: boolean }[];
-  /** Schedules everything that the service holds to be published again; the service may publish some of it only once it runs. */
+  /** Publishes everything that the service holds again, some of it perhaps only once the service runs. */
   renew(tx: Queryable): Promise<void>;
 }
 
@@ -50,8 +48,8 @@ export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
 }
 
 /**
- * Converts the share read of one topic (0 to 1) to the share read of all, for topics that are read one after another. Call the result
- * once per topic, in order. Weighs topics by their end offsets, which also count messages that Kafka has deleted.
+ * Converts the share read of one topic (0 to 1) to the share read of all, weighed by their end offsets, which also count deleted
+ * messages. Call the result once per topic, in the order in which they are read.
  */
 export function overallOf(ends: Ends): (topic: string) => (share: number) => number {
   const sizes = new Map([...ends].map(([name, partitions]) => [name, partitions.reduce((sum, { offset }) => sum + Number(offset), 0)]));
@@ -65,7 +63,7 @@ export function overallOf(ends: Ends): (topic: string) => (share: number) => num
   };
 }
 
-/** The groups that have members, which means that a consumer is running. */
+/** The groups with a running consumer. */
 export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]): Promise<string[]> {
   return withAdmin(kafka, async (admin) => {
     const { groups: found } = await admin.describeGroups(groups.map((group) => kafka.prefix + group));

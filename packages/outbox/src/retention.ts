@@ -3,18 +3,12 @@ import { PeriodicTask, type Database, type Logger } from '@truckroll/service-kit
 import { TOMBSTONE_DAYS } from './topics.ts';
 
 /**
- * Days for which an applied version is kept, equal to how long Kafka keeps deletions of keys for a consumer that is away.
- * A version stops an older event of its key that arrives out of order:
- *
- * - from a relay that publishes a batch again (minutes),
- * - from a rebuild while the subscriber runs (hours),
- * - as a dead letter.
- *
- * All other events arrive in partition order, which ends with the newest event of each key even if a group starts from the beginning.
+ * Days for which an applied version is kept: as long as Kafka keeps deletions for a consumer that is away. A version stops an older event
+ * of its key that arrives out of order: from a relay that publishes a batch again (minutes later), from a rebuild while the subscriber
+ * runs (hours later), or as a dead letter. All others arrive in partition order, which ends with the newest event of each key.
  */
 const KEEP_DAYS = TOMBSTONE_DAYS;
 const EVERY_MS = 6 * 3_600_000;
-/** Rows read by one statement. */
 const SLICE = 5000;
 
 /** Deletes a consumer's old versions in slices, so that no statement holds many locks. Returns the number deleted. */
@@ -43,14 +37,12 @@ export async function forgetVersions(database: Pick<Database, 'query'>, consumer
   return forgotten;
 }
 
-/** Last key of a slice, and the number of its rows deleted. */
 interface Slice {
   readonly topic: string;
   readonly key: string;
   readonly forgotten: number;
 }
 
-/** Deletes old versions every six hours. */
 export class VersionRetention {
   readonly #stopping = new AbortController();
   readonly #task: PeriodicTask;

@@ -22,7 +22,6 @@ import { VersionRetention } from './retention.ts';
 import { deadLetterOf, deleteDeadLetter, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
 import type { Topic } from './topics.ts';
 
-/** How a service handles the events of one topic. */
 export interface Subscription {
   readonly topic: Topic;
   readonly deduplicate: Deduplication;
@@ -46,17 +45,12 @@ export interface SubscriberOptions {
 
 /** Attempts to apply one event on its own before it becomes a dead letter. */
 const TRIES = 3;
-/**
- * Maximum events in one transaction, unless one partition's batch alone is larger. Other transactions that write records of the same
- * companies wait for it.
- */
+/** Maximum events in one transaction, unless one batch alone is larger: other transactions for the same companies wait for it. */
 const MOST_TOGETHER = 2000;
-/** Maximum topics whose events are applied at the same time. */
 const TOPICS_AT_ONCE = 2;
 /** Partitions that the client may pass on at once: high, so that they queue here and those of one topic share a transaction. */
 const PARTITIONS_AT_ONCE = 64;
 
-/** A queued batch of one partition. */
 interface Waiting {
   readonly events: readonly IncomingEvent[];
   readonly applied: () => void;
@@ -175,9 +169,8 @@ export class Subscriber implements BackgroundPart {
   }
 
   /**
-   * Applies dead letters again after the cause has been fixed, oldest first, each in its own transaction. One with `version`
-   * deduplication is dropped if a newer event of its key has been applied since. Calls `applied` for each dead letter that is gone
-   * and returns their number. Rejects with the error of the first that fails again, which stays.
+   * Applies dead letters again, oldest first, each in its own transaction. One with `version` deduplication is dropped if a newer event of
+   * its key was applied since. Calls `applied` for each and returns their number. Rejects with the error of the first that fails.
    */
   async retryDeadLetters(applied: () => void = () => undefined): Promise<number> {
     const { database, group } = this.#options;

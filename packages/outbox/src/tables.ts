@@ -1,9 +1,6 @@
 import type { MigrationSet } from '@truckroll/service-kit';
 
-/**
- * This package's tables in a service's schema. Add the set to the service's migrations:
- * `migrations: [outboxTables, migrationsIn('billing', …)]`. Never change a released migration.
- */
+/** This package's tables, for a service's migrations: `[outboxTables, migrationsIn('billing', …)]`. Never change a released migration. */
 export const outboxTables: MigrationSet = {
   name: 'outbox',
   migrations: [

@@ -26,7 +26,6 @@ export class Positions {
     this.#last = undefined;
   }
 
-  /** Updates the offsets after Kafka has acknowledged messages. */
   sent(batches: readonly TopicMessages[], acknowledged: readonly RecordMetadata[], partitionOf: (message: Message) => number | undefined): void {
     const { prefix } = this.#kafka;
     for (const { topic, messages } of batches) {
