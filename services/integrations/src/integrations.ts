@@ -63,8 +63,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       // A day's partition is empty at midnight: a cached plan with a sequential scan would read all of it by noon.
       const settings = {
         enable_seqscan: 'off',
-        // The queue's rows are short-lived. An index scan marks entries of dead rows so that the next one skips them; a bitmap scan visits
-        // them every time until the table is vacuumed.
+        // Many of the queue's rows are dead. Index scans mark their entries and skip them later; bitmap scans visit them until a vacuum.
         enable_bitmapscan: 'off',
         // This release counts attempts in attempts.ts; without the setting, the trigger for older replicas would count them too.
         'truckroll.counts_attempts': 'on',

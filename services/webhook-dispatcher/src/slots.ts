@@ -20,10 +20,7 @@ export class Slots {
     return this.#taken.keys();
   }
 
-  /**
-   * Number of slots the company may take now. A company never holds more slots than it leaves free: a single company gets half of them,
-   * several get equal shares, and a new company always finds one free.
-   */
+  /** Number of slots that the company may take now. It never holds more than it leaves free, so that a new company always finds one. */
   roomFor(companyId: string): number {
     return Math.ceil(Math.max(0, this.free - (this.#taken.get(companyId) ?? 0)) / 2);
   }

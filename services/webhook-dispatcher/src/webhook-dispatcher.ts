@@ -27,7 +27,6 @@ export interface Surroundings {
   /** Certificates to trust instead of the default ones. */
   readonly ca?: string;
   readonly exchangeMs?: number;
-  /** Encodes events as another release would. */
   readonly read?: FanOutOptions['read'];
 }
 

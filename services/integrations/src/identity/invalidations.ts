@@ -42,10 +42,9 @@ export class Invalidations {
   }
 
   /**
-   * Runs a change in a transaction and publishes its invalidations to the gateways. Rejects as the change does, or with ApiError 503 if
-   * the change is committed but the invalidations could not be published yet.
-   * Announces the change to replicas before the transaction: one that notifies commits under a server-wide lock, and a process that
-   * died after the commit could not notify any more.
+   * Runs a change in a transaction and publishes its invalidations to the gateways. Throws ApiError 503 if the change is committed but the
+   * invalidations are not published yet. Notifies replicas before the transaction: inside it, the commit would take a server-wide lock, and
+   * after it, the process may have died.
    */
   async commit<T>(change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>): Promise<T> {
     await this.#database.query({ name: 'announce_invalidations', text: `select pg_notify('${schema.schema}_${CHANNEL}', '')` });

@@ -95,10 +95,7 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
   return rows;
 }
 
-/**
- * Stores attempts that were not reported before and resolves to their deliveries' ids. The `limit` forces a lookup by key: a plan made
- * while the day's partition was small would read all of it for every batch.
- */
+/** Stores new attempts and returns their deliveries' ids. `limit` forces a lookup by key even if the plan was made for a small partition. */
 async function insertAttempts(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<string[]> {
   const of = <T>(pick: (attempt: ReportRequest) => T): T[] => attempts.map(pick);
   const { rows } = await tx.query<{ id: string }>({

@@ -7,10 +7,7 @@ import { schema } from '../schema.ts';
 const CHANNEL = 'webhooks_due';
 const RECONNECT_MS = 500;
 
-/**
- * Notifies every dispatcher, after the commit, of due deliveries that no response of Lease, FanOut or Report reveals. If the
- * notification is lost, dispatchers find them at their next poll, within 2 s.
- */
+/** Notifies dispatchers, after the commit, of due deliveries that no other response reveals. If it is lost, they poll within 2 s. */
 export function notifyDue(tx: Transaction): void {
   tx.notify(`${schema.schema}_${CHANNEL}`);
 }

@@ -63,9 +63,8 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
 }
 
 /**
- * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. Returns each with the number of
- * its deliveries that may be leased now: 0 if others are due already, which go first. If another worker holds the lease lock, the number
- * is 0 for all, because storing events must not wait for it.
+ * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `room` is the number of deliveries
+ * that may be leased now: 0 if others are due, which go first, or if another worker holds the lease lock, which storing must not wait for.
  */
 async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
   const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
@@ -136,10 +135,7 @@ export interface Lent {
   deliveries: ReadonlySet<NewDelivery>;
 }
 
-/**
- * Statements that store new deliveries, and queue or lease those that are PENDING. Partitions must exist. The second statement
- * returns the new ones as Stored.
- */
+/** Statements that store deliveries, and queue or lease PENDING ones. Partitions must exist. The second returns new deliveries as Stored. */
 export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: Lent): Statement[] {
   if (deliveries.length === 0) return [];
   const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));

@@ -62,10 +62,7 @@ async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint
   tx.afterCommit(queued);
 }
 
-/**
- * Removes waiting deliveries from the queue and marks them SKIPPED. Leased deliveries are left to their reports, and deliveries that a
- * user requested are still sent.
- */
+/** Marks queued deliveries SKIPPED, except leased ones, which are left to their reports, and those that a user requested. */
 export async function skipQueued(tx: Transaction, companyId: string, endpointId: string): Promise<void> {
   await tx.query({
     name: 'skip_webhook_deliveries',

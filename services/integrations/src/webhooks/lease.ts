@@ -7,10 +7,7 @@ import { checked } from '../requests.ts';
 
 const { uuid } = binaryArrays;
 
-/**
- * Covers an exchange of 15 s, another one that it waits for, and reporting while this service is down. The leases of a killed worker end
- * much earlier: see workers.ts.
- */
+/** Covers an exchange of 15 s, another that it waits for, and reporting during an outage. A killed worker's leases end earlier: see workers.ts. */
 export const LEASE = `interval '40 seconds'`;
 /** Current time in the queue's statements. Each has its own, because statements of a transaction are pipelined. */
 export const NOW = 'statement_timestamp()';
@@ -19,9 +16,8 @@ export const LEASE_LOCK = `hashtextextended('webhook lease in ' || current_schem
 /** Condition on webhook_queue (alias q): requested by a user, not leased, and not yet failed. Retries of a probe are normal deliveries. */
 const IS_PROBE = 'q.forced and q.failures = 0 and q.leased_until is null';
 /**
- * Condition on webhook_queue (alias q) and its endpoint (alias e): the delivery takes one of the endpoint's slots. Those are leased
- * deliveries, excluding those the endpoint has already accepted (the parameter `taken`). A slowed-down endpoint's slot stays taken until
- * the attempt is stored.
+ * Condition on webhook_queue (alias q) and its endpoint (alias e): a leased delivery that takes a slot of the endpoint. Those in the
+ * parameter `taken`, which the endpoint has accepted, take one only if the endpoint is slowed down.
  */
 export const inFlight = (taken: string): string => `q.leased_until is not null and (e.slowdowns > 0 or q.delivery_id <> all(${taken}::uuid[]))`;
 /** Maximum size of the bodies in one response, in bytes, to stay below the limit of a gRPC message. */
@@ -96,10 +92,7 @@ export function opener(secrets: Context['secrets']): (endpointId: string, sealed
   };
 }
 
-/**
- * Ends expired leases: their deliveries are due again, or SKIPPED if the endpoint was disabled since. Keeps the lease tokens for late
- * reports.
- */
+/** Ends expired leases: deliveries are due again, or SKIPPED if the endpoint was disabled. Keeps lease tokens for late reports. */
 async function freeExpired(tx: Transaction): Promise<void> {
   await tx.query({
     name: 'free_expired_leases',
@@ -115,12 +108,9 @@ async function freeExpired(tx: Transaction): Promise<void> {
 
 /**
  * Leases due deliveries. Steps from endpoint to endpoint by index, so that the cost per endpoint does not depend on the backlog.
- *
- * - A company's batch takes the first delivery of each of its endpoints before any second one, and companies take turns: one with more
- *   endpoints gets no more than others while slots are scarce.
- * - Probes (deliveries that users just requested) go first and ignore circuits and slow-downs. One of them goes even if all of
- *   its endpoint's slots are taken.
- * - `limit` makes PostgreSQL look up the leased deliveries by key, even if it planned the statement for a small partition.
+ * - Companies take turns, and so do each company's endpoints: a company with more endpoints gets no more than others.
+ * - Probes (deliveries that users just requested) go first and ignore circuits and slow-downs; one goes even if all slots are taken.
+ * - `limit` makes PostgreSQL look up the leased deliveries by key, even if the plan was made for a small partition.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({

@@ -14,10 +14,7 @@ export interface Lendable {
   state: DeliveryState;
 }
 
-/**
- * Chooses among new deliveries as Lease would: only the first of each subject, within the free slots of endpoint and company, and
- * companies take turns.
- */
+/** Chooses as Lease would: the first of each subject, within the free slots of endpoint and company, and companies take turns. */
 export function lendable<D extends Lendable>(deliveries: readonly D[], endpoints: readonly Borrowable[], asked: LeaseRequest): Set<D> {
   const excluded = new Set(asked.excluded_endpoint_ids);
   const room = new Map(endpoints.filter(({ id }) => !excluded.has(id)).map((endpoint) => [endpoint.id, endpoint.room]));

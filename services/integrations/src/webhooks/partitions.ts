@@ -37,8 +37,7 @@ export class Partitions implements BackgroundPart {
       const existing = new Set(rows.map(({ name }) => name));
       for (const day of missing.filter((each) => !existing.has(partition('webhook_deliveries', each)))) {
         for (const table of TABLES) {
-          // `day` has our own format, so it needs no quoting. Deliveries are updated once, and with free space in their page the update
-          // does not change the indexes.
+          // `day` needs no quoting. Deliveries are updated once; free space in their page saves updating the indexes.
           const room = table === 'webhook_deliveries' ? ' with (fillfactor = 55)' : '';
           await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)${room}` });
         }

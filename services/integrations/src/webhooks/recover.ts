@@ -7,10 +7,7 @@ import { auditEndpoint } from './audited.ts';
 import { lockEndpoint } from './endpoints.ts';
 import { MOST_AT_ONCE, RECOVERABLE, WITHIN, queueSome, valuesOf } from './recovery.ts';
 
-/**
- * Queues oldest first, with a new retry schedule and in order per subject. A large recovery continues in the background; calling again
- * returns how many remain.
- */
+/** Queues oldest first, with a new retry schedule. A large recovery continues in the background; calling again returns how many remain. */
 export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpoint_id, since } = checked('RecoverWebhookRequest', request);

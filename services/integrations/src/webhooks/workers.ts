@@ -6,10 +6,7 @@ import { checked } from '../requests.ts';
 
 /** Silence after which a worker counts as dead. Workers call once a second. */
 const SILENCE = `interval '4 seconds'`;
-/**
- * Time without a call from any worker after which this service or its database must have been down. All workers then get a new
- * SILENCE before any counts as dead.
- */
+/** Silence of all workers that shows an outage of this service or its database. The next call then restarts SILENCE for all. */
 const OUTAGE = `interval '2 seconds'`;
 
 export async function renew({ database, log }: Context, request: RenewRequest): Promise<RenewResponse> {

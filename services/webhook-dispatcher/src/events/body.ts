@@ -25,8 +25,7 @@ const out = new JsonBuffer();
 
 /**
  * Encodes an event for storing and sending. The body is encoded only once, so that every attempt and endpoint gets the same bytes.
- * Throws if the event is invalid or this release does not know all its fields: an event stored without them would never be sent again
- * with them.
+ * Throws if the event is invalid or this release does not know all its fields, which receivers would otherwise never get.
  */
 export function publicEvent(event: IncomingEvent): PublicEvent {
   if (event.payload === null) throw new Error('the event has no payload');

@@ -3,7 +3,6 @@ import { PeriodicTask, logOutage, type BackgroundPart, type Logger } from '@truc
 
 export interface DeadLettersOptions {
   readonly read: (request: ReadDeadLettersRequest) => Promise<ReadDeadLettersResponse>;
-  /** Stores the dead letters that this release can read as events. */
   readonly resume: (letters: readonly DeadLetter[]) => Promise<void>;
   readonly log: Logger;
 }
@@ -11,10 +10,7 @@ export interface DeadLettersOptions {
 /** Poll interval in ms: dispatchers of other releases may add dead letters at any time. */
 const LOOK_MS = 10_000;
 
-/**
- * Reads every dead letter once, oldest first: one that this release cannot read now, it never can. Several dispatchers may safely
- * read the same letter.
- */
+/** Reads every dead letter once, oldest first: what this release cannot read now, it never can. Dispatchers may safely read the same ones. */
 export function deadLetters({ read, resume, log }: DeadLettersOptions): BackgroundPart {
   let after = 0;
   let failures = 0;

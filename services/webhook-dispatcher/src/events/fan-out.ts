@@ -34,8 +34,7 @@ type Refused = (event: PublicEvent, error: ApiError) => Promise<void>;
 export interface FanOut {
   /**
    * Stores the events of a partition as deliveries, in order, batched with events of other partitions. Events that this release
-   * does not know or that can never be stored become dead letters. Resolves when all are stored; rejects if retrying may help, and then
-   * the caller may pass all of them again.
+   * does not know or that can never be stored become dead letters. Rejects if retrying may help; all events may then be passed again.
    */
   handle(events: readonly IncomingEvent[]): Promise<void>;
   /** Stores the dead letters that this release can read. Rejects as above. */
@@ -133,7 +132,6 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
   };
 }
 
-/** Adds the events' contents to their deliveries. */
 function withEvents(deliveries: readonly LeasedDelivery[], events: readonly PublicEvent[]): LeasedDelivery[] {
   const byId = new Map(events.map((event) => [event.id, event]));
   return deliveries.flatMap((delivery) => {

@@ -4,8 +4,8 @@ const REMEMBERED = 0.7;
 const LEAST_PER_EVENT = 0.02;
 
 /**
- * Decides how many queued events to store in one batch: as many as the worker can send immediately. A delivery that is stored as due
- * must be found and leased later, which costs twice as much. If no slots are free for too long, stores all of them.
+ * Decides how many queued events to store in one batch: as many as the worker can send immediately, because leasing a stored delivery
+ * later costs twice as much. All of them if no slots are free for too long.
  */
 export class Pace {
   readonly #spare: (wanted: number) => Promise<number>;
@@ -22,7 +22,6 @@ export class Pace {
     return room === 0 ? waiting : Math.min(waiting, Math.max(1, Math.floor(room / this.#perEvent)));
   }
 
-  /** Reports how many deliveries a stored batch of events produced. */
   stored(events: number, deliveries: number): void {
     this.#perEvent = Math.max(LEAST_PER_EVENT, REMEMBERED * this.#perEvent + (1 - REMEMBERED) * (deliveries / events));
   }

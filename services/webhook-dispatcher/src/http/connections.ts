@@ -12,18 +12,15 @@ export interface Connection {
   readonly key: string;
   readonly companyId: string;
   readonly client: Client;
-  /** The address dialled last; undefined before the first. */
   address: string | undefined;
   /** Number of dials. Unchanged by an exchange that used an open connection. */
   dials: number;
   openedAt: number;
-  /** Time limit of the current exchange. */
   time: ExchangeTime;
-  /** Undefined until it is dialled. */
   socket: Socket | undefined;
   /** Bytes received before the current exchange. */
   readBefore: number;
-  /** Processor time spent reading the current answer. */
+  /** CPU time spent reading the current answer, in ms. */
   processorMs: number;
 }
 
@@ -39,10 +36,7 @@ const MOST_IDLE = 1000;
 /** Maximum size of an answer in bytes received, including its head and framing. The log keeps 64 KB of it. */
 const MOST_ANSWER_BYTES = 1024 * 1024;
 
-/**
- * Keeps connections open between exchanges. Endpoints never share a connection, even on the same host, so none waits for
- * another's exchange.
- */
+/** Keeps connections open between exchanges. Endpoints never share one, even on the same host, so none waits for another. */
 export class Connections {
   readonly #dial: Dial;
   readonly #destinations: Destinations;
@@ -67,7 +61,6 @@ export class Connections {
     return this.#create(key, companyId, target, time);
   }
 
-  /** Takes back a connection whose exchange is complete. */
   give(connection: Connection): void {
     if (this.#count >= MOST_IDLE || this.#destinations.isCrowded(connection.address ?? '')) return this.discard(connection);
     const kept = this.#idle.get(connection.key);

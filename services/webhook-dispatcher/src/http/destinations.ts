@@ -10,7 +10,7 @@ const MOST_WAIT_MS = 5000;
 
 interface Destination {
   readonly slots: Slots;
-  /** Exchanges waiting for a connection, oldest first. */
+  /** Oldest first. */
   readonly waiting: Set<{ readonly companyId: string; readonly admit: () => void }>;
 }
 

@@ -22,7 +22,7 @@ export interface DialRequest {
   readonly target: Target;
   readonly time: ExchangeTime;
   readonly destinations: Destinations;
-  /** Receives each address before it is dialled. */
+  /** Called with each address before it is dialled. */
   readonly dialling: (address: string) => void;
 }
 

@@ -29,7 +29,6 @@ export interface ExchangeResult {
   responseHeaders: Header[];
   responseBody: Buffer;
   truncated: boolean;
-  /** The address dialled last. */
   address?: string;
   /** CPU time spent reading the answer, in ms. */
   processorMs: number;
@@ -44,7 +43,6 @@ export interface ExchangeOptions {
   readonly bodyLimit: number;
 }
 
-/** Maximum 1xx answers before the final one. */
 const MOST_INTERIM = 5;
 
 /** Sends one POST and reads the answer. Never rejects: failures are in the result. Resolves to undefined if no connection was free. */

@@ -2,12 +2,12 @@ import { Resolver } from 'node:dns/promises';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ExchangeFailure } from './failure.ts';
 
-/** Resolves a name to all its addresses. Rejects with ExchangeFailure if there are none. */
+/** Returns all addresses of a name. Rejects with ExchangeFailure if there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
- * Queries only this machine's DNS servers: the hosts file and search domains name our own network. Does not use the four threads per
- * process of dns.lookup, because a dead name server could block them all.
+ * Queries only DNS servers, because the hosts file and search domains name our own network. Unlike dns.lookup, it needs none of the
+ * four threads per process, which one dead name server could block.
  */
 export function createResolve(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });

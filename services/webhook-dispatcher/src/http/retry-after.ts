@@ -1,9 +1,7 @@
 /** Upper bound, ten years: more means never, and dates stay within their limits. */
 const MOST_SECONDS = 315_360_000;
 
-/**
- * Delay from a Retry-After header in whole seconds from `nowMs`, 0 for a date in the past. Undefined if the header is absent or invalid.
- */
+/** Delay in whole seconds from `nowMs` that a Retry-After header requests; 0 for a past date, undefined if it is absent or invalid. */
 export function retryAfterSeconds(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text), MOST_SECONDS);

@@ -5,10 +5,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 const MOST_KEYS = 1000;
 const keys = new Map<string, KeyObject>();
 
-/**
- * Value of `webhook-signature`: one `v1,…` per secret, separated by spaces. A receiver accepts the delivery if any of them matches,
- * which makes rotation possible. `timestamp` is in seconds.
- */
+/** Value of `webhook-signature`: one `v1,…` per secret. Receivers accept a delivery if any matches. `timestamp` is in seconds. */
 export function signatureOf(secrets: readonly Uint8Array[], id: string, timestamp: number, body: Uint8Array): string {
   return secrets.map((secret) => `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')}`).join(' ');
 }

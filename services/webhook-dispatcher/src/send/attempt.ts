@@ -4,10 +4,7 @@ import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exc
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { signatureOf } from '../http/signature.ts';
 
-/**
- * Sends a delivery once and resolves to the attempt for the log, or to undefined if no connection was free. Calls `charge` with the CPU
- * time spent on the answer, in ms. Never rejects.
- */
+/** Sends a delivery once. Undefined if no connection was free. Calls `charge` with the CPU time of the answer in ms. Never rejects. */
 export function attempt(options: ExchangeOptions, delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
   const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
   const about = {
@@ -59,10 +56,7 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
   };
 }
 
-/**
- * Whether the exchange shows that the endpoint works: it accepted the event, or refused this one with a 4xx status. A redirect, a 429 or
- * a 5xx does not count (docs/guides/webhooks.md).
- */
+/** Whether the exchange shows that the endpoint works: a 2xx status, or a 4xx status other than 429 (docs/guides/webhooks.md). */
 export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
   if (error !== AttemptError.UNSPECIFIED || status === null || status === undefined) return false;
   return (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429);

@@ -4,9 +4,8 @@ import { Slots } from '../slots.ts';
 const SLOW_AFTER_MS = 1000;
 
 /**
- * Slots for concurrent exchanges, in a fast and a slow compartment. A slow exchange moves to the slow compartment, so that endpoints
- * that hang leave slots for those that answer, however many hang. The slow compartment only has to fit in memory, because its
- * exchanges just wait. In both, companies share the slots as Slots says.
+ * Slots for concurrent exchanges, in a fast and a slow compartment. A slow exchange moves to the slow one, so that endpoints that hang
+ * leave slots for those that answer. The slow compartment can be large, because its exchanges use only memory.
  */
 export class Bulkhead {
   readonly #fast: Slots;
@@ -32,14 +31,13 @@ export class Bulkhead {
     return this.#fast.roomFor(companyId);
   }
 
-  /** Companies with slots in the fast compartment. */
   get busy(): readonly string[] {
     return [...this.#fast.companies];
   }
 
   /**
-   * Takes a slot for one exchange and returns the function that ends the exchange, whose argument is the CPU time spent on the answer.
-   * One of n slots is worth 1/n of a processor: it stays taken until it has been held for n times the CPU time.
+   * Takes a slot for one exchange. Call the returned function at its end, with the CPU time of the answer. One of n slots is worth 1/n of
+   * a processor, so it stays taken until it has been held for n times the CPU time.
    */
   enter(companyId: string): (processorMs?: number) => void {
     const since = performance.now();

@@ -1,6 +1,5 @@
-// The circuit breaker of one endpoint, as an immutable value. It stops new events from being sent to an endpoint that is down. When a
-// delivery is retried is up to the retry schedule. Deliveries that a user requests (probes) are sent in any state; their success closes
-// the circuit, and their failure does not change it.
+// The circuit breaker of one endpoint, as an immutable value. It stops new events from being sent to an endpoint that is down.
+// Deliveries that a user requests (probes) are sent in any state; their success closes the circuit, their failure does not change it.
 
 /** `open` until a time, then `half-open`, in which a single exchange tests the endpoint. Times in ms. */
 export type Circuit =

@@ -9,10 +9,7 @@ export interface DueWatchOptions {
   readonly log: Logger;
 }
 
-/**
- * Listens to integrations for deliveries that users request, so that they are sent immediately. While integrations is down, or too old
- * for this call, the worker finds them by polling.
- */
+/** Listens to integrations for deliveries that users request. While integrations is down or too old for this call, the worker polls for them. */
 export class DueWatch implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #options: DueWatchOptions;
@@ -24,7 +21,6 @@ export class DueWatch implements BackgroundPart {
     this.#options = options;
   }
 
-  /** Whether the stream from integrations is working. */
   get hears(): boolean {
     return this.#hears;
   }

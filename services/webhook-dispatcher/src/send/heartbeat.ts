@@ -12,8 +12,8 @@ const EVERY_MS = 1000;
 const DEADLINE_MS = 2000;
 
 /**
- * Renews this worker's leases, so that another worker sends its deliveries within seconds if it is killed. Start it before the worker and
- * stop it after the worker: its last call makes all deliveries due again that were not reported.
+ * Shows integrations that this worker is alive. If it is killed, another worker gets its deliveries within seconds. Start it before the
+ * worker and stop it after the worker, because its last call makes all unreported deliveries due again.
  */
 export class Heartbeat implements BackgroundPart {
   readonly name = 'webhook heartbeat';
@@ -34,7 +34,7 @@ export class Heartbeat implements BackgroundPart {
     await this.#tell(true);
   }
 
-  /** Ignores failures. If integrations is down or too old for this call, the deliveries of a killed worker wait until their leases end. */
+  /** Ignores failures: without this call, a killed worker's deliveries only wait until their leases end. */
   async #tell(leaving: boolean): Promise<void> {
     const { workerId, renew, log } = this.#options;
     await renew({ worker_id: workerId, leaving }, { deadlineMs: DEADLINE_MS }).catch((error: unknown) =>

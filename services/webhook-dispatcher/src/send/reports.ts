@@ -16,8 +16,8 @@ const MOST_BYTES = 2 * 1024 * 1024;
 const PATIENCE = { ms: 15, enough: 8 / MOST_ATTEMPTS };
 
 /**
- * Stores an attempt, batched with others that end at about the same time. If a batch fails, each of its attempts is retried on its own
- * until it is stored, so that an invalid one does not block the others. Rejects if an attempt can never be stored, or when aborted.
+ * Stores an attempt, batched with others. If the batch fails, retries each attempt on its own, so that an invalid one does not block the
+ * others. Rejects if the attempt can never be stored, or when aborted.
  */
 export function createReport({ report, reportAll, log }: ReportOptions): (attempt: ReportRequest, signal: AbortSignal) => Promise<ReportResponse> {
   const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers, PATIENCE);

@@ -37,10 +37,7 @@ const MOST_AT_ONCE = 200;
 const WORTH_A_REQUEST = 100;
 /** Maximum accepted deliveries listed in a LeaseRequest. Others count as in flight until their attempts are stored. */
 const MOST_TAKEN = 10_000;
-/**
- * Due deliveries above which new events wait. An endpoint with a due delivery gets no lease when an event is stored, so due deliveries
- * would accumulate.
- */
+/** Due deliveries above which new events wait: an endpoint with due ones gets no lease for a new event, so they would accumulate. */
 const FEW_DUE = 24;
 /** Maximum time that new events wait for free slots, in ms. */
 const SPARE_MS = 200;
@@ -51,15 +48,12 @@ const SPARE_MS = 200;
 const POLL = { hearingMs: 2000, deafMs: 500 };
 /** Minimum wait in ms: by this machine's clock, the next due time that integrations returns may be long past. */
 const LEAST_WAIT_MS = 20;
-/** Remaining lease in ms that a delivery needs after it has waited here: an exchange may take that long. */
+/** Remaining lease in ms that a delivery needs after waiting here: 5 s for a connection and 15 s for the exchange. */
 const LEASE_RESERVE_MS = 20_000;
 /** Maximum time to report attempts while stopping, in ms, after up to 15 s for exchanges. runService allows 40 s in total. */
 const REPORT_WHILE_STOPPING_MS = 8000;
 
-/**
- * Leases due deliveries, sends them and reports the attempts. Its memory may be lost: a delivery that is not reported is due again when
- * its lease ends.
- */
+/** Leases due deliveries, sends them and reports the attempts. Deliveries that it does not report are due again when their leases end. */
 export class Worker implements BackgroundPart {
   readonly name = 'webhook worker';
   readonly #options: WorkerOptions;
@@ -79,7 +73,6 @@ export class Worker implements BackgroundPart {
   readonly #witness: Witness;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
-  /** Settles when the last leasing call has ended. */
   #lending: Promise<unknown> = Promise.resolve();
   /** Wakes `spare` when slots may be free or due deliveries were leased. */
   readonly #left = new Notifier();
@@ -126,7 +119,7 @@ export class Worker implements BackgroundPart {
     this.#occasion.notify();
   }
 
-  /** Throws while deliveries cannot be fetched. */
+  /** Throws while deliveries cannot be leased. */
   check(): void {
     if (!this.#leasing) throw new Error('no deliveries could be fetched');
   }
@@ -155,9 +148,8 @@ export class Worker implements BackgroundPart {
   }
 
   /**
-   * Resolves to the number of free slots once there are `wanted` or enough for a request, or to 0 after SPARE_MS, because events must be
-   * stored even if they cannot be sent immediately. If many are wanted, already due deliveries go first; if very many are due, they
-   * probably wait for their endpoints and are ignored. Only one caller may wait at a time.
+   * Resolves to the number of free slots once there are enough for `wanted` deliveries or a request, or to 0 after SPARE_MS. If many are
+   * wanted, deliveries that are already due go first, unless very many are: those wait for their endpoints. Only one caller may wait.
    */
   async spare(wanted: number): Promise<number> {
     const enough = Math.min(wanted, WORTH_A_REQUEST, Math.ceil(this.#options.maxInFlight / 2));
@@ -172,7 +164,7 @@ export class Worker implements BackgroundPart {
     }
   }
 
-  /** Reports how many deliveries were stored as due without a lease. */
+  /** Call when deliveries were stored as due without a lease. */
   postponed(deliveries: number): void {
     this.#due += deliveries;
     if (deliveries > 0) this.#occasion.notify();
@@ -196,10 +188,7 @@ export class Worker implements BackgroundPart {
     return this.#alone(() => this.#fetch());
   }
 
-  /**
-   * Runs leasing calls one at a time, each with the slots that the previous one left. Integrations would make a concurrent call wait or
-   * give it nothing.
-   */
+  /** Runs leasing calls one at a time, because integrations would make a concurrent one wait or give it nothing. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#lending.then(work);
     this.#lending = done.catch(() => undefined);
@@ -311,10 +300,7 @@ export class Worker implements BackgroundPart {
     return { ...report, circuit_open_until: until === undefined ? null : until * 1000 };
   }
 
-  /**
-   * Updates the endpoint's circuit, and sends the deliveries that waited for the result, or leaves them to become due again. Returns
-   * Circuits.openUntil.
-   */
+  /** Updates the endpoint's circuit, and sends the deliveries that waited for it, unless it opened. Returns Circuits.openUntil. */
   #settle({ endpoint_id: endpointId, probe }: LeasedDelivery, answered: boolean): number | undefined {
     const now = Date.now();
     if (answered) this.#circuits.succeeded(endpointId);
