@@ -1,5 +1,4 @@
-// After a restore, integrations publishes its companies again, makes gateways forget cached callers, and lists the webhooks and e-mails
-// that may be sent twice.
+// After a restore: publishes companies again, makes gateways forget cached callers, and lists webhooks and e-mails that may be sent twice.
 import { topics } from '@truckroll/contract';
 import { append, type Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';

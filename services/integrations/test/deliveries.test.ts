@@ -116,7 +116,6 @@ describe('a worker', () => {
   const silent = (...workers: string[]) => desk.sql(`update webhook_workers set seen_at = seen_at - interval '5 seconds' where id = any($1)`, [workers]);
   afterEach(() => desk.sql('delete from webhook_workers'));
 
-  /** Leases a delivery to the worker. */
   async function lentTo(worker: string) {
     const one = await desk.endpoint();
     await desk.fanOut(one.event());

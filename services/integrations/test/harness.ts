@@ -68,7 +68,6 @@ export async function startHarness(mail: MailConfig = {}) {
     deliveries: channel.client(DeliveryServiceService),
     deadLetters: channel.client(ParkingServiceService),
     port: () => running.port,
-    /** Starts another replica. */
     async replica() {
       const other = await start();
       const peer = openChannel(`127.0.0.1:${other.port}`, { credentials: testCallers });

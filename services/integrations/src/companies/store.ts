@@ -32,7 +32,6 @@ export async function selectCompanies(db: Queryable, id?: string | null): Promis
   return rows.map(companyOf);
 }
 
-/** Locks the company until the transaction ends. */
 export async function lockCompany(tx: Transaction, id: string): Promise<CompanyAccount | undefined> {
   const { rows } = await tx.query<Row>({ name: 'lock_company', text: `select ${COLUMNS} from companies where id = $1 for no key update`, values: [id] });
   return rows[0] && companyOf(rows[0]);

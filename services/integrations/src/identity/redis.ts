@@ -1,4 +1,3 @@
-// Publishes invalidations to the gateways through Redis.
 import { randomUUID } from 'node:crypto';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/service-kit';
@@ -13,7 +12,6 @@ export interface InvalidationBus {
   connect(): void;
   /** Makes every gateway forget the subjects. Resolves once Redis has accepted the messages; rejects if that is uncertain. */
   publish(subjects: readonly string[]): Promise<void>;
-  /** Calls `action` whenever Redis becomes available. */
   onReady(action: () => void): void;
   close(): void;
 }

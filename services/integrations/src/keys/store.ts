@@ -100,7 +100,6 @@ export async function selectKeys(db: Queryable, companyId: string): Promise<KeyA
   return rows.map(keyOf);
 }
 
-/** Locks the key until the transaction ends. Undefined if it does not exist. */
 export async function lockKey(tx: Queryable, id: string): Promise<KeyAccount | undefined> {
   const { rows } = await tx.query<Row>({
     name: 'lock_key',

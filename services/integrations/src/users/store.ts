@@ -24,7 +24,6 @@ export async function selectUsers(db: Queryable, companyId: string): Promise<Use
   return rows;
 }
 
-/** Locks the user until the transaction ends. */
 export async function lockUser(tx: Queryable, id: string): Promise<User | undefined> {
   const { rows } = await tx.query<User>({
     name: 'lock_user',

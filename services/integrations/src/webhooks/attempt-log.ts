@@ -50,7 +50,6 @@ export interface Newest {
   readonly hasMore: boolean;
 }
 
-/** The newest attempts by delivery id. */
 export async function newestAttempts(db: Queryable, deliveries: readonly { id: string; day: string }[], extent: Extent): Promise<Map<string, Newest>> {
   if (deliveries.length === 0) return new Map();
   const { rows } = await db.query<Row>({

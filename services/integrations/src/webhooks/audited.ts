@@ -1,4 +1,3 @@
-// Audit trail entries for endpoints.
 import { messageJson } from '@truckroll/contract';
 import type { Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';

@@ -1,5 +1,4 @@
-// Merges old counts: minutes into quarter-hours after 75 minutes, quarter-hours into hours after 25 hours. So an endpoint has fewer than
-// a thousand rows, however busy it is.
+// Merges old counts into longer periods, so that an endpoint has fewer than a thousand rows, however busy it is.
 import { formatInstant, now } from '@truckroll/contract';
 import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { addToCounts, gathered, startOf, type CountsRow } from './counts.ts';
@@ -7,7 +6,6 @@ import { KEPT_DAYS } from './partitions.ts';
 
 const EVERY_MS = 60_000;
 const MINUTE = 60_000_000;
-/** Maximum rows per transaction. */
 const MOST_ROWS = 2000;
 
 /** Charts show the last hour in minutes and the last day in quarter-hours, so only older counts are merged. Ages in microseconds. */

@@ -4,7 +4,6 @@ import type { Statement } from '@truckroll/service-kit';
 
 /** Exclusive upper bounds of the buckets, in ms; one more bucket follows the last. Never change them: stored counts depend on them. */
 export const LATENCY_BOUNDS = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 14_000] as const;
-/** Maximum duration of an exchange. */
 const LONGEST_MS = 15_000;
 const MINUTE = 60_000_000;
 

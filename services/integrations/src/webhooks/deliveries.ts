@@ -1,4 +1,3 @@
-// Reading the deliveries of an endpoint.
 import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { DeliveryProgress } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
@@ -99,7 +98,6 @@ async function attempts({ database }: Context, request: wire.ListWebhookDelivery
   return await listAttempts(own, delivery_id, limit, request.collection?.after ?? new Uint8Array());
 }
 
-/** SQL for DeliveryProgress. */
 const PROGRESS = `case d.state when 'PENDING' then case when d.attempts > 0 then 'RETRYING' else 'PENDING' end when 'SUCCEEDED' then 'DELIVERED' else d.state end`;
 
 /** SQL for the time of the next attempt. Probes ignore the circuit, and a leased delivery was due when it was leased. */

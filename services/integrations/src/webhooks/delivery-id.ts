@@ -1,6 +1,5 @@
-// Delivery ids: UUIDs of version 8 (RFC 9562) with the event's time in ms (48 bits) and a hash of event and endpoint.
-// The same event and endpoint always have the same id, which makes fan-out idempotent. Ids determine the log's partition and sort
-// deliveries by event time.
+// Delivery ids: UUIDs of version 8 (RFC 9562) with the event's time in ms (48 bits) and a hash of event and endpoint. They make fan-out
+// idempotent, determine the log's partition, and sort deliveries by event time.
 import { hash } from 'node:crypto';
 import { formatDate } from '@truckroll/contract';
 

@@ -29,7 +29,6 @@ interface Backlog {
   last_success_at: number | null;
 }
 
-/** Health by endpoint id. */
 export async function readHealth(db: Queryable, standings: readonly Standing[], at = now()): Promise<Map<string, WebhookHealth>> {
   const [counts, backlogs] = await Promise.all([selectCounts(db, standings, sinceOf(HOURS, at)), selectBacklogs(db, standings)]);
   const countsOf = Map.groupBy(counts, ({ endpoint_id: id }) => id);
@@ -99,7 +98,6 @@ export async function selectCounts(db: Queryable, of: readonly Standing[], since
   return rows;
 }
 
-/** Backlog and last success of each endpoint. */
 async function selectBacklogs(db: Queryable, of: readonly Standing[]): Promise<Map<string, Backlog>> {
   const { rows } = await db.query<Backlog>({
     name: 'select_webhook_backlogs',

@@ -1,4 +1,3 @@
-// Stores an endpoint's health, and disables endpoints.
 import { formatInstant } from '@truckroll/contract';
 import { queued } from '@truckroll/mail';
 import type { Transaction } from '@truckroll/service-kit';

@@ -7,7 +7,7 @@ import { auditEndpoint } from './audited.ts';
 import { lockEndpoint } from './endpoints.ts';
 import { MOST_AT_ONCE, RECOVERABLE, WITHIN, queueSome, valuesOf } from './recovery.ts';
 
-/** Queues oldest first, with a new retry schedule. A large recovery continues in the background; calling again returns how many remain. */
+/** Queues in order per subject, with a new retry schedule. A large recovery continues in the background; call again for what remains. */
 export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpoint_id, since } = checked('RecoverWebhookRequest', request);

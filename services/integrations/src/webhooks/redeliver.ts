@@ -1,4 +1,3 @@
-// Sends deliveries again at a user's request, one or several at once.
 import { ApiError } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import {

@@ -67,7 +67,6 @@ export function nextAttemptAt(failures: number, outcome: Outcome, chance: number
   return outcome.endedAt + Math.max(jittered, floor);
 }
 
-/** Change of an endpoint's health by an attempt. */
 export function healthAfter(health: Health, outcome: Outcome): HealthChange {
   if (isSuccess(outcome)) {
     return {
@@ -98,7 +97,6 @@ function slowdownAfter({ slowdowns, resumeAt }: Health, { status, startedAt, end
   return { slowdowns: next, resumeAt: endedAt + Math.max(pause, asked) };
 }
 
-/** Health after a change is stored. */
 export function afterChange(health: Health, change: HealthChange): Health {
   const { failingSince = health.failingSince, slowdowns = health.slowdowns, resumeAt = health.resumeAt, disable } = change;
   const { circuitOpenUntil = health.circuitOpenUntil } = change;

@@ -1,4 +1,3 @@
-// The state of an endpoint's health and the data it follows from.
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Queryable } from '@truckroll/service-kit';
 import type { DisabledReason } from './rules.ts';
