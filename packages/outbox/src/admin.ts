@@ -2,7 +2,6 @@ import type { Admin } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
 
-/** Runs `work` with a connected Kafka admin client and always disconnects it. */
 export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   try {

@@ -3,7 +3,6 @@ import { activeTraceparent, binaryArrays, currentRequest, type Queryable, type S
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
-/** Columns of the outbox that an insert sets; PostgreSQL sets the others. */
 const COLUMNS = 'event_id, topic, key, type, company_id, sequence, payload, trace, request_id';
 
 /** An event larger than its topic accepts. It is not stored, because it would block every event after it. */
@@ -55,7 +54,7 @@ export interface MadePayload {
   readonly from: string;
 }
 
-/** The columns that an insert sets, without the payload. */
+/** COLUMNS without the payload. */
 export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
 
 /**

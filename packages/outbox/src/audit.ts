@@ -1,5 +1,4 @@
-// The audit trail (decisions §15). An entry is stored in the transaction of the change: integrations writes its entries into the
-// trail directly, every other service publishes them through its outbox.
+// The audit trail (decisions §15). Entries are stored in the transaction of the change: by integrations in the trail, by others in the outbox.
 import { randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';

@@ -16,9 +16,8 @@ export interface ConsumerOptions {
   readonly group: string;
   readonly topics: readonly Topic[];
   /**
-   * Applies events of one partition, in order. Resolves when they are stored durably; only then does the offset move on.
-   * When it rejects it is called again with the same events, so it must recognise repeats, and make a dead letter of an event
-   * that can never be applied. `signal` aborts when the partition moves to another replica.
+   * Applies events of one partition, in order, and resolves when they are stored durably. If it rejects it is called again, so it must
+   * recognise repeats and make dead letters of events that can never be applied. `signal` aborts when the partition moves to another replica.
    */
   handle(events: readonly IncomingEvent[], signal: AbortSignal): Promise<void>;
   /** Maximum partitions handled at the same time. Default 2. */
@@ -26,9 +25,8 @@ export interface ConsumerOptions {
   /** Receives messages that are not events of ours, after they were logged and counted. Without it they are only skipped. */
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   /**
-   * For handlers that store their offsets ("places") with the data they write. Called after each rebalance; a partition without a
-   * place continues from the group's committed offset. Partitions with a place are read ahead of what is being applied.
-   * Events may arrive twice: the previous owner may have stored no place, or the stored place may be older than the committed offset.
+   * For handlers that store their offsets ("places") with the data they write. Called after each rebalance. Partitions with a place are
+   * read ahead; others continue from the committed offset, which may be older or newer than what was stored, so events may repeat.
    */
   readonly places?: Places;
   /** Called with the last offset of a batch that compaction has emptied. Not called again if it rejects. */

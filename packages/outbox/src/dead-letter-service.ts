@@ -5,7 +5,6 @@ import type { Subscriber } from './subscription.ts';
 
 export interface DeadLetterOptions {
   readonly database: Database;
-  /** The subscriber's consumer group. */
   readonly group: string;
   readonly subscriber: Subscriber;
 }

@@ -73,7 +73,6 @@ export function messageOf(row: OutboxRow, source: string): Message {
   return { key: row.key, value: row.payload, headers };
 }
 
-/** The event in a message, or undefined if it is not one of ours. */
 export function eventOf(topic: string, partition: number, message: KafkaMessage): IncomingEvent | undefined {
   const header = (name: string) => text(message.headers?.[name]);
   const [id, type, source, companyId] = [header('ce_id'), header('ce_type'), header('ce_source'), header('ce_companyid')];

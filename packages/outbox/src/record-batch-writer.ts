@@ -49,7 +49,6 @@ export class RecordWriter {
     this.length = this.bytes.writeInt32BE(value, this.length);
   }
 
-  /** Writes a text after its 16-bit length, or the length -1 for null. */
   text16(text: string | null): void {
     const size = text === null ? -1 : Buffer.byteLength(text);
     this.int16(size);

@@ -29,17 +29,11 @@ export interface RelayOptions {
   readonly restMs?: number;
 }
 
-/**
- * Poll intervals for an empty outbox, in ms. Appending usually notifies the active relay. Polling finds rows of a replica that died after
- * its commit, of an earlier release, and of callers that do not poke.
- */
+/** Poll intervals for an empty outbox, in ms. Polling finds rows without a notification: of dead replicas, old releases, callers that do not poke. */
 const POLL = { first: 40, most: 6000 };
 /** Delay before a standby notifies the active relay, in ms: pokes in that time share one notification. */
 const NOTIFY_MS = 20;
-/**
- * Pause after a batch that was not full: the square of its duration ÷ `atRestMs`, at most `mostMs`. The busier the system, the more
- * events share a batch, which costs this process, PostgreSQL and Kafka as much as thirty events.
- */
+/** Pause after a batch that was not full: its duration squared ÷ `atRestMs`. A batch costs as much as thirty events, so busy times share batches. */
 const GATHER = { atRestMs: 5, mostMs: 20 };
 /**
  * Intervals between watermarks, in ms:

@@ -71,14 +71,14 @@ export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]
   });
 }
 
-/** Sets the offsets of a group, which must have no members. */
+/** The group must have no members. */
 export async function moveGroup(kafka: KafkaClient, group: string, ends: Ends): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     for (const [topic, partitions] of ends) await admin.setOffsets({ groupId: kafka.prefix + group, topic: kafka.prefix + topic, partitions: [...partitions] });
   });
 }
 
-/** Resets a group, which must have no members, to the beginning of these topics. */
+/** Resets a group to the beginning of the topics. The group must have no members. */
 export async function rewindGroup(kafka: KafkaClient, group: string, topics: readonly Topic[]): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());

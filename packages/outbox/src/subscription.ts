@@ -58,9 +58,8 @@ interface Waiting {
 }
 
 /**
- * Applies events to a service's own tables. One transaction applies the queued batches of all partitions of a topic and marks the
- * events as seen. If it fails, each batch gets its own transaction; if that fails too, each event gets one. An event that still fails
- * becomes a dead letter, which is counted and logged, and the others continue. When PostgreSQL is unavailable the batch waits instead.
+ * Applies events to a service's own tables. One transaction applies the queued batches of all partitions of a topic. If it fails, each
+ * batch gets its own, then each event. An event that still fails becomes a dead letter. While PostgreSQL is unavailable, batches wait.
  */
 export class Subscriber implements BackgroundPart {
   readonly name: string;

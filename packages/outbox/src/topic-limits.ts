@@ -13,7 +13,6 @@ export function largestPayload(topic: string): number {
   return (smaller.get(topic) ?? LARGEST_MESSAGE) - ENVELOPE;
 }
 
-/** Remembers an existing topic's `max.message.bytes`. */
 export function noteLimit(topic: string, bytes: number): void {
   if (bytes < LARGEST_MESSAGE) smaller.set(topic, bytes);
   else smaller.delete(topic);

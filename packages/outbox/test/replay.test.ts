@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => admin.disconnect());
 
-test('replays a whole compacted topic up to its end at the start, in order per key', async () => {
+test('replays a whole compacted topic up to where it ended at the start, in order per key', async () => {
   const setting = await openSetting();
   const topic = newTopic('latest', 3);
   const outbox = new Outbox({ database: setting.database, kafka, source: '/trial', topics: [topic], log: silentLog, metrics: createMetrics('trial') });

@@ -1,4 +1,3 @@
-// The creator of an API key or endpoint.
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 
 /** Columns of the table alias u (users) for `personOf` and `creatorOf`. */

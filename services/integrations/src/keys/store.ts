@@ -74,11 +74,10 @@ export async function requireRoom(tx: Transaction, companyId: string): Promise<v
 /** Keys that count towards the limit. Those of inactive users do, because the user may become active again. */
 const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
-/** Days for which a revoked key is kept and shown to operators. */
+/** Days for which a revoked key is kept. */
 const REVOKED_KEPT = 30;
 const PURGED_AT_ONCE = 500;
 
-/** Resolves to the number of deleted keys. */
 export async function purgeRevokedKeys(db: Queryable): Promise<number> {
   for (let purged = 0; ; ) {
     const { rowCount } = await db.query({

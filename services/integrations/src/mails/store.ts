@@ -11,7 +11,6 @@ export interface Mail {
   readonly attempts: number;
 }
 
-/** Queues an e-mail in the transaction of the change that it reports. */
 export async function queueMail(tx: Queryable, mail: { companyId: string; userId: string; subject: string; body: string }): Promise<void> {
   await tx.query({
     name: 'queue_mail',
@@ -56,7 +55,6 @@ export async function finish(database: Database, { id }: Mail, status: 'SENT' | 
   });
 }
 
-/** Queues an e-mail again that the server has not accepted. */
 export async function postpone(database: Database, { id }: Mail, delayMs: number, detail: string): Promise<void> {
   await database.query({
     name: 'postpone_mail',

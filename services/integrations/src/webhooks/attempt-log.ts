@@ -5,7 +5,6 @@ import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deli
 import type { Queryable } from '@truckroll/service-kit';
 import { dayOfDelivery } from './delivery-id.ts';
 
-/** How much of each delivery a response contains. */
 export interface Extent {
   /** Maximum number of attempts, newest first. */
   readonly attempts: number;

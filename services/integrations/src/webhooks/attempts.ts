@@ -1,4 +1,3 @@
-// Stores attempts and their consequences in one transaction.
 import { TEST_EVENT, now } from '@truckroll/contract';
 import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
@@ -37,7 +36,7 @@ interface Settled {
   readonly settles: boolean;
 }
 
-/** Stores attempts of different deliveries. Answers in their order. An attempt that was stored before changes nothing. */
+/** Stores attempts of different deliveries, with their consequences. Answers in their order. A repeated attempt changes nothing. */
 export async function storeAttempts(tx: Transaction, attempts: readonly ReportRequest[]): Promise<ReportResponse[]> {
   // Locks deliveries in the order of their ids, and so of their days, to avoid deadlocks between reports.
   const ordered = attempts.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));

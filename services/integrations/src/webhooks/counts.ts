@@ -1,4 +1,3 @@
-// Counts of attempts by endpoint and period, and the latencies computed from them.
 import { formatInstant } from '@truckroll/contract';
 import type { Statement } from '@truckroll/service-kit';
 

@@ -14,7 +14,6 @@ export function notifyDue(tx: Transaction): void {
 
 interface Notices {
   readonly notices: DueNotices;
-  /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;
 }
 

@@ -1,4 +1,3 @@
-// Lists the endpoints of all companies for operators.
 import { ApiError, now } from '@truckroll/contract';
 import type { EndpointAccount, ListEndpointsRequest, ListEndpointsResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';

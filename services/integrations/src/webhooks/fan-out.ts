@@ -129,7 +129,6 @@ function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], o
   });
 }
 
-/** The stored deliveries that are leased to a worker at once. */
 export interface Lent {
   worker: string;
   deliveries: ReadonlySet<NewDelivery>;

@@ -1,4 +1,3 @@
-// An endpoint's health over a period, for charts.
 import { ApiError, now } from '@truckroll/contract';
 import { WebhookHealthPeriod, type GetWebhookHealthRequest, type GetWebhookHealthResponse } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Context } from '../context.ts';

@@ -2,7 +2,7 @@ import { JsonBuffer, JsonWriter, codec, firstUnknown, publicEvents } from '@truc
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 
-/** The fields that all messages of public_events.proto share. */
+/** Fields of all messages in public_events.proto. */
 interface Envelope {
   readonly id: string;
   readonly type: string;

@@ -82,7 +82,6 @@ class Decoding {
     this.#decoder.destroy();
   }
 
-  /** Rejects if the compressed data is incomplete. */
   async end(): Promise<void> {
     if (this.#isEmpty) return;
     if (!this.#decoder.destroyed) await this.#timed(() => (this.#decoder.end(), this.#closed));

@@ -49,7 +49,7 @@ export class Connections {
     this.#destinations = new Destinations(mostPerAddress, (address, companyId) => this.#closeIdle(address, companyId));
   }
 
-  /** Returns an idle connection of this endpoint, or a new one that is opened on first use. */
+  /** An idle connection of this endpoint, or a new one that is opened on first use. */
   take({ endpointId, companyId }: { endpointId: string; companyId: string }, target: Target, time: ExchangeTime): Connection {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {

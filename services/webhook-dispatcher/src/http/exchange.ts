@@ -21,7 +21,7 @@ export interface ExchangeRequest {
   readonly body: Buffer;
 }
 
-/** Outcome of an exchange. Has both a status and a failure if the answer began and did not end. */
+/** Has both a status and a failure if the answer began and did not end. */
 export interface ExchangeResult {
   status?: number;
   failure?: ExchangeFailure;

@@ -42,7 +42,6 @@ export class Circuits {
     return [...this.#circuits.keys()].filter((id) => this.#probing.has(id) || this.isOpen(id, now));
   }
 
-  /** Number of endpoints with an open circuit. */
   open(now: number): number {
     return [...this.#circuits.keys()].filter((id) => this.isOpen(id, now)).length;
   }
