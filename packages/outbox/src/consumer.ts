@@ -26,7 +26,8 @@ export interface ConsumerOptions {
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   /**
    * For handlers that store their offsets ("places") with the data they write. Called after each rebalance. Partitions with a place are
-   * read ahead; others continue from the committed offset, which may be older or newer than what was stored, so events may repeat.
+   * read ahead; others continue from the committed offset. Events may repeat: the previous owner may have stored no place, or the stored
+   * place may be older than the committed offset.
    */
   readonly places?: Places;
   /** Called with the last offset of a batch that compaction has emptied. Not called again if it rejects. */
