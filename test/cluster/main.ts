@@ -26,8 +26,6 @@ const settings = {
 };
 const PARTS = ['upgrades', 'losses', 'outages', 'uses'] as const;
 const PORTS = { integrations: 50054, scheduling: 50051, billing: 50052, reporting: 50053 };
-/** The release whose gateways became ready before they could find their services. */
-const WITHOUT_READINESS = '1.0.0';
 const startedAt = performance.now();
 
 function say(text: string): void {
@@ -74,7 +72,6 @@ async function test(): Promise<void> {
     const first = parts.has('upgrades') ? releaseTag : tag;
     await cluster.helm('install', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${first}`, '--wait', '--timeout', '10m');
     say(`helm install of ${first}: migrated, every pod is ready`);
-    if (first === WITHOUT_READINESS) await restartGateways(cluster);
 
     const { credential, sinkUrl } = prepared;
     const reached = await reach(cluster, prepared);
@@ -105,13 +102,6 @@ async function test(): Promise<void> {
     await prepared?.remove();
     work.remove();
   }
-}
-
-/** Restarts the gateways after the services, so that they find them and no first call fails. */
-async function restartGateways(cluster: Cluster): Promise<void> {
-  await cluster.kubectl('rollout', 'restart', 'deployment/truckroll-gateway');
-  await cluster.kubectl('rollout', 'status', 'deployment/truckroll-gateway', '--timeout=240s');
-  say('restarted the gateways, whose release becomes ready before its services');
 }
 
 async function uses(use: Surroundings): Promise<void> {
