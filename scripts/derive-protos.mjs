@@ -41,9 +41,9 @@ package truckroll.events.v1;
 
 ${[...imports, `import "${SOURCE}";`].toSorted().join('\n')}
 
-// A service request whose status has just changed: all that a service request has, and the status before.
+// A service request whose status has just changed: all fields of ServiceRequest, and the previous status.
 message ChangedServiceRequest {
-${qualified}  // The status that it had before.
+${qualified}  // The status before the change.
   truckroll.scheduling.v1.ServiceRequestStatus previous_status = ${PREVIOUS_STATUS};
 }
 `;
