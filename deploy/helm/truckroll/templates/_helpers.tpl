@@ -9,7 +9,7 @@
 {{- end }}
 {{- end }}
 
-{{/* What is different from component to component. secretKeys must be in its Secret, optionalKeys may be. */}}
+{{/* Differences between components. secretKeys must be in the Secret, optionalKeys may be. */}}
 {{- define "truckroll.components" -}}
 gateway:
   image: gateway
@@ -78,7 +78,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* Of pods: nothing that changes with the chart's version alone. */}}
+{{/* Labels of pods. None changes with the chart's version alone, which would restart pods. */}}
 {{- define "truckroll.podLabels" -}}
 {{ include "truckroll.selector" . }}
 app.kubernetes.io/part-of: truckroll
@@ -91,7 +91,7 @@ app.kubernetes.io/part-of: truckroll
 {{ printf "%s/%s:%s" .root.Values.image.repository .image (default .root.Chart.AppVersion .root.Values.image.tag) }}
 {{- end }}
 
-{{/* Everything that PodSecurity "restricted" asks of a pod, and more. */}}
+{{/* Meets PodSecurity "restricted", and more. */}}
 {{- define "truckroll.podSpec" -}}
 serviceAccountName: {{ include "truckroll.fullname" .root }}-{{ .component }}
 automountServiceAccountToken: false
@@ -135,7 +135,7 @@ securityContext:
 {{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" . | int) }}{{ else }}{{ trimSuffix "Mi" . | int }}{{ end }}
 {{- end }}
 
-{{/* Resources, and the heap that follows from them: buffers, code and stacks take the rest. */}}
+{{/* Node's heap in MiB, from the memory limit. Buffers, code and stacks use the rest. */}}
 {{- define "truckroll.heap" -}}
 {{- div (mul 70 (include "truckroll.mebibytes" .limits.memory | int)) 100 }}
 {{- end }}
@@ -163,7 +163,7 @@ securityContext:
 {{- toJson $ports }}
 {{- end }}
 
-{{/* PostgreSQL under a role: pg takes user and password from these where the URL has none, whatever is in them. */}}
+{{/* PostgreSQL connection of a role. The URL has no user or password, so pg takes them from these variables, which need no escaping. */}}
 {{- define "truckroll.databaseEnv" -}}
 {{- $values := .root.Values.postgresql -}}
 - name: DATABASE_URL
@@ -183,7 +183,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* How a component speaks to others: (dict "root" $ "component" name) */}}
+{{/* Variables for connections between components: (dict "root" $ "component" name) */}}
 {{- define "truckroll.tlsEnv" -}}
 {{- if .root.Values.tls.enabled }}
 - name: GRPC_TLS_CERT_FILE
@@ -197,7 +197,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Files of a pod's container: (dict "root" $ "tlsSecret" name or "") */}}
+{{/* Files mounted into a container: (dict "root" $ "tlsSecret" name or "") */}}
 {{- define "truckroll.volumeMounts" -}}
 {{- $trusted := .root.Values.trustedCertificates.configMap }}
 {{- if or $trusted .tlsSecret }}
@@ -239,7 +239,7 @@ volumes:
 {{- if regexMatch ":[0-9]+$" $host }}{{ splitList ":" $host | last }}{{ else }}{{ ternary 443 80 (hasPrefix "https:" .) }}{{ end }}
 {{- end }}
 
-{{/* What is missing for pods to start, a line each. */}}
+{{/* Values that are missing for pods to start, one per line. */}}
 {{- define "truckroll.missing" -}}
 {{- $values := .Values }}
 {{- if not $values.postgresql.host }}
