@@ -99,13 +99,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         if (told) context.log.info({ ms: Math.round((performance.now() - startedAt) * 100) / 100 }, 'served a call');
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
-      const recorded = async () => {
-        // If only operators may call it, also records unproven callers, which CALLER_CHECK=report serves.
-        if (callers.size === 1 || context.operator !== undefined) await recordOperatorCall?.(method.path, method.requestStream ? undefined : call.request);
-      };
+      // If only operators may call it, also records unproven callers, which CALLER_CHECK=report serves.
+      const isRecorded = forOperators && (callers.size === 1 || context.operator !== undefined);
+      const record = () => recordOperatorCall?.(method.path, method.requestStream ? undefined : call.request);
       if (method.responseStream) {
         const send = async () => {
-          if (forOperators) await recorded();
+          if (isRecorded) await record();
           for await (const response of handler(request, context) as AsyncIterable<unknown>) {
             context.signal.throwIfAborted();
             if (!call.write(response)) await once(call, 'drain', { signal: context.signal });
@@ -121,7 +120,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       } else {
         context.limitDuration(() => callback({ code: GrpcStatus.DEADLINE_EXCEEDED, details: 'the call took too long' }));
         traced(async () => {
-          if (forOperators) await recorded();
+          if (isRecorded) await record();
           return handler(request, context);
         }).then(
           (response) => {
