@@ -34,7 +34,8 @@ export const AS_A_MODULE = {
 };
 
 const COMMANDS = 'tools/cli/src/commands';
-const components = {
+/** Main module by component. */
+export const components = {
   gateway: 'gateway/src/main.ts',
   ...Object.fromEntries(readdirSync(join(root, 'services')).map((name) => [name, `services/${name}/src/main.ts`])),
   truckroll: 'tools/cli/src/main.ts',
@@ -60,8 +61,11 @@ function filesOf(module) {
   }[module];
 }
 
-/** In a bundle, import.meta and __dirname are the bundle's. Replaces them with the module's own path below the bundle's folder. */
-function placed(needed) {
+/**
+ * In a bundle, import.meta and __dirname are the bundle's. Replaces them with the module's own path below the bundle's folder. Puts the files
+ * that modules read there into `needed`, a Map from path in the bundle's folder to path in the checkout.
+ */
+export function placed(needed) {
   return {
     name: 'placed',
     setup({ onLoad }) {
@@ -88,6 +92,14 @@ function placed(needed) {
   };
 }
 
+/** Copies the files that modules read into the bundle's folder. */
+export function copyNeeded(needed, out) {
+  for (const [file, from] of needed) {
+    mkdirSync(join(out, dirname(file)), { recursive: true });
+    cpSync(from, join(out, file), { recursive: true, filter: (path) => !path.endsWith('.stamp') });
+  }
+}
+
 async function bundle(name, out) {
   const entry = components[name];
   if (entry === undefined) throw new Error(`there is no component ${name}: give ${Object.keys(components).join(', ')}`);
@@ -105,10 +117,7 @@ async function bundle(name, out) {
     sourcesContent: false,
     plugins: [...AS_A_MODULE.plugins, placed(needed)],
   });
-  for (const [file, from] of needed) {
-    mkdirSync(join(out, dirname(file)), { recursive: true });
-    cpSync(from, join(out, file), { recursive: true, filter: (path) => !path.endsWith('.stamp') });
-  }
+  copyNeeded(needed, out);
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -1,11 +1,11 @@
 // Bundles what `npm start` runs, each program with its packages in one file below node_modules. Otherwise a start spends most of its time
-// on finding, reading and stripping the types of four hundred modules. Files that modules read relative to themselves are still read from
-// the checkout. deploy/bundle.mjs makes the bundles for images.
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+// on finding, reading and stripping the types of four hundred modules. The files that a component reads, such as the contract and
+// migrations, are copied with its bundle: what runs stays consistent while the checkout changes. deploy/bundle.mjs makes the bundles for images.
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AS_A_MODULE } from '../deploy/bundle.mjs';
+import { AS_A_MODULE, components, copyNeeded, placed } from '../deploy/bundle.mjs';
 import { isAsNoted, note } from './as-noted.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -16,68 +16,105 @@ const ALWAYS = ['pnpm-lock.yaml', 'scripts/bundles.mjs', 'deploy/bundle.mjs'];
 /** Folder of the compile cache that Node keeps for the bundles. */
 export const COMPILED = join(root, 'node_modules/.cache/compiled');
 
-/** The programs of one system. They share most of their modules, so these are bundled together and compiled once. */
-const SYSTEM = [...readdirSync(join(root, 'services')).map((name) => `services/${name}/src/main.ts`), 'gateway/src/main.ts'];
+/** Main module by component of the system. They share most of their modules, so these are bundled together and compiled once. */
+export const SYSTEM = Object.fromEntries(['gateway', ...readdirSync(join(root, 'services'))].map((name) => [name, components[name]]));
 /** The programs that start the system: npm start and its benchmarks. */
-const SUPERVISOR = ['tools/local-stack/src/start-main.ts', 'loadtest/idle/start-main.ts'];
+const SUPERVISOR = Object.fromEntries(['tools/local-stack/src/start-main', 'loadtest/idle/start-main'].map((name) => [name, `${name}.ts`]));
 
-/** The bundle of a program such as `services/billing/src/main.ts`; undefined if there is none or its modules have changed. */
+/** The bundle of a program that starts the system; undefined if there is none or its modules have changed. */
 export function bundleOf(program) {
-  const group = [SYSTEM, SUPERVISOR].find((programs) => programs.includes(program));
-  return group !== undefined && isAsNoted(nameOf(group)) ? join(root, placeOf(program)) : undefined;
+  const [name] = Object.entries(SUPERVISOR).find(([, entry]) => entry === program) ?? [];
+  return name !== undefined && isAsNoted(nameOf('supervisor')) ? outputOf('supervisor', name) : undefined;
 }
 
-/** Bundles the system's programs if their modules have changed. Resolves to the bundles' paths by program. Rejects if a module has an error. */
+/** Bundles the system if its modules have changed. Resolves to the bundles' paths by component. Rejects if a module has an error. */
 export async function bundleSystem() {
-  if (!isAsNoted(nameOf(SYSTEM))) {
-    await bundle(SYSTEM);
+  if (!isAsNoted(nameOf('system'))) {
+    const needed = new Map();
+    await bundle('system', SYSTEM, placed(needed), needed);
     // Its entries belong to the old bundles, under names that are no longer used.
     rmSync(COMPILED, { recursive: true, force: true });
   }
-  return new Map(SYSTEM.map((program) => [program, join(root, placeOf(program))]));
+  return new Map(Object.keys(SYSTEM).map((name) => [name, outputOf('system', name)]));
 }
 
-/** The same for the programs that start the system; the next start uses them. */
+/** Bundles the programs that start the system, for the next start. */
 export async function bundleSupervisor() {
-  if (!isAsNoted(nameOf(SUPERVISOR))) await bundle(SUPERVISOR);
+  if (!isAsNoted(nameOf('supervisor'))) await bundle('supervisor', SUPERVISOR, WHERE_THEY_STAND, new Map());
 }
 
-async function bundle(programs) {
-  const { build, stop } = createRequire(join(root, 'gateway/package.json'))('esbuild');
-  const folder = join(root, folderOf(programs));
+const nameOf = (group) => `bundles of ${group}`;
+const outputOf = (group, name) => join(root, FOLDER, group, `${name}.mjs`);
+
+async function bundle(group, entryPoints, plugin, needed) {
+  const { build, stop } = esbuild();
+  const folder = join(root, FOLDER, group);
   // Built in a separate folder and renamed, so that another start never sees half of it.
   const fresh = `${folder}.${process.pid}`;
   const beganAt = Date.now();
-  const { metafile } = await build({
-    ...AS_A_MODULE,
-    logLevel: 'silent',
-    absWorkingDir: root,
-    entryPoints: programs.map((program) => ({ in: program, out: program.replace(/\.ts$/, '') })),
-    outdir: fresh,
-    metafile: true,
-    legalComments: 'none',
-    plugins: [...AS_A_MODULE.plugins, WHERE_THEY_STAND],
-  }).finally(() => stop());
+  const { metafile } = await build({ ...OPTIONS, entryPoints, outdir: fresh, plugins: [...AS_A_MODULE.plugins, plugin] }).finally(() => stop());
+  copyNeeded(needed, fresh);
   const former = `${fresh}.former`;
   if (existsSync(folder)) renameSync(folder, former);
   renameSync(fresh, folder);
   rmSync(former, { recursive: true, force: true });
-  // The names of modules that a plugin created contain a colon.
-  const modules = Object.keys(metafile.inputs).filter((name) => !name.includes(':'));
-  note(nameOf(programs), { sources: [...ALWAYS, ...modules], made: programs.map(placeOf), beganAt });
+  const sources = [...ALWAYS, ...modulesOf(metafile), ...[...needed.values()].flatMap(withContents).map((path) => relative(root, path))];
+  note(nameOf(group), { sources, made: Object.keys(entryPoints).map((name) => relative(root, outputOf(group, name))), beganAt });
 }
 
-const nameOf = (programs) => `bundles of ${programs[0]}`;
-const folderOf = (programs) => `${FOLDER}/${programs === SYSTEM ? 'system' : 'supervisor'}`;
-const placeOf = (program) => `${folderOf(SYSTEM.includes(program) ? SYSTEM : SUPERVISOR)}/${program.replace(/\.ts$/, '.mjs')}`;
+/**
+ * Bundles one program again and again, with source maps. Each build is renamed to a new folder, because the process of the last one reads its
+ * own until it is stopped. `build` rejects if a module has an error.
+ */
+export async function rebundler(program, folder) {
+  rmSync(folder, { recursive: true, force: true });
+  const fresh = join(folder, 'fresh');
+  const needed = new Map();
+  const context = await esbuild().context({
+    ...OPTIONS,
+    entryPoints: { main: program },
+    outdir: fresh,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [...AS_A_MODULE.plugins, placed(needed)],
+  });
+  let builds = 0;
+  async function build() {
+    const { metafile } = await context.rebuild();
+    copyNeeded(needed, fresh);
+    builds += 1;
+    const out = join(folder, String(builds));
+    renameSync(fresh, out);
+    rmSync(join(folder, String(builds - 2)), { recursive: true, force: true });
+    const modules = modulesOf(metafile).filter((name) => !name.includes('node_modules/'));
+    return { script: join(out, 'main.mjs'), sources: [...modules.map((name) => resolve(root, name)), ...needed.values()] };
+  }
+  return { build, dispose: () => context.dispose() };
+}
 
-/** Not written as one word: this module is bundled too, and the plugin would replace the word here. */
-const META = ['import', 'meta'].join('.');
+const OPTIONS = { ...AS_A_MODULE, logLevel: 'silent', absWorkingDir: root, metafile: true, legalComments: 'none' };
+
+/** A dependency of the gateway. Loaded when needed: run.mjs imports this module before packages are installed. */
+function esbuild() {
+  return createRequire(join(root, 'gateway/package.json'))('esbuild');
+}
+
+/** The names of modules that a plugin created contain a colon. */
+function modulesOf(metafile) {
+  return Object.keys(metafile.inputs).filter((name) => !name.includes(':'));
+}
+
+/** A file, or a folder and everything in it. */
+function withContents(path) {
+  return statSync(path).isDirectory() ? [path, ...readdirSync(path, { recursive: true }).map((name) => join(path, name))] : [path];
+}
 
 /** Replaces import.meta and __dirname with the module's path in the checkout, so that it finds its files there. */
 const WHERE_THEY_STAND = {
   name: 'where they stand',
-  setup({ onLoad }) {
+  setup({ onResolve, onLoad }) {
+    // This module contains the words that are replaced, and loads esbuild, which cannot be bundled.
+    onResolve({ filter: /\/scripts\/bundles\.mjs$/ }, () => ({ path: import.meta.filename, external: true }));
     const place = (places, path, loader) => {
       const source = readFileSync(path, 'utf8');
       const contents = Object.entries(places).reduce((text, [name, value]) => text.replaceAll(name, JSON.stringify(value)), source);
@@ -86,7 +123,7 @@ const WHERE_THEY_STAND = {
     onLoad({ filter: /\bnode_modules\b.*\.js$/ }, ({ path }) => place({ __dirname: dirname(path) }, path, 'js'));
     onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) =>
       place(
-        { [`${META}.url`]: pathToFileURL(path).href, [`${META}.dirname`]: dirname(path), [`${META}.filename`]: path },
+        { 'import.meta.url': pathToFileURL(path).href, 'import.meta.dirname': dirname(path), 'import.meta.filename': path },
         path,
         path.endsWith('.ts') ? 'ts' : 'js',
       ),

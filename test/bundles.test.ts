@@ -1,5 +1,4 @@
-// A program runs from its bundle if the bundle is up to date, else from its modules. Uses a separate checkout with the real scripts, and a
-// service and a gateway of one module each.
+// The bundles that npm start runs. Uses a separate checkout with the real scripts, and a service and a gateway of one module each.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,9 @@ const checkout = realpathSync(mkdtempSync(join(tmpdir(), 'bundles-')));
 afterAll(() => rmSync(checkout, { recursive: true }));
 
 const PROGRAM = 'services/trial/src/main.ts';
+/** Services read their migrations here. */
+const SCHEMA = 'services/trial/src/schema.ts';
+const MIGRATION = 'services/trial/migrations/0001_trial.sql';
 const WORD = 'services/trial/src/word.ts';
 
 function write(path: string, text: string): void {
@@ -30,7 +32,12 @@ beforeAll(() => {
   write('pnpm-lock.yaml', '');
   write('gateway/src/main.ts', '');
   write(WORD, `export const word: string = 'first';`);
-  write(PROGRAM, `import { word } from './word.ts'; console.log(word, import.meta.filename);`);
+  write(MIGRATION, 'first');
+  write(
+    SCHEMA,
+    `import { readFileSync } from 'node:fs'; export const sql: string = readFileSync(new URL('../migrations/0001_trial.sql', import.meta.url), 'utf8');`,
+  );
+  write(PROGRAM, `import { word } from './word.ts'; import { sql } from './schema.ts'; console.log(word, sql);`);
 });
 
 function node(...args: string[]): string {
@@ -43,25 +50,30 @@ function node(...args: string[]): string {
 }
 
 const bundle = () => node('-e', `import('./scripts/bundles.mjs').then(({ bundleSystem }) => bundleSystem())`);
-const bundleOf = () => node('-e', `import('./scripts/bundles.mjs').then(({ bundleOf }) => console.log(bundleOf('${PROGRAM}')))`);
-const BUNDLE = join(checkout, 'node_modules/.cache/bundles/system/services/trial/src/main.mjs');
-/** Even in a bundle, `import.meta` refers to the original module, so that it finds the files next to it. */
-const says = (word: string) => `${word} ${join(checkout, PROGRAM)}`;
+const run = () => node(join(checkout, 'node_modules/.cache/bundles/system/trial.mjs'));
+const rebundle = `import('./scripts/bundles.mjs').then(({ rebundler }) => rebundler('${PROGRAM}', '${join(checkout, 'watched')}'))`;
 
-test('runs from a bundle once there is one, until one of its modules changes', () => {
-  expect(bundleOf()).toBe('undefined');
+test('bundles again once a module or a file that modules read has changed, and keeps both as they were until then', () => {
   bundle();
-  expect(bundleOf()).toBe(BUNDLE);
-  expect(node(BUNDLE)).toBe(says('first'));
+  expect(run()).toBe('first first');
   write(WORD, `export const word: string = 'second, and longer';`);
-  expect(bundleOf()).toBe('undefined');
+  write(MIGRATION, 'second, and longer');
+  expect(run()).toBe('first first');
   bundle();
-  expect(bundleOf()).toBe(BUNDLE);
-  expect(node(BUNDLE)).toBe(says('second, and longer'));
+  expect(run()).toBe('second, and longer second, and longer');
+  write(MIGRATION, 'third');
+  bundle();
+  expect(run()).toBe('second, and longer third');
 });
 
-test('reports modules that cannot be bundled, and does not run an older bundle', () => {
+test('a bundle that is built for npm start -- --watch keeps the files that modules read, too', () => {
+  const script = node('-e', `${rebundle}.then(async ({ build, dispose }) => { console.log((await build()).script); await dispose(); })`);
+  const before = node(script);
+  write(MIGRATION, 'fourth');
+  expect(node(script)).toBe(before);
+});
+
+test('reports modules that cannot be bundled', () => {
   write(WORD, 'export const word: string =');
   expect(bundle).toThrow(/word\.ts/);
-  expect(bundleOf()).toBe('undefined');
 });

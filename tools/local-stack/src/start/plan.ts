@@ -34,7 +34,7 @@ export interface PlanOptions {
   readonly kafkaBrokers: string;
   readonly secrets: Secrets;
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
-  /** The bundle to run instead of a program's modules, by path, such as `services/billing/src/main.ts`. */
+  /** Bundle by component, to run instead of its modules. */
   readonly bundles?: ReadonlyMap<string, string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -63,7 +63,7 @@ export async function plan(options: PlanOptions): Promise<Plan> {
     processes.push({
       name,
       // When bundling failed, run the modules: their own error says what is wrong.
-      script: bundles?.get(program) ?? join(ROOT, program),
+      script: bundles?.get(name) ?? join(ROOT, program),
       order,
       metricsUrl,
       readyUrl: `${publicUrl ?? metricsUrl}/readyz`,
