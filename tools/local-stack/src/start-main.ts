@@ -5,24 +5,25 @@ import { Problem, runMain } from './problem.ts';
 import { STATE } from './folder.ts';
 import { start } from './start/start.ts';
 
-const HELP = `npm start [-- --observe]
+const HELP = `npm start [-- --observe --watch]
 
   --observe   run Prometheus beside the system, which scrapes it and evaluates the alert rules
+  --watch     rebuild and restart each component whose sources change
 `;
 
 await runMain(async () => {
-  const { observe, help } = optionsOf(process.argv.slice(2));
+  const { observe, watch, help } = optionsOf(process.argv.slice(2));
   if (help) {
     process.stdout.write(HELP);
     return 0;
   }
-  return await start({ state: STATE, environment: process.env, observed: observe, stop: stopRequest });
+  return await start({ state: STATE, environment: process.env, observed: observe, watched: watch, stop: stopRequest });
 });
 
-function optionsOf(args: readonly string[]): { observe: boolean; help: boolean } {
+function optionsOf(args: readonly string[]): { observe: boolean; watch: boolean; help: boolean } {
+  const flag = { type: 'boolean', default: false } as const;
   try {
-    return parseArgs({ args: [...args], options: { observe: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } })
-      .values;
+    return parseArgs({ args: [...args], options: { observe: flag, watch: flag, help: { ...flag, short: 'h' } } }).values;
   } catch (error) {
     throw new Problem(`${(error as Error).message.split('. ')[0]}.\n\n${HELP}`);
   }

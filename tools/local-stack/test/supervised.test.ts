@@ -19,16 +19,17 @@ async function supervise(code: string, port?: number) {
   writeFileSync(script, code);
   const METRICS_PORT = String(port ?? (await choosePort()));
   const readyUrl = `http://127.0.0.1:${METRICS_PORT}/readyz`;
+  const environment = { METRICS_PORT };
   const said: string[] = [];
   const watchdog = scratch.watchdog();
   const supervised = new Supervised({
-    plan: { name: 'billing', script, order: 'service', readyUrl, environment: { METRICS_PORT } },
+    plan: { name: 'billing', script, order: 'service', readyUrl, environment },
     logs: folder,
     watchdog,
     environment: process.env,
     say: (line) => void said.push(line),
   });
-  return { supervised, said, readyUrl, watchdog };
+  return { supervised, said, readyUrl, watchdog, folder, environment };
 }
 
 test('a process that dies is restarted, and this is reported', async () => {
@@ -45,10 +46,26 @@ test('a process that dies is restarted, and this is reported', async () => {
   supervised.release();
 });
 
-test('a process with changed settings is restarted with them', async () => {
-  const { supervised, readyUrl } = await supervise(SERVES.replace("end('ready')", 'end(process.env.KAFKA_BROKERS)'));
-  await supervised.change({ KAFKA_BROKERS: '127.0.0.1:9093' });
+test('a process with changed settings is restarted with them, which is no failure', async () => {
+  const { supervised, said, readyUrl, environment } = await supervise(SERVES.replace("end('ready')", 'end(process.env.KAFKA_BROKERS)'));
+  await supervised.change({ environment: { ...environment, KAFKA_BROKERS: '127.0.0.1:9093' } });
   expect(await (await fetch(readyUrl)).text()).toBe('127.0.0.1:9093');
+  expect(said.filter((line) => line.includes('has ended'))).toEqual([]);
+  supervised.release();
+});
+
+test('a process whose script changes while it waits to be restarted is started at once, and its failures no longer count', async () => {
+  const { supervised, said, folder } = await supervise(SERVES);
+  const script = (name: string, code: string): string => {
+    writeFileSync(join(folder, name), code);
+    return join(folder, name);
+  };
+  const failing = supervised.change({ script: script('failing.mjs', 'process.exit(3)') });
+  await until(() => said.some((line) => line.includes('(exit code 3) and is started again in 1 s')));
+  await supervised.change({ script: script('fixed.mjs', SERVES) });
+  await failing;
+  process.kill(supervised.pid!, 'SIGKILL');
+  await until(() => said.some((line) => line.includes('(SIGKILL) and is started again in 0.25 s')));
   supervised.release();
 });
 

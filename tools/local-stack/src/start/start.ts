@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COMPILED, bundleSupervisor, bundleSystem } from '../../../../scripts/bundles.mjs';
+import { COMPILED, SYSTEM, bundleSupervisor, bundleSystem } from '../../../../scripts/bundles.mjs';
 import type { DemoAccess } from '../demo-companies.ts';
 import { writeJson } from '../files.ts';
 import { Ports } from '../ports.ts';
-import { describe } from '../problem.ts';
+import { Problem, describe } from '../problem.ts';
 import { Watchdog, endLeftovers } from '../processes/watchdog.ts';
 import { provision } from '../roles.ts';
 import { say, since } from '../say.ts';
@@ -19,13 +19,16 @@ import { keepServers } from './keep-servers.ts';
 import { observe } from './observe.ts';
 import { plan, type Plan } from './plan.ts';
 import { DRAIN_TIMEOUT } from './supervised.ts';
-import { runSystem } from './system.ts';
+import { watchSources } from './source-watch.ts';
+import { runSystem, type System } from './system.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly observed?: boolean;
+  /** Whether components are rebuilt and restarted when their sources change. */
+  readonly watched?: boolean;
   readonly stop: Promise<unknown>;
 }
 
@@ -58,17 +61,17 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-async function bringUp({ state, environment, observed = false }: StartOptions, watchdog: Watchdog, signal: AbortSignal): Promise<void> {
+async function bringUp({ state, environment, observed = false, watched = false }: StartOptions, watchdog: Watchdog, signal: AbortSignal): Promise<void> {
   const startedAt = performance.now();
   const secrets = readSecrets(state);
   const ports = new Ports(join(state, 'ports.json'));
   // Reserved before Kafka starts, because the processes need its address by then.
   const kafkaBrokers = environment['KAFKA_BROKERS'] || `${LOOPBACK}:${await ports.take('kafka')}`;
   const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
-  const bundling = bundleSystem().catch((error: unknown) => {
-    say(`The processes run from their modules, which could not be bundled: ${describe(error)}`);
-    return new Map<string, string>();
-  });
+  const started = Promise.withResolvers<System>();
+  const bundling = watched ? watchBundles(state, started.promise, signal) : bundledOnce();
+  // Reported where it is awaited.
+  bundling.catch(() => undefined);
   const [adminUrl, redisUrl] = await Promise.all([servers.address('postgres'), servers.address('redis')]);
   signal.throwIfAborted();
   const own = environment['DATABASE_URL'] ? {} : { database: 'truckroll' };
@@ -78,12 +81,13 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   const bundles = await bundling;
   const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens: tokenIssuer(state) });
   writeJson(join(state, 'services.json'), whole.addresses);
-  const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: COMPILED };
+  const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, ...(watched ? watchedNode(environment) : { NODE_COMPILE_CACHE: COMPILED }) };
   // Each process gets only the server addresses and secrets it needs.
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
   // Kafka takes longest to start. Processes serve without it until then, and their outboxes keep what they have to publish.
   const system = runSystem({ processes: whole.processes, state, watchdog, say, environment: inherited, signal });
+  started.resolve(system);
   const withKafka = servers.all.then(async (all) => {
     signal.throwIfAborted();
     keepServers(all, say, signal);
@@ -109,7 +113,31 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   process.stdout.write(welcome(whole, access, since(startedAt), prometheusUrl));
   // Earlier releases kept compiled code here.
   await rm(join(state, 'compile-cache'), { recursive: true, force: true });
-  await bundleSupervisor().catch(() => undefined);
+  // It stops esbuild when it has finished, which the watch still needs.
+  if (!watched) await bundleSupervisor().catch(() => undefined);
+}
+
+async function bundledOnce(): Promise<ReadonlyMap<string, string>> {
+  try {
+    return await bundleSystem();
+  } catch (error) {
+    say(`The processes run from their modules, which could not be bundled: ${describe(error)}`);
+    return new Map();
+  }
+}
+
+async function watchBundles(state: string, started: Promise<System>, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const restart = (...changed: Parameters<System['replace']>): void => void started.then((system) => system.replace(...changed));
+  try {
+    return await watchSources({ components: SYSTEM, folder: join(state, 'watched'), restart, say, signal });
+  } catch (error) {
+    throw new Problem((error as Error).message);
+  }
+}
+
+/** Bundles of the watch have source maps. They change too often to keep their compiled code. */
+function watchedNode(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --enable-source-maps`, NODE_DISABLE_COMPILE_CACHE: '1' };
 }
 
 /** Writes ready.json, the welcome message for scripts. */

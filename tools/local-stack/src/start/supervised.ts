@@ -36,14 +36,18 @@ export class Supervised {
   readonly log: string;
   readonly #options: SupervisedOptions;
   readonly #stopping = new AbortController();
+  #plan: SupervisedOptions['plan'];
   #daemon: Daemon | undefined;
   #readiness = Promise.withResolvers<void>();
-  #changes: Readonly<Record<string, string>> = {};
+  #change = Promise.withResolvers<void>();
+  /** When the change that the next start applies was made. */
+  #changedAt: number | undefined;
 
   constructor(options: SupervisedOptions) {
     this.name = options.plan.name;
     this.log = join(options.logs, `${this.name}.log`);
     this.#options = options;
+    this.#plan = options.plan;
     this.ready = this.#readiness.promise;
     this.#keep().catch((error: unknown) => this.#readiness.reject(error));
   }
@@ -52,11 +56,15 @@ export class Supervised {
     return this.#daemon?.pid;
   }
 
-  /** Restarts the process with settings that override its plan's. Resolves when it is ready again. */
-  async change(settings: Readonly<Record<string, string>>): Promise<void> {
-    this.#changes = { ...this.#changes, ...settings };
+  /** Restarts the process with changes to its plan, made at `changedAt`. Resolves when it is ready again, or changed once more. */
+  async change(changes: Partial<Pick<ProcessPlan, 'script' | 'environment'>>, changedAt = performance.now()): Promise<void> {
     await this.ready;
+    this.#plan = { ...this.#plan, ...changes };
+    this.#changedAt = changedAt;
+    this.#readiness.resolve();
     this.#readiness = Promise.withResolvers();
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
     await Promise.all([this.#daemon?.stop(), this.#readiness.promise]);
   }
 
@@ -69,7 +77,8 @@ export class Supervised {
     const { say } = this.#options;
     let everReady = false;
     for (let failures = 1; ; failures += 1) {
-      const startedAt = performance.now();
+      const startedAt = this.#changedAt ?? performance.now();
+      this.#changedAt = undefined;
       const daemon = this.#launch();
       this.#daemon = daemon;
       const readyAt = await this.#untilReady(daemon);
@@ -80,24 +89,29 @@ export class Supervised {
       }
       const exit = await daemon.exited;
       if (this.#stopping.signal.aborted) return;
+      if (daemon.stopping) {
+        failures = 0;
+        continue;
+      }
       if (readyAt !== undefined && performance.now() - readyAt > RECOVERED_MS) failures = 1;
       if (!everReady && failures >= FIRST_TRIES) throw new Problem(this.#hopeless(daemon, exit));
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
       say(`${this.name} has ended (${exitText(exit)}) and is started again in ${pause / 1000} s: ${this.log} may say why.`);
-      const stopped = await delay(pause, false, { signal: this.#stopping.signal }).catch(() => true);
-      if (stopped) return;
+      const changed = await Promise.race([delay(pause, false, { signal: this.#stopping.signal }), this.#change.promise.then(() => true)]).catch(() => false);
+      if (this.#stopping.signal.aborted) return;
+      if (changed) failures = 0;
     }
   }
 
   #launch(): Daemon {
-    const { plan, watchdog, environment } = this.#options;
+    const { watchdog, environment } = this.#options;
     return new Daemon({
       name: this.name,
       command: process.execPath,
-      args: [plan.script],
-      env: { ...environment, ...plan.environment, ...this.#changes },
+      args: [this.#plan.script],
+      env: { ...environment, ...this.#plan.environment },
       log: this.log,
-      order: plan.order,
+      order: this.#plan.order,
       stopSignal: 'SIGTERM',
       graceMs: GRACE_MS,
       watchdog,
@@ -112,7 +126,7 @@ export class Supervised {
     });
     while (daemon.running) {
       await Promise.race([told ? delay(POLL_MS) : Promise.race([telling, delay(UNTOLD_MS)]), daemon.exited]);
-      if (await isReady(this.#options.plan.readyUrl)) return performance.now();
+      if (await isReady(this.#plan.readyUrl)) return performance.now();
     }
     return undefined;
   }

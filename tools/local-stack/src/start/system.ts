@@ -20,6 +20,8 @@ export interface System {
   readonly ready: Promise<unknown>;
   /** Announces Kafka's address once it is usable, and restarts processes that were given another one. Resolves when all use it. */
   kafkaIsAt(brokers: string): Promise<void>;
+  /** Restarts a process with another script, built from what was changed at `changedAt`. Resolves when it is ready again, or restarted once more. */
+  replace(name: string, script: string, changedAt: number): Promise<void>;
 }
 
 /** Keeps the processes running and shows their warnings. Holds warnings back until Kafka is up, then drops those about Kafka. */
@@ -32,6 +34,7 @@ export function runSystem({ processes, state, watchdog, say, environment, signal
   };
   const tell: Say = (line) => (early === undefined ? say(line) : void early.push(line));
   const supervised = processes.map((plan) => new Supervised({ plan, logs: join(state, 'logs'), watchdog, say, environment }));
+  const named = (name: string): Supervised | undefined => supervised.find((one) => one.name === name);
   const watches = supervised.map((one) => new LogWatch(one.name, one.log, tell));
   signal.addEventListener('abort', () => {
     for (const one of supervised) one.release();
@@ -43,8 +46,11 @@ export function runSystem({ processes, state, watchdog, say, environment, signal
     async kafkaIsAt(brokers) {
       for (const watch of watches) watch.look();
       release();
-      const misled = supervised.filter((_, i) => ![undefined, brokers].includes(processes[i]?.environment['KAFKA_BROKERS']));
-      await Promise.all(misled.map((one) => one.change({ KAFKA_BROKERS: brokers })));
+      const misled = processes.filter(({ environment }) => ![undefined, brokers].includes(environment['KAFKA_BROKERS']));
+      await Promise.all(misled.map(async ({ name, environment }) => await named(name)?.change({ environment: { ...environment, KAFKA_BROKERS: brokers } })));
+    },
+    async replace(name, script, changedAt) {
+      await named(name)?.change({ script }, changedAt);
     },
   };
 }
