@@ -11,6 +11,7 @@ const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({
   subtotal_cents: 0,
   ...fields,
 });
+const COST_FIELDS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'];
 const cost = (category: CostEntry['category'], total_cents: number): CostEntry => ({ category, total_cents }) as CostEntry;
 
 test('adds up costs by category and in total, and counts open and paid invoices before tax as revenue', () => {
@@ -32,16 +33,37 @@ test('adds up costs by category and in total, and counts open and paid invoices 
           revenue_cents: revenue,
           total_cost_cents: all,
           gross_profit_cents: revenue - all,
-          labor_cost_cents: sum(costs.filter(([category]) => category === CostCategory.LABOR).map(([, value]) => value)),
+          ...Object.fromEntries(categories.map((category, i) => [COST_FIELDS[i], sum(costs.filter(([own]) => own === category).map(([, value]) => value))])),
         });
       },
     ),
   );
 });
 
+test.each([
+  [10_000, 7_500, 0.25],
+  [10_000, 12_345, -0.2345],
+  // Half of a ten-thousandth rounds up, below 0 as well.
+  [20_000, 19_999, 0.0001],
+  [20_000, 20_001, 0],
+  [0, 100, 0],
+])('with a revenue of %i cents and costs of %i, computes the margin %p', (subtotal_cents, total_cents, gross_margin) => {
+  expect(totalsOf([invoice({ subtotal_cents })], [cost(CostCategory.OTHER, total_cents)])).toMatchObject({
+    gross_profit_cents: subtotal_cents - total_cents,
+    gross_margin,
+  });
+});
+
+test('shows totals of 0 for a job without invoices and costs, and ignores costs of unknown categories', () => {
+  const nothing = Object.fromEntries([...COST_FIELDS, 'revenue_cents', 'total_cost_cents', 'gross_profit_cents', 'gross_margin'].map((name) => [name, 0]));
+  expect(totalsOf([], [])).toEqual(nothing);
+  expect(totalsOf([], [cost('COST_CATEGORY_UNSPECIFIED', 5)])).toEqual(nothing);
+});
+
 test('names a sum beyond the range of cents and never rounds it', () => {
   expect(totalsOf([], [cost(CostCategory.PARTS, MOST), cost(CostCategory.PARTS, 1)])).toEqual({ beyond: 'parts_cost_cents' });
   expect(totalsOf([], [cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, 1)])).toEqual({ beyond: 'total_cost_cents' });
+  expect(totalsOf([invoice({ subtotal_cents: MOST }), invoice({ subtotal_cents: 1 })], [])).toEqual({ beyond: 'revenue_cents' });
   expect(totalsOf([invoice({ subtotal_cents: MOST })], [cost(CostCategory.PARTS, -1)])).toEqual({ beyond: 'gross_profit_cents' });
   expect(checkCosts([cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, 1)])).toEqual([
     expect.objectContaining({ field: 'cost_entries', code: 'OUT_OF_RANGE' }),

@@ -8,18 +8,6 @@ const COUNTED: readonly JobInvoice['status'][] = [InvoiceStatus.OPEN, InvoiceSta
 
 export const isCounted = ({ status }: Pick<JobInvoice, 'status'>): boolean => COUNTED.includes(status);
 
-const NOTHING: JobTotals = {
-  revenue_cents: 0,
-  labor_cost_cents: 0,
-  parts_cost_cents: 0,
-  equipment_cost_cents: 0,
-  misc_cost_cents: 0,
-  other_cost_cents: 0,
-  total_cost_cents: 0,
-  gross_profit_cents: 0,
-  gross_margin: 0,
-};
-
 const COLUMN: Partial<Record<CostEntry['category'], keyof JobTotals>> = {
   [CostCategory.LABOR]: 'labor_cost_cents',
   [CostCategory.PARTS]: 'parts_cost_cents',
@@ -42,7 +30,7 @@ export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEn
     'total_cost_cents',
     costs.flatMap(({ category, total_cents }) => (COLUMN[category] === undefined ? [] : total_cents)),
   );
-  const totals: JobTotals = { ...NOTHING };
+  const totals = {} as JobTotals;
   for (const [name, values] of cents) {
     const sum = sumOfCents(values);
     if (sum === undefined) return { beyond: name };

@@ -24,3 +24,20 @@ test('rebuilds at once again after ten quiet minutes, and never delays other com
   patience.spoiled('other', 2_000_000);
   expect(waits(patience, 3)).toEqual([0, 1, 2]);
 });
+
+test('measures the delay from the last rebuild, whatever the clock shows', () => {
+  const patience = new Patience();
+  for (const now of [1e9, 1e9 + 1000]) patience.spoiled(COMPANY, now);
+  expect([patience.isDue(COMPANY, 1e9 + 2999), patience.isDue(COMPANY, 1e9 + 3000)]).toEqual([false, true]);
+});
+
+test('remembers the delay for exactly ten minutes without a rebuild', () => {
+  const spoiledTwice = (later: number): Patience => {
+    const patience = new Patience();
+    patience.spoiled(COMPANY, 0);
+    patience.spoiled(COMPANY, later);
+    return patience;
+  };
+  expect([spoiledTwice(600_000).isDue(COMPANY, 601_999), spoiledTwice(600_000).isDue(COMPANY, 602_000)]).toEqual([false, true]);
+  expect([spoiledTwice(600_001).isDue(COMPANY, 601_000), spoiledTwice(600_001).isDue(COMPANY, 601_001)]).toEqual([false, true]);
+});

@@ -1,0 +1,135 @@
+import { shapeNamed, type ApiError } from '@truckroll/contract';
+import type { Entry } from '../src/facts/fact.ts';
+import { figuresOf } from '../src/reports/rows.ts';
+import { sumsFor, type Question } from '../src/reports/sources.ts';
+import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, measuresOf, standingOf, type SummaryDefinition } from '../src/summaries/definitions.ts';
+import { Deltas } from '../src/summaries/deltas.ts';
+
+const MOST = 2n ** 53n - 1n;
+const PLACE = { period: '2026-03-01', group: null };
+const REPORTS: [name: string, summary: SummaryDefinition][] = [
+  ['InvoiceActivity', INVOICES],
+  ['Collections', COLLECTIONS],
+  ['JobProfitability', JOBS],
+  ['TechnicianParticipation', PARTICIPATION],
+];
+
+/** Measures in the order of the sums, 0 where none is given. */
+const figures = (summary: SummaryDefinition, given: Record<string, number | bigint>, place: { period: string; group: string | null } = PLACE) => {
+  const names = measuresOf(summary);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(given)));
+  const measures = names.map((name) => BigInt(given[name] ?? 0));
+  return figuresOf(summary, measures, place);
+};
+
+test.each(REPORTS)('computes each figure that the contract has in a row of %s, and no other', (name, summary) => {
+  const { fields } = shapeNamed(`truckroll.reporting.v1.${name}Row`);
+  const figuresInContract = fields.map((field) => field.name).filter((field) => !['period_start', 'period_end', 'currency', 'group'].includes(field));
+  expect(Object.keys(figures(summary, {})).toSorted()).toEqual(figuresInContract.toSorted());
+});
+
+test.each([
+  [{ invoice_count: 3, subtotal_cents: 1000, discount_cents: 100, tax_cents: 50 }, 900, 950, 317],
+  // Half a cent rounds up, below 0 as well.
+  [{ invoice_count: 2, subtotal_cents: 5, discount_cents: 0, tax_cents: 0 }, 5, 5, 3],
+  [{ invoice_count: 2, subtotal_cents: -5, discount_cents: 0, tax_cents: 0 }, -5, -5, -2],
+  [{ invoice_count: 0, subtotal_cents: 0, discount_cents: 0, tax_cents: 0 }, 0, 0, null],
+])('from the sums of invoices %j, computes %i after discounts, %i in total and %p on average', (sums, discounted, total, average) => {
+  expect(figures(INVOICES, sums)).toEqual({ ...sums, discounted_subtotal_cents: discounted, total_cents: total, average_total_cents: average });
+});
+
+test('subtracts refunds from what was received', () => {
+  const sums = { payment_count: 2, refund_count: 1, received_cents: 500, refunded_cents: 700 };
+  expect(figures(COLLECTIONS, sums)).toEqual({ ...sums, net_collected_cents: -200 });
+});
+
+test.each([['JobProfitability', JOBS] as const, ['TechnicianParticipation', PARTICIPATION] as const])(
+  'adds up the five kinds of cost in a row of %s, and computes profit and margin',
+  (_, summary) => {
+    const costs = { labor_cost_cents: 1, parts_cost_cents: 20, equipment_cost_cents: 300, misc_cost_cents: 4000, other_cost_cents: 50_000 };
+    const lost = { job_count: 7, revenue_cents: 40_000, ...costs };
+    expect(figures(summary, lost)).toEqual({ ...lost, total_cost_cents: 54_321, gross_profit_cents: -14_321, gross_margin: -0.358 });
+    expect(figures(summary, { revenue_cents: 0, misc_cost_cents: 1 })).toMatchObject({ gross_profit_cents: -1, gross_margin: 0 });
+  },
+);
+
+test('returns figures up to ±(2^53−1), and refuses one beyond them by its name, period and group', () => {
+  expect(figures(INVOICES, { invoice_count: 1, subtotal_cents: MOST })).toMatchObject({ total_cents: Number(MOST) });
+  expect(figures(COLLECTIONS, { refunded_cents: MOST })).toMatchObject({ net_collected_cents: -Number(MOST) });
+  const refused = (given: Record<string, bigint>, group: string | null): ApiError => {
+    try {
+      figures(INVOICES, { invoice_count: 1n, ...given }, { period: '2026-03-01', group });
+    } catch (error) {
+      return error as ApiError;
+    }
+    throw new Error('nothing was refused');
+  };
+  expect(refused({ subtotal_cents: MOST + 1n }, null)).toMatchObject({
+    status: 500,
+    message: expect.stringMatching(/^subtotal_cents of the period from 2026-03-01 is beyond/),
+  });
+  expect(refused({ subtotal_cents: MOST, tax_cents: 1n }, 'HVAC').message).toMatch(/^total_cents of the period from 2026-03-01, group HVAC is beyond/);
+});
+
+const publicNames = (report: string, parameter: string): string[] => {
+  const field = shapeNamed(`truckroll.reporting.v1.Get${report}ReportRequest`).byName.get(parameter);
+  return [...(field?.enum?.names.values() ?? [])].map((name) => name.toLowerCase());
+};
+
+test.each([
+  ['InvoiceActivity', INVOICES, []],
+  ['Collections', COLLECTIONS, []],
+  ['JobProfitability', JOBS, []],
+  // The contract can only group by team member, but filters by class too.
+  ['TechnicianParticipationProfitability', PARTICIPATION, ['job_class']],
+] as const)('keeps sums for each dimension that the contract lets %s be grouped or filtered by', (report, { dimensions }, filters) => {
+  expect(dimensions.toSorted()).toEqual([...publicNames(report, 'group_by'), ...filters].toSorted());
+});
+
+const question = (summary: SummaryDefinition, groupBy: string | null, ...filters: string[]): Question => ({
+  summary,
+  groupBy,
+  filters: new Map(filters.map((dimension) => [dimension, ['x']])),
+  companyId: 'c',
+  generation: 1,
+  timeZone: 'UTC',
+  standings: [''],
+});
+
+test.each<[string | null, SummaryDefinition, string | null, string[]]>([
+  ['summary', INVOICES, null, []],
+  ['summary', INVOICES, 'account', []],
+  ['summary', INVOICES, null, ['account']],
+  ['summary', INVOICES, 'account', ['account']],
+  ['combinations', INVOICES, 'business_unit', ['job_type', 'job_class']],
+  ['combinations', COLLECTIONS, 'payment_method', ['collector']],
+  ['combinations', JOBS, 'job_class', ['job_type', 'business_unit']],
+  ['combinations', PARTICIPATION, 'team_member', ['job_class']],
+  // There are too many accounts for their combinations to be kept.
+  [null, INVOICES, 'account', ['job_type']],
+  [null, COLLECTIONS, 'account', ['collector']],
+  [null, JOBS, 'job_class', ['account']],
+])('reads from %p the report of %j grouped by %p and filtered by %j', (source, summary, groupBy, filters) => {
+  expect(sumsFor(question(summary, groupBy, ...filters))).toBe(source);
+});
+
+test.each(REPORTS)('keeps sums of %s by day and by month, in total only if no fact is in two rows', (_, summary) => {
+  const deltas = new Deltas();
+  const values = Object.fromEntries(summary.dimensions.map((dimension) => [dimension, NONE]));
+  const entry: Entry = { summary, at: 0, values, standing: '', measures: measuresOf(summary).map(() => 1) };
+  deltas.change({ generation: 1, time_zone: 'UTC' }, [], [entry]);
+  const [sums] = [...deltas.take()].filter(({ table }) => table === summary.table);
+  const byDimension = summary.dimensions.flatMap((dimension) => [`${dimension}/day`, `${dimension}/month`]);
+  // A job counts for each of its technicians.
+  const total = summary === PARTICIPATION ? [] : ['day', 'month'];
+  expect(sums!.rows.map(({ part }) => part).toSorted()).toEqual([...byDimension, ...total].toSorted());
+});
+
+test.each([
+  [true, true],
+  [true, false],
+  [false, true],
+  [false, false],
+])('finds jobs whose type is included: %p, and whose costs were verified: %p, by their standing', (included, verified) => {
+  expect(STANDINGS[standingOf(included, verified)]).toEqual({ included, verified });
+});
