@@ -1,6 +1,6 @@
 // Rules of the two writes (decisions §5).
 import fc from 'fast-check';
-import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { DispatchStatus, Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { TeamMemberStatus } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseRemoving, refuseStale, technicians, withAssignments } from '../src/assignments/rules.ts';
@@ -62,6 +62,52 @@ it('refuses times outside the window exactly if they cross a bound and the reque
       expect(refused === undefined).toBe(inside || allow_outside_window);
     }),
   );
+});
+
+const WINDOW = { window_start_at: 10, window_end_at: 20 };
+
+it.each<[number, number, string[]]>([
+  [10, 20, []],
+  [9, 20, ['starts_at']],
+  [21, 22, ['starts_at', 'ends_at']],
+  [10, 21, ['ends_at']],
+  [8, 9, ['starts_at', 'ends_at']],
+  [9, 21, ['starts_at', 'ends_at']],
+  [20, 10, []],
+])('for a window from 10 to 20, names what is outside of it from %i to %i: %j', (starts_at, ends_at, fields) => {
+  const refused = refuseOutsideWindow(WINDOW, { starts_at, ends_at, allow_outside_window: false });
+  expect(refused?.details.map(({ location, field, code }) => `${location} ${field} ${code}`) ?? []).toEqual(
+    fields.map((field) => `body ${field} OUTSIDE_ARRIVAL_WINDOW`),
+  );
+  expect(refused?.status).toBe(fields.length === 0 ? undefined : 400);
+});
+
+it('counts a technician as on the visit unless their assignment is canceled', () => {
+  const one = (member: string, status: AssignmentStatus): Assignment => assignmentOf({ id: member, member, starts_at: 0, status });
+  const { TO_DO, COMPLETED, CANCELED } = AssignmentStatus;
+  const crew = [one('a', TO_DO), one('b', CANCELED), one('c', COMPLETED), { ...one('d', TO_DO), team_member: null }];
+  expect(technicians({ assignments: crew })).toEqual(['a', 'c']);
+  const refused = (member: string, canceled = false) => refuseAdding({ canceled, assignments: crew }, member)?.details;
+  expect(refused('b')).toBeUndefined();
+  expect(refused('c')).toMatchObject([{ location: 'body', field: 'team_member_id', reason: 'ALREADY_ASSIGNED' }]);
+  expect(refused('b', true)).toMatchObject([{ location: 'body', field: 'appointment_id', reason: 'VISIT_CANCELED' }]);
+});
+
+it('names the assignment in the path when it refuses to remove it, and the revision in the body', () => {
+  const details = [{ location: 'path', field: 'id' }];
+  const { COMPLETED, PAUSED } = AssignmentStatus;
+  expect(refuseRemoving({ status: COMPLETED })).toMatchObject({ status: 409, details, message: expect.stringContaining('completed assignment') });
+  expect(refuseRemoving({ status: PAUSED })).toMatchObject({ status: 409, details, message: expect.stringContaining('active assignment') });
+  expect(refuseStale({ revision: 'a' }, 'b')?.details).toMatchObject([{ location: 'body', field: 'expected_revision' }]);
+});
+
+it('derives order, dispatch status and revision of a visit from its assignments, and keeps its other fields', () => {
+  const two = ['b', 'a'].map((id) => assignmentOf({ id, member: id, starts_at: 0, status: AssignmentStatus.EN_ROUTE }));
+  const visit = visitOf({ id: 'v', number: '1042-1' });
+  const changed = withAssignments(visit, two);
+  expect(changed).toMatchObject({ id: 'v', number: '1042-1', dispatch_status: DispatchStatus.DISPATCHED, assignments: [{ id: 'a' }, { id: 'b' }] });
+  expect(withAssignments({ ...visit, canceled: true }, two).dispatch_status).toBe(DispatchStatus.CANCELED);
+  expect(withAssignments(visit, two.slice(1)).revision).not.toBe(changed.revision);
 });
 
 it('restores the same visit after an assignment is added and removed, whatever the order of the others', () => {

@@ -153,3 +153,14 @@ test('orders assignments by start, then by id', () => {
     }),
   );
 });
+
+test('computes a revision without a creator and without a technician, which differs from that with them', () => {
+  fc.assert(
+    fc.property(visit, assignment, (of, one) => {
+      const bare = [{ ...one, team_member: null }];
+      const without = { ...of, created_by: null };
+      const revisions = [revisionOf(of, [one]), revisionOf(without, [one]), revisionOf(of, bare), revisionOf(without, bare)];
+      expect(new Set(revisions).size).toBe(4);
+    }),
+  );
+});

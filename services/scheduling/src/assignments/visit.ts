@@ -24,7 +24,7 @@ export function dispatchStatusOf(canceled: boolean, assignments: readonly Pick<A
 
 /** The order in which a visit shows its assignments: by starts_at, then id. */
 export function inOrder<A extends Pick<Assignment, 'starts_at' | 'id'>>(assignments: readonly A[]): A[] {
-  return assignments.toSorted((a, b) => a.starts_at - b.starts_at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  return assignments.toSorted((a, b) => a.starts_at - b.starts_at || (a.id < b.id ? -1 : 1));
 }
 
 /**

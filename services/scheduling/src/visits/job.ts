@@ -11,7 +11,7 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** Used while neither the job nor a copy of it has arrived, since a read always contains a job. */
 function unknownJob(id: string): VisitJob {
-  return { id, number: '', account: { id: NIL, name: '' }, location: { id: NIL, name: '', address: '' } };
+  return { id, number: '', account: { id: NIL, name: '' }, location: null };
 }
 
 /**
