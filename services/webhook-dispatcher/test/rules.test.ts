@@ -109,3 +109,50 @@ test('lets one exchange begin in a half-open circuit, and excludes the endpoint 
   expect(circuits.mayBegin('dead', later)).toBe(true);
   expect(circuits.excluded(later)).toEqual([]);
 });
+
+function openCircuits(...failedAt: [id: string, at: number][]): Circuits {
+  const circuits = new Circuits();
+  for (const [id, at] of failedAt) for (let i = 0; i < 5; i += 1) circuits.failed(id, at);
+  return circuits;
+}
+
+test('counts open circuits, excludes their endpoints, and finds the first that becomes half-open', () => {
+  const circuits = openCircuits(['late', now + 2000], ['early', now]);
+  circuits.failed('failed once', now);
+  const standing = (at: number) => [circuits.open(at), circuits.excluded(at).toSorted(), circuits.nextAt(at)];
+  expect(standing(now + 2000)).toEqual([2, ['early', 'late'], now + 5000]);
+  expect(standing(now + 5000)).toEqual([1, ['late'], now + 7000]);
+  expect(standing(now + 7000)).toEqual([0, [], undefined]);
+  expect(circuits.openUntil('failed once', now)).toBe(0);
+  expect([circuits.openUntil('never failed', now), circuits.isOpen('never failed', now)]).toEqual([0, false]);
+});
+
+test('tests a half-open circuit by another exchange if the first one did not take place', () => {
+  const circuits = openCircuits(['dead', now]);
+  const later = now + 5000;
+  expect([circuits.mayBegin('dead', later), circuits.mayBegin('dead', later)]).toEqual([true, false]);
+  circuits.notTried('dead');
+  expect(circuits.excluded(later)).toEqual([]);
+  expect([circuits.mayBegin('dead', later), circuits.mayBegin('dead', later)]).toEqual([true, false]);
+});
+
+test('opens a half-open circuit again after a failure, and tests it when that time is over', () => {
+  const circuits = openCircuits(['dead', now]);
+  const later = now + 5000;
+  circuits.mayBegin('dead', later);
+  circuits.failed('dead', later);
+  expect([circuits.openUntil('dead', later), circuits.open(later)]).toEqual([later + 10_000, 1]);
+  expect(circuits.excluded(later + 10_000)).toEqual([]);
+  expect(circuits.mayBegin('dead', later + 10_000)).toBe(true);
+});
+
+test('keeps a circuit closed that has fewer than five failures in a row', () => {
+  const circuits = new Circuits();
+  for (let i = 0; i < 4; i += 1) circuits.failed('shaky', now);
+  expect([circuits.mayBegin('shaky', now), circuits.mayBegin('shaky', now), circuits.isOpen('shaky', now)]).toEqual([true, true, false]);
+  circuits.succeeded('shaky');
+  for (let i = 0; i < 4; i += 1) circuits.failed('shaky', now);
+  expect(circuits.isOpen('shaky', now)).toBe(false);
+  circuits.failed('shaky', now);
+  expect(circuits.isOpen('shaky', now)).toBe(true);
+});

@@ -59,3 +59,51 @@ test('logs failing and disabled endpoints with endpoint, company, host and cause
   ]);
   expect(JSON.stringify(lines)).not.toContain('secret-path');
 });
+
+test('logs each exchange with its duration, and each delivery that had to wait for a connection', () => {
+  const lines: Record<string, unknown>[] = [];
+  const witness = new Witness(createLog('trial', 'info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
+  const delivery = {
+    delivery_id: 'd-1',
+    endpoint_id: 'e-1',
+    company_id: 'c-1',
+    event_id: 'v-1',
+    event_type: 'interaction.completed',
+    attempt: 2,
+    url: 'https://hooks.example.com/secret-path',
+  } as LeasedDelivery;
+  witness.exchanged(delivery, report({ response_status: 204, started_at: 1_000_000, ended_at: 1_012_600 }));
+  witness.exchanged(delivery, report({ error: AttemptError.TIMEOUT, error_message: 'Timed out after 15 s.' }));
+  witness.crowdedOut(delivery);
+  const side = { delivery: 'd-1', endpoint: 'e-1', companyId: 'c-1', host: 'hooks.example.com' };
+  const about = { event: 'v-1', type: 'interaction.completed', attempt: 2 };
+  expect(lines).toMatchObject([
+    { level: 'info', ...side, ...about, ms: 13, result: '2xx', status: 204, msg: 'sent a webhook' },
+    { level: 'info', ...side, ...about, ms: 12, result: 'timeout', cause: 'Timed out after 15 s.' },
+    { level: 'warn', ...side, msg: expect.stringContaining('no free connection') },
+  ]);
+  expect(lines.map((line) => ['cause' in line, 'status' in line])).toEqual([
+    [false, true],
+    [true, false],
+    [false, false],
+  ]);
+});
+
+test('logs a delivery to an endpoint whose URL cannot be parsed', () => {
+  const lines: Record<string, unknown>[] = [];
+  const witness = new Witness(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
+  witness.crowdedOut({ delivery_id: 'd-1', endpoint_id: 'e-1', company_id: 'c-1', url: 'no URL' } as LeasedDelivery);
+  expect(lines).toMatchObject([{ endpoint: 'e-1' }]);
+});
+
+test('remembers 10,000 failing endpoints, then starts over', () => {
+  let lines = 0;
+  const witness = new Witness(createLog('trial', 'warn', { write: () => void (lines += 1) }));
+  const fails = (id: number) => witness.leftAlone({ endpoint_id: `e-${id}`, url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
+  for (let id = 0; id < 10_000; id += 1) fails(id);
+  fails(0);
+  expect(lines).toBe(10_000);
+  fails(10_000);
+  fails(0);
+  expect(lines).toBe(10_002);
+});
