@@ -46,6 +46,7 @@ test('waits for a replica of the previous release, which locks the company for a
   await reporting.transaction(async (tx) => {
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
     expect(await isHeld(reporting, companyId)).toBe(true);
+    expect(await isHeld(reporting, companyId, 'part')).toBe(true);
     expect(await isHeld(billing, companyId)).toBe(true);
   });
 });

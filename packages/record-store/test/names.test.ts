@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { migrationsIn, silentLog, type Database } from '@truckroll/service-kit';
+import { migrationsIn, silentLog, type Database, type Queryable, type Statement } from '@truckroll/service-kit';
 import { openFreshDatabase } from '@truckroll/testing';
 import { NameCache, writeNames } from '../src/index.ts';
 
@@ -19,14 +19,15 @@ async function cache(keepMs?: number) {
   await names.start();
   const text = (name: Uint8Array | null | undefined) => (name == null ? name : Buffer.from(name).toString());
   const known = () => text(names.of(COMPANY).get('technician', ID));
-  const fetch = async () => text((await names.fetch(COMPANY, new Map([['technician', new Set([ID])]]))).get('technician', ID));
+  const fetch = async (through: Queryable = database) =>
+    text((await names.fetch(COMPANY, new Map([['technician', new Set([ID])]]), through)).get('technician', ID));
   const forgets = async () => {
     while (known() !== undefined) await delay(5);
   };
   return { known, fetch, forgets, stop: () => names.stop() };
 }
 
-const write = (name: string) => database.transaction((tx) => writeNames(tx, 'names', COMPANY, [{ kind: 'technician', id: ID, name, version: 0 }]));
+const write = (name: string, version = 0) => database.transaction((tx) => writeNames(tx, 'names', COMPANY, [{ kind: 'technician', id: ID, name, version }]));
 
 test('drops a cached name when another process has written it', async () => {
   await write('Ana');
@@ -37,6 +38,31 @@ test('drops a cached name when another process has written it', async () => {
   await forgets();
   expect(await fetch()).toBe('Ana Ruiz');
   await stop();
+});
+
+test('does not cache a name that was written again while it was being fetched', async () => {
+  await write('Ana');
+  const { known, fetch, forgets, stop } = await cache(3_600_000);
+  await fetch();
+  const slowly: Queryable = {
+    queryBinary: (statement) => database.queryBinary(statement),
+    async query<R>(statement: Statement) {
+      const result = await database.query<R>(statement);
+      await write('Ana Ruiz');
+      await forgets();
+      return result;
+    },
+  };
+  expect(await fetch(slowly)).toBe('Ana');
+  expect(known()).toBeUndefined();
+  await stop();
+});
+
+test('keeps the name of the latest version when an earlier one arrives after it', async () => {
+  await database.query({ text: 'delete from names' });
+  await write('Ana Ruiz', 2);
+  expect(await write('Ana', 1)).toEqual([]);
+  expect(await write('Ana R.', 3)).toMatchObject([{ name: 'Ana R.' }]);
 });
 
 test('drops a cached name after a time, as its notification may have been lost', async () => {

@@ -1,4 +1,5 @@
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
+export { mustWait, whileOpen } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
 export { laterNames } from './names.ts';
 export { RedisServers, redisCli, type RedisServer } from './redis-servers.ts';

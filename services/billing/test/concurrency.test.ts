@@ -1,0 +1,126 @@
+// Two replicas import records of one company at the same moment. Fields that are derived from several records must show all of them.
+import { randomUUID } from 'node:crypto';
+import { topics } from '@truckroll/contract';
+import { GetInvoiceResponse } from '@truckroll/contract/gen/billing/v1/invoices';
+import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
+import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
+import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
+import { Database, silentLog } from '@truckroll/service-kit';
+import { freshDatabase, mustWait, type TestDatabase } from '@truckroll/testing';
+import { tables } from '../src/resources/index.ts';
+import { invoices } from '../src/resources/invoices.ts';
+import { refunds } from '../src/resources/refunds.ts';
+import { schema } from '../src/schema.ts';
+
+type Line = Record<string, unknown>;
+const AT = '2026-03-01T15:00:00Z';
+const account = { id: randomUUID(), name: 'Whitfield Residence' };
+/** Advisory lock that every import takes shared, after everything else and before its commit. */
+const PAUSE = 1;
+
+let fresh: TestDatabase;
+let replicas: Database[];
+let company: string;
+beforeAll(async () => {
+  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
+  replicas = [1, 2].map(() => new Database({ url: fresh.url, ...schema }));
+  const [database] = replicas as [Database];
+  await database.query({
+    text: `create function pause() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock_shared(${PAUSE}); return new; end $$`,
+  });
+  // The audit event is an import's last statement before its commit.
+  await database.query({
+    text: `create trigger pauses before insert on outbox for each row when (new.topic = '${topics.billingAudit.name}') execute function pause()`,
+  });
+});
+afterAll(async () => {
+  await Promise.all(replicas.map((database) => database.close()));
+  await fresh.drop();
+});
+beforeEach(() => {
+  company = randomUUID();
+});
+
+const invoice = {
+  id: randomUUID(),
+  number: 'INV-1',
+  status: 'OPEN',
+  account,
+  created_at: AT,
+  updated_at: AT,
+  issued_at: AT,
+  currency: 'USD',
+  pricing_multiplier: 1,
+  line_items: [],
+  discounts: [],
+  tax: { name: 'None', rate: 0, rounding: 'round' },
+  amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 },
+};
+const payment = {
+  id: randomUUID(),
+  account,
+  status: 'PAID',
+  method: 'CARD',
+  amount_cents: 700,
+  currency: 'USD',
+  occurred_at: AT,
+  created_at: AT,
+  invoice_allocations: [{ invoice_id: invoice.id, applied_cents: 700 }],
+};
+const refund = {
+  id: randomUUID(),
+  payment_id: payment.id,
+  account,
+  status: 'SUCCEEDED',
+  amount_cents: 1,
+  currency: 'USD',
+  occurred_at: AT,
+  created_at: AT,
+  payment_method: 'CASH',
+  collected_by: null,
+};
+const lines: Record<string, Line> = { invoices: invoice, payments: payment, refunds: refund };
+
+const importBy = (database: Database, path: string): Promise<ImportResponse> =>
+  importBatch(
+    database,
+    tables,
+    { company_id: company, path, first_line: 1, lines: [Buffer.from(JSON.stringify(lines[path]))] },
+    { log: silentLog, requestId: 'test' },
+  );
+
+/** Imports two records, the second while the first is stored but not committed. */
+async function together(first: string, second: string): Promise<void> {
+  const [one, other] = replicas as [Database, Database];
+  const pause = await one.session();
+  await pause.query({ text: `select pg_advisory_lock(${PAUSE})` });
+  const storing = importBy(one, first);
+  await mustWait(one, storing);
+  const following = importBy(other, second);
+  await mustWait(one, following, 2);
+  await pause.close();
+  for (const { created, problems } of await Promise.all([storing, following])) expect({ created, problems }).toEqual({ created: 1, problems: [] });
+}
+
+async function detail(table: unknown, id: string): Promise<Buffer> {
+  const [database] = replicas as [Database];
+  const names = new NameCache(database, schema.schema, silentLog);
+  return new RecordReader(table as Table, { database, names }).detail({ company_id: company, time_zone: 'UTC', id });
+}
+
+test.each([
+  ['payments', 'invoices'],
+  ['invoices', 'payments'],
+] as const)('shows the payment on its invoice when %s are stored while %s are imported', async (first, second) => {
+  await together(first, second);
+  const { data } = GetInvoiceResponse.decode(await detail(invoices, invoice.id));
+  expect(data).toMatchObject({ amounts: { paid_cents: 700 }, payment_applications: [{ payment_id: payment.id }] });
+});
+
+test.each([
+  ['payments', 'refunds'],
+  ['refunds', 'payments'],
+] as const)('shows the payment’s method on its refund when %s are stored while %s are imported', async (first, second) => {
+  await together(first, second);
+  expect(GetRefundResponse.decode(await detail(refunds, refund.id)).data).toMatchObject({ payment_method: 'PAYMENT_METHOD_CARD' });
+});
