@@ -214,12 +214,12 @@ export class Relay implements BackgroundPart {
       // Always due when a backlog may end with this batch: consumers have waited long for a watermark.
       const due: boolean = publisher.announce !== undefined && (behind || readAt >= dueAt());
       const settled = await floor.candidate(session);
-      // The order matters: rows committed before the moment must be visible to the read, and `complete` must run after it.
-      const [moment, read, highest, complete] = await Promise.all([
+      // The order matters: what was committed before the moment is appended once `complete` finds nothing left, and visible to the read after it.
+      const [moment, complete, read, highest] = await Promise.all([
         due ? clock(session) : undefined,
+        due && (this.#options.complete?.(session) ?? true),
         session.queryBinary({ ...READ_BATCH, values: [floor.id] }),
         behind && due && reaching === undefined && readAt >= dueAt() ? highestId(session, floor.id) : undefined,
-        due && (this.#options.complete?.(session) ?? true),
       ]);
       const rows: readonly ReadRow[] = read.map(readRow);
       floor.settle(settled, rows[0]?.id);
