@@ -1,6 +1,6 @@
 // Job financials of jobs without a recorded line, and those whose totals cannot be shown.
 import { randomUUID } from 'node:crypto';
-import { codec, readMessage, resource } from '@truckroll/contract';
+import { codec, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
 import { silentLog, type Database } from '@truckroll/service-kit';
@@ -13,11 +13,9 @@ import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
+import { AT, apply, financials, invoice, job, type Line } from './records.ts';
 
-type Line = Record<string, any>;
 const MOST = Number.MAX_SAFE_INTEGER;
-const AT = '2026-03-01T15:00:00Z';
-const ref = (name = 'Whitfield Residence') => ({ id: randomUUID(), name });
 
 let database: Database;
 let close: () => Promise<void>;
@@ -28,78 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-function job(fields: Line = {}): Line {
-  return {
-    id: randomUUID(),
-    number: 'J-1',
-    account: ref(),
-    location_id: randomUUID(),
-    lifecycle: ref(),
-    job_class: 'SERVICE',
-    status: { id: randomUUID(), name: 'New', stage: 'NEW', is_work_complete: false },
-    priority: 'NORMAL',
-    tags: [],
-    created_at: AT,
-    updated_at: AT,
-    ...fields,
-  };
-}
-
-function invoice(job_id: string, subtotal_cents: number): Line {
-  return {
-    id: randomUUID(),
-    number: 'INV-1',
-    status: 'OPEN',
-    account: ref(),
-    job_id,
-    created_at: AT,
-    updated_at: AT,
-    issued_at: AT,
-    currency: 'USD',
-    pricing_multiplier: 1,
-    line_items: [],
-    discounts: [],
-    tax: { name: 'None', rate: 0, rounding: 'round' },
-    amounts: { subtotal_cents, discount_cents: 0, discounted_subtotal_cents: subtotal_cents, tax_cents: 0, total_cents: subtotal_cents },
-  };
-}
-
-function financials(id: string, ...costs: number[]): Line {
-  return {
-    id,
-    number: 'J-9',
-    account: ref(),
-    location_id: randomUUID(),
-    created_at: AT,
-    report_date: '2026-03-01',
-    report_date_basis: 'JOB_CREATED',
-    currency: 'USD',
-    costing: { tracking_status: 'TRACKED', verification_status: 'VERIFIED', job_type_included: false },
-    cost_entries: costs.map((total_cents) => ({
-      id: randomUUID(),
-      category: 'parts',
-      source: 'manual',
-      name: 'x',
-      quantity: 1,
-      quantity_unit: 'unit',
-      unit_cost_cents: 1,
-      total_cents,
-      created_at: AT,
-      updated_at: AT,
-    })),
-  };
-}
-
-/** Applies the latest state of some records, as their owner publishes it. */
-async function tell(company: string, model: ReadModel, path: string, ...records: Line[]): Promise<void> {
-  const { record } = resource(path);
-  const events = records.map((line) => {
-    const { value, problems } = readMessage(record, line);
-    expect(problems).toEqual([]);
-    return { companyId: company, key: `${company}/${line['id']}`, payload: Buffer.from(codec(record.typeName).encode(value).finish()) } as IncomingEvent;
-  });
-  await database.transaction((tx) => applyTo(model, tx, events));
-}
+const tell = (company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
+  database.transaction((tx) => apply(tx, company, model, path, ...lines));
 
 const importLines = (company_id: string, ...lines: Line[]) =>
   importBatch(

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
-import { topics } from '@truckroll/contract';
+import { topics, watermarkSources } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { silentLog, type Database } from '@truckroll/service-kit';
+import { silentLog, type Database, type Statement } from '@truckroll/service-kit';
 import { openFreshDatabase } from '@truckroll/testing';
+import { asOf } from '../src/freshness/as-of.ts';
 import { followProgress } from '../src/freshness/progress.ts';
 import { schema } from '../src/schema.ts';
 
@@ -18,19 +20,122 @@ beforeAll(async () => {
   ({ database, close } = await openFreshDatabase(schema));
 });
 afterAll(() => close());
+beforeEach(() => database.query({ text: 'truncate positions, watermarks, applied_until, parked_event, inbox_version' }));
+
+const counted = async (): Promise<number | undefined> =>
+  (await database.query<{ at: number }>({ text: 'select at from applied_until where source = $1', values: [SOURCE] })).rows[0]?.at;
+
+const isCounted = async (at: number): Promise<void> => {
+  while ((await counted()) !== at) await new Promise((resolve) => setImmediate(resolve));
+};
+const watermark = (at: number, positions = NAMED) => ({ source: SOURCE, payload: Buffer.from(Watermark.encode({ at, positions }).finish()) }) as IncomingEvent;
+
+function follow(through = database) {
+  const { reached, watermarks } = followProgress(through, silentLog);
+  const apply = ({ topic, partition, offset }: (typeof NAMED)[number]) => database.transaction((tx) => reached(tx, topic, new Map([[partition, offset]])));
+  const announce = (at: number, positions = NAMED) => database.transaction((tx) => watermarks.apply(tx, [watermark(at, positions)]));
+  return { apply, announce, watermarks };
+}
 
 test('counts a watermark that arrives early as soon as everything it names is applied, and not before', async () => {
-  const { reached, watermarks } = followProgress(database, silentLog);
-  const counted = async (): Promise<boolean> =>
-    (await database.query({ text: 'select from applied_until where source = $1 and at = to_timestamp(5)', values: [SOURCE] })).rowCount > 0;
-  const apply = ({ topic, partition, offset }: (typeof NAMED)[number]) => database.transaction((tx) => reached(tx, topic, new Map([[partition, offset]])));
-  const watermark = Buffer.from(Watermark.encode({ at: 5_000_000, positions: NAMED }).finish());
-
+  const { apply, announce } = follow();
   await apply({ ...NAMED[0]!, offset: 6 });
-  await database.transaction((tx) => watermarks.apply(tx, [{ source: SOURCE, payload: watermark } as IncomingEvent]));
+  await announce(5_000_000);
   await apply(NAMED[0]!);
-  expect(await counted()).toBe(false);
+  expect(await counted()).toBeUndefined();
   // Concurrently, as from another replica or topic.
   await Promise.all([apply(NAMED[1]!), apply(NAMED[0]!)]);
-  while (!(await counted())) await new Promise((resolve) => setImmediate(resolve));
+  await isCounted(5_000_000);
+});
+
+test('counts a watermark whose last event is applied while the watermark is being stored', async () => {
+  const { apply, watermarks } = follow();
+  await apply(NAMED[0]!);
+  await database.transaction(async (tx) => {
+    await watermarks.apply(tx, [watermark(5_000_000)]);
+    await apply(NAMED[1]!);
+  });
+  await isCounted(5_000_000);
+});
+
+test('counts a watermark whose last event is applied while waiting watermarks are being checked', async () => {
+  const checked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const slow: Pick<Database, 'query'> = {
+    async query<R>(statement: Statement) {
+      const result = await database.query<R>(statement);
+      checked.resolve();
+      await released.promise;
+      return result;
+    },
+  };
+  const { apply, announce } = follow(slow as Database);
+  await announce(5_000_000);
+  await apply(NAMED[0]!);
+  await checked.promise;
+  await apply(NAMED[1]!);
+  released.resolve();
+  await isCounted(5_000_000);
+});
+
+test.each(NAMED)('counts no watermark while the last event of $topic that it names is not applied', async (short) => {
+  const { apply, announce } = follow();
+  for (const place of NAMED) await apply(place === short ? { ...place, offset: place.offset - 1 } : place);
+  await announce(5_000_000);
+  expect(await counted()).toBeUndefined();
+  await apply(short);
+  await announce(6_000_000);
+  expect(await counted()).toBe(6_000_000);
+});
+
+test('counts no watermark of a partition of which nothing is applied', async () => {
+  const { announce } = follow();
+  await announce(5_000_000, [{ ...NAMED[0]!, offset: 0 }]);
+  expect(await counted()).toBeUndefined();
+});
+
+test('does not go back when an earlier event or watermark is delivered again', async () => {
+  const { apply, announce } = follow();
+  for (const place of NAMED) await apply(place);
+  await announce(5_000_000);
+  await apply({ ...NAMED[0]!, offset: 2 });
+  await announce(6_000_000);
+  expect(await counted()).toBe(6_000_000);
+  await announce(5_000_000);
+  expect(await counted()).toBe(6_000_000);
+});
+
+describe('as_of', () => {
+  const company = randomUUID();
+  const known = (second: number, ...sources: string[]) =>
+    database.query({ text: 'insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source', values: [sources, second] });
+  const deadLetter = (of: string, version: number, second: number) =>
+    database.query({
+      text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('reporting', $1, 0, 0, $2, $3, 'broken')`,
+      values: [topics.payments.name, `${of}/1`, JSON.stringify({ companyId: of, version: String(version), time: String(second * 1_000_000) })],
+    });
+
+  it('is unknown until every owner has published, and then the earliest of their watermarks', async () => {
+    const [first, ...others] = watermarkSources;
+    await known(200, ...others);
+    expect(await asOf(database, company)).toBeUndefined();
+    await known(100, first);
+    expect(await asOf(database, company)).toBe(100_000_000);
+  });
+
+  it('stays before a dead letter of the company until a newer event of its record is applied', async () => {
+    await known(100, ...watermarkSources);
+    await deadLetter(company, 7, 50);
+    expect(await asOf(database, randomUUID())).toBe(100_000_000);
+    const apply = (version: number) =>
+      database.query({
+        text: `insert into inbox_version values ('reporting', $1, $2, $3) on conflict (consumer, topic, key) do update set version = excluded.version`,
+        values: [topics.payments.name, `${company}/1`, version],
+      });
+    // The version of the dead letter is noted when it is set aside.
+    await apply(7);
+    expect(await asOf(database, company)).toBe(50_000_000);
+    await apply(8);
+    expect(await asOf(database, company)).toBe(100_000_000);
+  });
 });

@@ -53,17 +53,16 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
 const NOTHING: Consequences = { jobs: [] };
 const NONE: ReadonlyMap<string, readonly Entry[]> = new Map();
 
+/** The transaction holds the lock. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
-  const locked = lock(model, tx, companyId);
   await change(tx, companyId, model, ids, async (became) => {
     (await became)?.(NONE);
     return { jobs: (await model.remove?.(tx, companyId, ids)) ?? [] };
   });
-  await locked;
 }
 
 /** Pipelined ahead of the statements that need the lock: PostgreSQL executes them once it is held. */
-function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<unknown> {
+export function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<unknown> {
   return heard(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
 }
 

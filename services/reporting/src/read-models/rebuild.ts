@@ -3,7 +3,7 @@ import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClie
 import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { ReadModel } from './read-model.ts';
-import { removeFrom, subscriptionOf } from './read-model.ts';
+import { lock, removeFrom, subscriptionOf } from './read-model.ts';
 
 export interface RebuildOptions {
   database: Database;
@@ -65,23 +65,24 @@ async function applyAgain({ database, group }: RebuildOptions, subscription: Sub
 export async function removeOlderThan(database: Database, model: ReadModel, started: string, signal: AbortSignal, which = 'true'): Promise<number> {
   let removed = 0;
   if (model.remove === undefined) return removed;
+  const id = model.id ?? 'id';
+  const older = `select company_id, ${id} as id from ${model.table} where copied_at < $1::timestamptz and ${which}`;
   for (;;) {
     signal.throwIfAborted();
-    const { rows } = await database.query<{ company_id: string; id: string }>({
-      text: `select company_id, ${model.id ?? 'id'} as id from ${model.table} where copied_at < $1::timestamptz and ${which} limit ${CHUNK}`,
-      values: [started],
-    });
+    const { rows } = await database.query<{ company_id: string; id: string }>({ text: `${older} limit ${CHUNK}`, values: [started] });
     if (rows.length === 0) return removed;
     for (const [companyId, ofCompany] of Map.groupBy(rows, (row) => row.company_id)) {
-      await database.transaction((tx) =>
-        removeFrom(
-          model,
-          tx,
-          companyId,
-          ofCompany.map(({ id }) => id),
-        ),
-      );
+      removed += await database.transaction(async (tx) => {
+        await lock(model, tx, companyId);
+        // The subscriber may have written some of them before the lock was free.
+        const { rows: still } = await tx.query<{ id: string }>({
+          text: `${older} and company_id = $2 and ${id} = any($3::uuid[])`,
+          values: [started, companyId, ofCompany.map((row) => row.id)],
+        });
+        const ids = still.map((row) => row.id);
+        if (ids.length > 0) await removeFrom(model, tx, companyId, ids);
+        return ids.length;
+      });
     }
-    removed += rows.length;
   }
 }

@@ -1,0 +1,108 @@
+// Records of other services, and how reporting receives them.
+import { randomUUID } from 'node:crypto';
+import { codec, readMessage, resource } from '@truckroll/contract';
+import type { IncomingEvent } from '@truckroll/outbox';
+import type { Transaction } from '@truckroll/service-kit';
+import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
+
+export type Line = Record<string, any>;
+export const AT = '2026-03-01T15:00:00Z';
+const ref = (name = 'Whitfield Residence') => ({ id: randomUUID(), name });
+
+export function job(fields: Line = {}): Line {
+  return {
+    id: randomUUID(),
+    number: 'J-1',
+    account: ref(),
+    location_id: randomUUID(),
+    lifecycle: ref(),
+    job_class: 'SERVICE',
+    status: { id: randomUUID(), name: 'New', stage: 'NEW', is_work_complete: false },
+    priority: 'NORMAL',
+    tags: [],
+    created_at: AT,
+    updated_at: AT,
+    ...fields,
+  };
+}
+
+export function invoice(job_id: string, subtotal_cents: number): Line {
+  return {
+    id: randomUUID(),
+    number: 'INV-1',
+    status: 'OPEN',
+    account: ref(),
+    job_id,
+    created_at: AT,
+    updated_at: AT,
+    issued_at: AT,
+    currency: 'USD',
+    pricing_multiplier: 1,
+    line_items: [],
+    discounts: [],
+    tax: { name: 'None', rate: 0, rounding: 'round' },
+    amounts: { subtotal_cents, discount_cents: 0, discounted_subtotal_cents: subtotal_cents, tax_cents: 0, total_cents: subtotal_cents },
+  };
+}
+
+export function financials(id: string, ...costs: number[]): Line {
+  return {
+    id,
+    number: 'J-9',
+    account: ref(),
+    location_id: randomUUID(),
+    created_at: AT,
+    report_date: '2026-03-01',
+    report_date_basis: 'JOB_CREATED',
+    currency: 'USD',
+    costing: { tracking_status: 'TRACKED', verification_status: 'VERIFIED', job_type_included: false },
+    cost_entries: costs.map((total_cents) => ({
+      id: randomUUID(),
+      category: 'parts',
+      source: 'manual',
+      name: 'x',
+      quantity: 1,
+      quantity_unit: 'unit',
+      unit_cost_cents: 1,
+      total_cents,
+      created_at: AT,
+      updated_at: AT,
+    })),
+  };
+}
+
+export function payment(fields: Line = {}): Line {
+  return {
+    id: randomUUID(),
+    account: ref(),
+    status: 'PAID',
+    method: 'CHECK',
+    amount_cents: 1,
+    currency: 'USD',
+    occurred_at: AT,
+    created_at: AT,
+    invoice_allocations: [],
+    ...fields,
+  };
+}
+
+/** A record in the contract's own types. */
+export function messageOf(path: string, line: Line): unknown {
+  const { value, problems } = readMessage(resource(path).record, line);
+  expect(problems).toEqual([]);
+  return value;
+}
+
+/** The latest state of a record, as its owner publishes it. */
+export function eventOf(company: string, path: string, line: Line): IncomingEvent {
+  const payload = Buffer.from(codec(resource(path).record.typeName).encode(messageOf(path, line)).finish());
+  return { companyId: company, key: `${company}/${line['id']}`, payload } as IncomingEvent;
+}
+
+/** Applies the latest state of some records. */
+export const apply = (tx: Transaction, company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
+  applyTo(
+    model,
+    tx,
+    lines.map((line) => eventOf(company, path, line)),
+  );
