@@ -1,0 +1,69 @@
+// Replicas of one consumer that work at the same moment.
+import { mustWait, whileOpen } from '@truckroll/testing';
+import type { Transaction } from '@truckroll/service-kit';
+import { takeDeadLetter } from '../src/dead-letters.ts';
+import type { IncomingEvent } from '../src/event.ts';
+import { unseen } from '../src/inbox.ts';
+import { forgetVersions } from '../src/retention.ts';
+import { openSetting } from './setting.ts';
+
+const CONSUMER = 'billing';
+let setting: Awaited<ReturnType<typeof openSetting>>;
+beforeEach(async () => {
+  setting = await openSetting();
+});
+afterEach(() => setting.close());
+
+const event = (key: string, version: number) => ({ topic: 'jobs', key, version }) as IncomingEvent;
+const see = async (tx: Transaction, ...events: IncomingEvent[]): Promise<string[]> =>
+  (await unseen(tx, CONSUMER, 'version', events)).map(({ key, version }) => `${key}${version}`);
+
+test.each([
+  [1, []],
+  [2, []],
+  [3, ['a3']],
+])('applies version %i of a record, while another replica applies version 2, only if it is newer', async (version, expected) => {
+  let fresh: string[] = [];
+  await whileOpen(
+    setting.database,
+    (tx) => see(tx, event('a', 2)),
+    () => setting.database.transaction(async (tx) => (fresh = await see(tx, event('a', version)))),
+  );
+  expect(fresh).toEqual(expected);
+});
+
+test('locks the versions of records in the order of their keys', async () => {
+  await whileOpen(
+    setting.database,
+    (tx) => see(tx, event('a', 1)),
+    () => setting.database.transaction((tx) => see(tx, event('b', 1), event('a', 1))),
+    async (tx) => expect(await mustWait(setting.database, see(tx, event('b', 1)), 2)).toBe(false),
+  );
+});
+
+test('keeps a version that a replica applies while old versions are being deleted', async () => {
+  await setting.database.query({
+    text: `insert into inbox_version (consumer, topic, key, version, applied_at) values ($1, 'jobs', 'a', 1, now() - interval '100 days')`,
+    values: [CONSUMER],
+  });
+  await whileOpen(
+    setting.database,
+    (tx) => see(tx, event('a', 2)),
+    () => forgetVersions(setting.database, CONSUMER),
+  );
+  expect(await setting.database.transaction((tx) => see(tx, event('a', 1)))).toEqual([]);
+});
+
+test('gives a dead letter that is being applied to no other replica, and lets none wait for it', async () => {
+  await setting.database.query({
+    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
+      select $1, 'jobs', 0, place, 'a', '{"id": "1"}', 'broken' from generate_series(1, 2) place`,
+    values: [CONSUMER],
+  });
+  await setting.database.transaction(async (tx) => {
+    const first = await takeDeadLetter(tx, CONSUMER, 0);
+    const second = setting.database.transaction((other) => takeDeadLetter(other, CONSUMER, 0));
+    expect(await mustWait(setting.database, second)).toBe(false);
+    expect([first?.event.offset, (await second)?.event.offset]).toEqual(['1', '2']);
+  });
+});
