@@ -75,6 +75,8 @@ test('a migration yields to sessions that use its tables, and is applied when th
   const run = inNewSchema();
   await run(migrations({ '0001_a': 'create table a (id int); create table b (id int)' }));
   const schema = `trial${number}`;
+  // Nothing but the migration's own lock timeout ends a deadlock.
+  await setDatabase(`set deadlock_timeout = '1h'`);
   const [busy, other] = [await createSession({ url: server.url, schema }), await createSession({ url: server.url, schema })];
   await busy.query({ text: 'begin' });
   await busy.query({ text: 'select from b' });
@@ -95,6 +97,7 @@ test('a migration yields to sessions that use its tables, and is applied when th
   expect(await running).toEqual(['0002_c']);
   await other.query({ text: 'select c from b' });
   await Promise.all([busy.close(), other.close()]);
+  await setDatabase('reset deadlock_timeout');
 });
 
 test('a role without privileges on the database migrates a schema that was created for it', async () => {
@@ -120,6 +123,13 @@ test('a directory with a misnamed file or a number used twice is refused', () =>
   expect(read).toThrow('note.txt is not a migration');
   rmSync(folder, { recursive: true });
 });
+
+/** Changes a setting of the sessions that are opened from now on. */
+async function setDatabase(change: string): Promise<void> {
+  const admin = await createSession({ url: server.url });
+  await admin.query({ text: `do $$ begin execute format('alter database %I ', current_database()) || $change$${change}$change$; end $$` });
+  await admin.close();
+}
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
