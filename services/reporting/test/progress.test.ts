@@ -25,9 +25,14 @@ beforeEach(() => database.query({ text: 'truncate positions, watermarks, applied
 const counted = async (): Promise<number | undefined> =>
   (await database.query<{ at: number }>({ text: 'select at from applied_until where source = $1', values: [SOURCE] })).rows[0]?.at;
 
-const isCounted = async (at: number): Promise<void> => {
-  while ((await counted()) !== at) await new Promise((resolve) => setImmediate(resolve));
-};
+const PATIENCE_MS = 10_000;
+async function isCounted(at: number): Promise<void> {
+  for (const startedAt = performance.now(); ; await new Promise((resolve) => setImmediate(resolve))) {
+    const seen = await counted();
+    if (seen === at) return;
+    if (performance.now() - startedAt > PATIENCE_MS) throw new Error(`waited for the watermark at ${at} to count; ${seen} counts`);
+  }
+}
 const watermark = (at: number, positions = NAMED) => ({ source: SOURCE, payload: Buffer.from(Watermark.encode({ at, positions }).finish()) }) as IncomingEvent;
 
 function follow(through = database) {
