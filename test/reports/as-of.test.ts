@@ -1,8 +1,9 @@
 // Readers ask for reports while records change. Each report must contain everything that was committed before its as_of.
-import { setTimeout as delay } from 'node:timers/promises';
+import { watermarkSources } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { until } from '../support/until.ts';
 import { fresh } from './ask.ts';
 
 /** Days of the range, of which each has one record of each path. */
@@ -13,6 +14,8 @@ const RANGE = 'start_date=2026-03-01&end_date=2026-03-31&bucket=day';
 const REPORTS: Record<string, string> = { payments: 'collections', invoices: 'invoice-activity' };
 /** The column that counts an amount's cents. */
 const CENTS: Record<string, string> = { payments: 'received_cents', invoices: 'tax_cents' };
+/** Parts of a company that reporting locks while it applies events. */
+const PARTS: Record<string, string> = { payments: 'movements', invoices: 'jobs' };
 const PATHS = Object.keys(REPORTS);
 
 let system: System;
@@ -46,14 +49,16 @@ interface Committed {
   readonly at: number;
 }
 
+async function commit(path: string, day: number, cents: number): Promise<Committed> {
+  expect((await system.importRecords(company, path, [recordOf(path, day, cents)])).problems).toEqual([]);
+  const { rows } = await system.database.query<{ at: number }>({ text: 'select clock_timestamp() as at' });
+  return { path, date: dateOf(day), cents, at: rows[0]!.at / 1000 };
+}
+
 /** Changes records in turn; each change raises an amount by a cent, so that a later state is never less than an earlier one. */
 async function write(path: string, committed: Committed[]): Promise<void> {
   for (let cents = 1; cents <= CHANGES; cents += 1) {
-    for (let day = 0; day < DAYS; day += 1) {
-      expect((await system.importRecords(company, path, [recordOf(path, day, cents)])).problems).toEqual([]);
-      const { rows } = await system.database.query<{ at: number }>({ text: 'select clock_timestamp() as at' });
-      committed.push({ path, date: dateOf(day), cents, at: rows[0]!.at / 1000 });
-    }
+    for (let day = 0; day < DAYS; day += 1) committed.push(await commit(path, day, cents));
   }
 }
 
@@ -70,16 +75,26 @@ async function read(path: string): Promise<Read> {
   return { path, asOf: Date.parse(body.report.as_of), cents };
 }
 
-/** Holds up reporting for moments, so that events wait while watermarks arrive. */
-async function holdUp(signal: AbortSignal): Promise<void> {
-  const lock = { text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1 || ' in reporting', 0))`, values: [company.id] };
-  while (!signal.aborted) {
-    await system.database.transaction(async (tx) => {
-      await tx.query(lock);
-      await read('payments');
+/** Resolves when reporting has received a watermark of every owner for a later time, whether it counts or waits for events. */
+async function watermarksAfter(at: number): Promise<void> {
+  const text = `select count(distinct source) as sources from (select * from reporting.applied_until union all select source, at from reporting.watermarks) known
+    where at > to_timestamp($1)`;
+  await until(
+    `watermarks after ${at} of all owners`,
+    () => system.database.query<{ sources: number }>({ text, values: [at / 1000] }),
+    ({ rows }) => rows[0]?.sources === watermarkSources.length,
+  );
+}
+
+/** Runs work while a lock keeps reporting from applying the events of a path. */
+function whileBehind<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return system.database.transaction(async (tx) => {
+    await tx.query({
+      text: `select pg_advisory_xact_lock(hashtextextended($2 || ' of ' || $1 || ' in reporting', 0))`,
+      values: [company.id, PARTS[path]],
     });
-    await delay(1);
-  }
+    return await work();
+  });
 }
 
 it('includes everything committed before as_of, while payments and invoices change and reporting falls behind', async () => {
@@ -89,7 +104,15 @@ it('includes everything committed before as_of, while payments and invoices chan
   const repeatedly = async (path: string): Promise<void> => {
     while (!ended.signal.aborted) reads.push(await read(path));
   };
-  const others = Promise.all([...PATHS.map(repeatedly), holdUp(ended.signal)]);
+  const fallBehind = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await whileBehind('payments', async () => {
+        await watermarksAfter(committed.at(-1)?.at ?? 0);
+        reads.push(await read('payments'));
+      });
+    }
+  };
+  const others = Promise.all([...PATHS.map(repeatedly), fallBehind()]);
   await Promise.all(PATHS.map((path) => write(path, committed))).finally(() => ended.abort());
   await others;
   await fresh(system, company);
@@ -105,3 +128,15 @@ it('includes everything committed before as_of, while payments and invoices chan
   expect(comparedMeanwhile).toBeGreaterThan(0);
   for (const { cents } of reads.slice(-PATHS.length)) expect([...cents.values()].filter((sum) => sum > 0)).toEqual(Array.from({ length: DAYS }, () => CHANGES));
 }, 120_000);
+
+it.each(PATHS)('stays before a single change of %s that is published but not applied', async (path) => {
+  const { asOf, cents, at } = await whileBehind(path, async () => {
+    const change = await commit(path, 0, CHANGES + 1);
+    await watermarksAfter(change.at);
+    return { at: change.at, ...(await read(path)) };
+  });
+  expect(cents.get(dateOf(0)) ?? 0).toBeLessThan(CHANGES + 1);
+  expect(asOf).toBeLessThanOrEqual(at);
+  await fresh(system, company);
+  expect((await read(path)).cents.get(dateOf(0))).toBe(CHANGES + 1);
+});
