@@ -177,3 +177,18 @@ export function formResponse(fields: Line = {}): Line {
 export function equipment(fields: Line = {}): Line {
   return { id: randomUUID(), name: 'Heat pump', status: 'ACTIVE', location_id: randomUUID(), ...stamps, ...fields };
 }
+
+export function teamMember(fields: Line = {}): Line {
+  return {
+    id: randomUUID(),
+    name: 'Dana Whitfield',
+    first_name: 'Dana',
+    last_name: 'Whitfield',
+    role: 'TECHNICIAN',
+    status: 'ACTIVE',
+    assignable: true,
+    tags: [],
+    ...stamps,
+    ...fields,
+  };
+}
