@@ -1,0 +1,41 @@
+// The table of e-mails: a sender neither sends nor settles what another sender has given up.
+import { randomUUID } from 'node:crypto';
+import { giveUp } from '@truckroll/mail';
+import type { Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
+import { finish, postpone, take, type Mail } from '../src/mails/store.ts';
+import { schema } from '../src/schema.ts';
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
+afterAll(() => close());
+
+/** An e-mail whose attempt counts as lost after `leaseMs`. */
+async function attempted(leaseMs: number): Promise<Mail> {
+  const [company, user] = [randomUUID(), randomUUID()];
+  await database.query({
+    text: `insert into companies (id, name, timezone, costing_enabled, verified_only) values ($1, 'x', 'UTC', true, false)`,
+    values: [company],
+  });
+  await database.query({
+    text: `insert into users (id, company_id, subject, email, first_name, last_name) values ($1, $2, $3, 'ana@example.com', 'Ana', 'Ruiz')`,
+    values: [user, company, user],
+  });
+  await database.query({ text: `insert into mails (company_id, user_id, subject, body) values ($1, $2, '', '')`, values: [company, user] });
+  const [mail] = await take(database, 1, leaseMs);
+  return mail!;
+}
+
+const statusOf = async ({ id }: Mail) =>
+  (await database.query<{ status: string }>({ text: 'select status from mails where message_id = $1', values: [id] })).rows[0]?.status;
+
+test('an attempt is given up when its time is over, and then stays UNKNOWN whatever outcome its sender stores later', async () => {
+  const [lost, underWay] = [await attempted(-1), await attempted(30_000)];
+  expect(await giveUp(database, 'mails')).toBe(1);
+  expect([await statusOf(lost), await statusOf(underWay)]).toEqual(['UNKNOWN', 'ATTEMPTING']);
+  await finish(database, lost, 'SENT', '');
+  await postpone(database, lost, 0, '');
+  expect(await statusOf(lost)).toBe('UNKNOWN');
+  expect(await take(database, 1, 1000)).toEqual([]);
+});

@@ -1,0 +1,81 @@
+// The table of notifications: a sender neither sends nor settles what another sender holds or has given up.
+import { randomUUID } from 'node:crypto';
+import { forgetEnded, giveUp } from '@truckroll/mail';
+import type { Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
+import { holdingLocks } from '../../../test/support/lock-holder.ts';
+import { finish, postpone, take, type Lease } from '../src/notifications/store.ts';
+import { schema } from '../src/schema.ts';
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
+afterEach(() => database.query({ text: 'delete from notifications' }));
+afterAll(() => close());
+
+const companyId = randomUUID();
+
+/** A notification of an unknown visit: taking it suppresses it. */
+async function notification(status: string, fields: { attempt_ends_at?: string; finished_at?: string } = {}): Promise<Lease> {
+  const id = randomUUID();
+  const { attempt_ends_at = 'null', finished_at = 'null' } = fields;
+  await database.query({
+    text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status,
+        attempted_at, attempt_ends_at, finished_at)
+      values ($1, $2, $1, $1, $1, $1, '', 'EMAIL', '', '', '', $3, now(), ${attempt_ends_at}, ${finished_at})`,
+    values: [companyId, id, status],
+  });
+  const none = { id: companyId, name: '' };
+  return {
+    companyId,
+    id,
+    channel: 'EMAIL',
+    address: '',
+    subject: '',
+    text: '',
+    attempts: 1,
+    visitId: companyId,
+    jobId: companyId,
+    account: none,
+    contact: none,
+  };
+}
+
+const statusOf = async ({ id }: Lease) =>
+  (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
+
+const taken = async (): Promise<number> => {
+  const { leases, suppressed } = await take(database, 10, 1000);
+  return leases.length + suppressed.length;
+};
+
+test.each([
+  ['takes', 'QUEUED', {}, taken],
+  ['deletes', 'SENT', { finished_at: `now() - interval '91 days'` }, () => forgetEnded(database, 'notifications')],
+] as const)('%s nothing that another sender holds, without waiting', async (_, status, fields, work) => {
+  await notification(status, fields);
+  await holdingLocks(database.options, async (holder) => {
+    await holder.run(`update notifications set status = 'ATTEMPTING'`);
+    const working = work();
+    expect(await holder.waiting(1, working)).toBe(false);
+    expect(await working).toBe(0);
+    await holder.rollback();
+  });
+  expect(await work()).toBe(1);
+});
+
+test('gives up only attempts whose time is over', async () => {
+  const lost = await notification('ATTEMPTING', { attempt_ends_at: `now() - interval '1 millisecond'` });
+  const underWay = await notification('ATTEMPTING', { attempt_ends_at: `now() + interval '30 seconds'` });
+  expect(await giveUp(database, 'notifications')).toBe(1);
+  expect([await statusOf(lost), await statusOf(underWay)]).toEqual(['UNKNOWN', 'ATTEMPTING']);
+});
+
+test('an attempt that was given up stays UNKNOWN, whatever outcome its sender stores later', async () => {
+  const lost = await notification('ATTEMPTING', { attempt_ends_at: 'now()' });
+  await giveUp(database, 'notifications');
+  expect(await database.transaction((tx) => finish(tx, lost, 'SENT', ''))).toBeUndefined();
+  await database.transaction((tx) => postpone(tx, lost, 0, ''));
+  expect(await statusOf(lost)).toBe('UNKNOWN');
+  expect(await taken()).toBe(0);
+});
