@@ -48,8 +48,7 @@ async function remove({ invalidations }: Context, request: DeleteApiKeyRequest):
   const { company_id } = callerOf(request);
   const { id } = checked('DeleteApiKeyRequest', request);
   return await invalidations.commit(async (tx) => {
-    const [key] = await select(tx, company_id, id);
-    if (key === undefined) throw noKey();
+    const key = await lockOwn(tx, company_id, id);
     await revokeKey(tx, id);
     await audit(tx, { ...audited(request, id), action: 'api_key.revoked', before: stateOf(key) });
     return { answer: { data: key }, pending: await forgetKey(tx, id) };
@@ -60,8 +59,7 @@ async function rotate({ invalidations }: Context, request: RotateApiKeyRequest):
   const { company_id } = callerOf(request);
   const { id } = checked('RotateApiKeyRequest', request);
   return await invalidations.commit(async (tx) => {
-    const [before] = await select(tx, company_id, id);
-    if (before === undefined) throw noKey();
+    const before = await lockOwn(tx, company_id, id);
     // Before the change, because gateways know the key by the hash of its old value.
     const pending = await forgetKey(tx, id);
     const value = await replaceKeyValue(tx, id);
@@ -76,6 +74,14 @@ const stateOf = (key: ApiKey): string => messageJson('truckroll.integrations.v1.
 function audited(request: { caller?: Caller | null | undefined }, id: string) {
   const caller = callerOf(request);
   return { caller, companyId: caller.company_id, object: { kind: 'api-keys', id } };
+}
+
+/** Locks the company's key until the transaction ends: concurrent changes of a key run one after the other. Errors: 404. */
+async function lockOwn(tx: Queryable, companyId: string, id: string): Promise<ApiKey> {
+  await tx.query({ name: 'lock_api_key', text: 'select from api_keys where company_id = $1 and id = $2 for update', values: [companyId, id] });
+  const [key] = await select(tx, companyId, id);
+  if (key === undefined) throw noKey();
+  return key;
 }
 
 /** The company's keys that are not revoked, oldest first, or the one with the id. */
