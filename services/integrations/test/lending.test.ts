@@ -46,6 +46,14 @@ describe('a delivery leased while it is stored', () => {
     expect(await store([third!])).toEqual([]);
   });
 
+  test('waits while an earlier delivery of its subject is leased', async () => {
+    const one = await desk.endpoint();
+    const subject = randomUUID();
+    const [first, second] = [1, 2].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
+    expect((await store([first!])).map(({ event_id }) => event_id)).toEqual([first!.id]);
+    expect(await store([second!])).toEqual([]);
+  });
+
   test('stays within the limits of its endpoint, its company and the worker', async () => {
     const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
     await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
