@@ -2,6 +2,7 @@
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/service-kit';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
+import { EPOCH } from '../src/auth/invalidations.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
 const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
@@ -95,4 +96,94 @@ test('expires a key at its time, to the microsecond, also from the cache', async
   now = 2_000_000;
   expect(await principals.find(credential('valid', 1))).toBeUndefined();
   expect(counted.asked).toBe(1);
+});
+
+/** A gateway whose Redis is a map. The test decides what happens during a call to integrations or Redis, and whether revocations are heard. */
+function listening() {
+  const valid = { ...Principal.decode(new Uint8Array()), company_id: 'c', user_id: 'u', key_id: 'k' };
+  const shared = { ...credential('abc', 1), shared: true };
+  const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]));
+  const values = new Map([[EPOCH, 'e1']]);
+  const world = { generation: 0, proven: true, ms: 0, whileAsked: () => undefined as void, whileRead: () => undefined as void };
+  const counted = { asked: 0, read: 0 };
+  const client = {
+    async get(key: string) {
+      counted.read += Number(key === EPOCH);
+      const value = values.get(key) ?? null;
+      world.whileRead();
+      return value;
+    },
+    set: async (key: string, text: string) => void values.set(key, text),
+  };
+  const { principals } = principalsOf(valid, {
+    seal,
+    elapsedMs: () => world.ms,
+    redis: { run: (_: string, work: (with_: typeof client) => unknown) => Promise.resolve(work(client)) } as unknown as PrincipalsOptions['redis'],
+    invalidations: {
+      start: () => undefined,
+      stop: () => undefined,
+      proven: () => world.proven,
+      get generation() {
+        return world.generation;
+      },
+    },
+    async ask() {
+      counted.asked += 1;
+      world.whileAsked();
+      return valid;
+    },
+  });
+  const sharedText = () => values.get('truckroll:identity:key:abc') ?? '';
+  return {
+    world,
+    counted,
+    values,
+    find: () => principals.find(shared),
+    opens: (epoch: string) => seal.open(shared.cacheKey, epoch, sharedText()) !== undefined,
+  };
+}
+
+test('does not keep an answer of integrations if something was revoked during the call', async () => {
+  const { world, counted, find } = listening();
+  world.whileAsked = () => void (world.generation += 1);
+  expect(await find()).toMatchObject({ key_id: 'k' });
+  world.whileAsked = () => undefined;
+  await find();
+  expect(counted.read).toBe(2);
+});
+
+test('does not keep an answer of Redis if something was revoked during the call', async () => {
+  const { world, counted, find } = listening();
+  world.whileAsked = () => void (world.generation += 1);
+  await find();
+  world.whileRead = () => void (world.generation += 1);
+  expect(await find()).toMatchObject({ key_id: 'k' });
+  await find();
+  expect(counted).toEqual({ asked: 1, read: 3 });
+});
+
+test('shares an answer under the epoch that it read before its call to integrations, so that a revocation during the call voids the entry', async () => {
+  const { world, values, find, opens } = listening();
+  world.whileAsked = () => void values.set(EPOCH, 'e2');
+  await find();
+  expect([opens('e1'), opens('e2')]).toEqual([true, false]);
+});
+
+test('calls integrations while it may miss revocations, and uses neither Redis nor an answer that came from Redis', async () => {
+  const { world, counted, find } = listening();
+  world.whileAsked = () => void (world.generation += 1);
+  await find();
+  await find();
+  expect(counted).toEqual({ asked: 1, read: 2 });
+  world.proven = false;
+  await find();
+  expect(counted).toEqual({ asked: 2, read: 2 });
+});
+
+test('refreshes an old answer once, however many requests find it', async () => {
+  const { world, counted, find } = listening();
+  await find();
+  world.ms = 60_001;
+  for (let request = 0; request < 3; request += 1) await find();
+  expect(counted.read).toBe(2);
 });
