@@ -7,7 +7,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { createKafka, ensureTopics } from '@truckroll/outbox';
-import { silentLog } from '@truckroll/service-kit';
+import { retrying, silentLog } from '@truckroll/service-kit';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import * as line from './records.ts';
 
@@ -25,8 +25,8 @@ const STORY = [
 const kafkaBrokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
 const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
 const kafka = createKafka('test', { kafkaBrokers, kafkaPrefix }, silentLog);
-// The first group of a new Kafka waits for its coordinator longer than the retries of our clients last.
-const consumer = kafka.consumer({ groupId: `${kafkaPrefix}test`, retry: { retries: 100, maxRetryTime: 500 } });
+const groupId = `${kafkaPrefix}test`;
+const consumer = kafka.consumer({ groupId });
 const member = {
   id: randomUUID(),
   name: 'Dana Whitfield',
@@ -42,7 +42,20 @@ const member = {
 let harness: Harness;
 let company: Company;
 
+/** Waits until Kafka has chosen a coordinator for the group. A consumer of kafkajs that finds none, soon after the start of Kafka, ends for good. */
+async function coordinated(): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  await retrying(
+    () => admin.fetchOffsets({ groupId }),
+    () => true,
+    AbortSignal.timeout(60_000),
+  );
+  await admin.disconnect();
+}
+
 beforeAll(async () => {
+  await coordinated();
   await ensureTopics(kafka, [topics.serviceRequests], silentLog, AbortSignal.timeout(60_000));
   harness = await startHarness({ kafkaBrokers, kafkaPrefix });
   company = harness.company();
@@ -87,6 +100,9 @@ it('publishes events with CloudEvents headers, keyed by subject, in the order of
   await consumer.connect();
   await consumer.subscribe({ topic: kafkaPrefix + topics.serviceRequests.name, fromBeginning: true });
   const all = new Promise<void>((resolve, reject) => {
+    consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
+      if (!restart) reject(error);
+    });
     consumer
       .run({
         async eachMessage({ message }) {
@@ -102,8 +118,7 @@ it('publishes events with CloudEvents headers, keyed by subject, in the order of
       })
       .catch(reject);
   });
-  await Promise.all(ids.map(play));
-  await all;
+  await Promise.all([all, ...ids.map(play)]);
   for (const events of arrived.values()) {
     expect(events.map(({ what }) => what)).toEqual(STORY);
     expect(events.map(({ sequence }) => sequence)).toEqual(STORY.map((_, i) => i + 1));
