@@ -115,6 +115,28 @@ test('sends deliveries leased while storing at once, within the free slots, and 
   expect([asked, reports.length]).toEqual([[undefined], 4]);
 });
 
+test('sends nothing that is leased to it after it has begun to stop', async () => {
+  const sent: string[] = [];
+  const { worker } = harness({
+    attempt: async (delivery) => {
+      sent.push(delivery.delivery_id);
+      return reported(delivery, 200);
+    },
+  });
+  await worker.start();
+  const leased = Promise.withResolvers<LeasedDelivery[]>();
+  const begun = Promise.withResolvers<void>();
+  const borrowing = worker.borrow(10, () => {
+    begun.resolve();
+    return leased.promise;
+  });
+  await begun.promise;
+  const stopped = worker.stop();
+  leased.resolve([lent('one')]);
+  await Promise.all([borrowing, stopped]);
+  expect(sent).toEqual([]);
+});
+
 test('waits briefly for free slots, then stores as many events as can be sent, or all if no slot becomes free', async () => {
   const finish: (() => void)[] = [];
   const { worker } = harness({ maxInFlight: 4, attempt: (delivery) => new Promise((resolve) => finish.push(() => resolve(reported(delivery, 200)))) });
