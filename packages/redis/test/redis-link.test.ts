@@ -13,7 +13,7 @@ const KEYS = Array.from({ length: 16 }, (_, n) => `key:${n}`);
 
 const ask = ({ port }: RedisServer, ...command: readonly string[]) => redisCli('-p', String(port), ...command);
 
-function linkTo(url: string) {
+function linkTo(url: string, prepare: () => Promise<unknown> = async () => undefined) {
   const lines: string[] = [];
   let changed = Promise.withResolvers<void>();
   const change = () => {
@@ -25,6 +25,7 @@ function linkTo(url: string) {
     servers: parseRedisUrl(url)!,
     name: 'test',
     keys: KEYS,
+    prepare,
     log: createLog('test', 'info', { write: (line) => (lines.push((JSON.parse(line) as { msg: string }).msg), change()) }),
     metrics: createMetrics('test'),
     onReady: () => (readies++, change()),
@@ -61,6 +62,20 @@ test('leaves no connection behind when it is stopped while connecting', async ()
   linkTo(server.url).link.stop();
   await linkTo(server.url).ready();
   expect((await ask(server, 'CLIENT', 'LIST')).match(/name=test/g)).toHaveLength(1);
+});
+
+test('does not become ready when it stops while it prepares a connection', async () => {
+  const server = await servers.server();
+  const [begun, prepared] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const stopped = linkTo(server.url, () => {
+    begun.resolve();
+    return prepared.promise;
+  });
+  await begun.promise;
+  stopped.link.stop();
+  prepared.resolve();
+  await linkTo(server.url).ready();
+  expect([stopped.link.ready, stopped.readies]).toEqual([false, 0]);
 });
 
 describe('the link to a server that answers pings but refuses writes', () => {

@@ -1,0 +1,52 @@
+// What a gateway may conclude from its connection to Redis.
+import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { RedisLink, parseRedisUrl } from '@truckroll/redis';
+import { until } from '../../test/support/until.ts';
+import { EPOCH, subscribeInvalidations } from '../src/auth/invalidations.ts';
+
+/** Modules get it here; only scripts have it as a global. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+
+const servers = parseRedisUrl(process.env['REDIS_URL'] ?? '')!;
+const stops: (() => void)[] = [];
+afterEach(() => stops.splice(0).forEach((stop) => stop()));
+
+function subscribed(onGap: () => void = () => undefined) {
+  const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'), { onInvalidation: () => undefined, onGap });
+  stops.push(() => invalidations.stop());
+  return invalidations;
+}
+
+/** Reads the epoch. */
+async function reader(): Promise<() => Promise<string | null>> {
+  const ready = Promise.withResolvers<void>();
+  const link = new RedisLink({ servers, name: 'test', log: silentLog, metrics: createMetrics('test'), keys: [EPOCH], onReady: ready.resolve });
+  stops.push(() => link.stop());
+  link.start();
+  await ready.promise;
+  return () => link.run('read', (client) => client.get(EPOCH));
+}
+
+test('a new connection may have missed revocations: it reports a gap, raises the generation and replaces the epoch', async () => {
+  const epoch = await reader();
+  const before = await epoch();
+  let gaps = 0;
+  const invalidations = subscribed(() => (gaps += 1));
+  const { generation } = invalidations;
+  invalidations.start();
+  await until(async () => invalidations.proven());
+  expect([gaps, invalidations.generation > generation, (await epoch()) === before]).toEqual([1, true, false]);
+});
+
+test('a proof is good for less than a second', async () => {
+  const invalidations = subscribed();
+  invalidations.start();
+  await until(async () => invalidations.proven());
+  const now = performance.now();
+  const later = spyOn(performance, 'now').mockReturnValue(now + 1000);
+  try {
+    expect(invalidations.proven()).toBe(false);
+  } finally {
+    later.mockRestore();
+  }
+});
