@@ -4,6 +4,7 @@ import { giveUp } from '@truckroll/mail';
 import type { Database } from '@truckroll/service-kit';
 import { openFreshDatabase } from '@truckroll/testing';
 import { finish, postpone, take, type Mail } from '../src/mails/store.ts';
+import { giveUpMails } from '../src/restored.ts';
 import { schema } from '../src/schema.ts';
 
 let database: Database;
@@ -38,4 +39,13 @@ test('an attempt is given up when its time is over, and then stays UNKNOWN whate
   await postpone(database, lost, 0, '');
   expect(await statusOf(lost)).toBe('UNKNOWN');
   expect(await take(database, 1, 1000)).toEqual([]);
+});
+
+test('a restore gives up whatever had no outcome at the restored moment, because it may have been sent since', async () => {
+  const [queued, underWay, sent] = [await attempted(30_000), await attempted(30_000), await attempted(30_000)];
+  await postpone(database, queued, 0, '');
+  await finish(database, sent, 'SENT', '');
+  const given = (await database.transaction((tx) => giveUpMails(tx))).map(({ message_id }) => message_id);
+  expect(given).toEqual(expect.arrayContaining([queued.id, underWay.id]));
+  expect([await statusOf(queued), await statusOf(underWay), await statusOf(sent)]).toEqual(['UNKNOWN', 'UNKNOWN', 'SENT']);
 });

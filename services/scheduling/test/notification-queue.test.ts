@@ -5,6 +5,7 @@ import type { Database } from '@truckroll/service-kit';
 import { openFreshDatabase } from '@truckroll/testing';
 import { holdingLocks } from '../../../test/support/lock-holder.ts';
 import { finish, postpone, take, type Lease } from '../src/notifications/store.ts';
+import { giveUpMessages } from '../src/restored.ts';
 import { schema } from '../src/schema.ts';
 
 let database: Database;
@@ -78,4 +79,11 @@ test('an attempt that was given up stays UNKNOWN, whatever outcome its sender st
   await database.transaction((tx) => postpone(tx, lost, 0, ''));
   expect(await statusOf(lost)).toBe('UNKNOWN');
   expect(await taken()).toBe(0);
+});
+
+test('a restore gives up whatever had no outcome at the restored moment, because it may have been sent since', async () => {
+  const [queued, attempted, sent] = [await notification('QUEUED'), await notification('ATTEMPTING'), await notification('SENT')];
+  const given = await database.transaction((tx) => giveUpMessages(tx));
+  expect(given.map(({ id }) => id).toSorted()).toEqual([queued.id, attempted.id].toSorted());
+  expect([await statusOf(queued), await statusOf(attempted), await statusOf(sent)]).toEqual(['UNKNOWN', 'UNKNOWN', 'SENT']);
 });
