@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { chartComponents } from './chart-components.mjs';
 import { chartTools } from './chart-tools.mjs';
 import { refusals } from './helm/refusals.mjs';
 
@@ -30,6 +31,8 @@ function same(path, text) {
   const line = text.split('\n').findIndex((each, index) => each !== kept.split('\n')[index]);
   return void faults.push(`${path} is not what is rendered now, from line ${line + 1} on: look at it after npm run check:chart -- --write`);
 }
+
+same(join(chart, 'components.json'), chartComponents);
 
 // The chart contains copies of the dashboards and alert rules.
 const dashboards = join(import.meta.dirname, 'dashboards');

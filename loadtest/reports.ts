@@ -1,6 +1,7 @@
 // npm run bench:reports: the four reports compared with plain SQL over the same rows, and the cost of maintaining sums (docs/adr/0006).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { owners } from '@truckroll/contract';
 import { Database } from '@truckroll/service-kit';
 import { Problem, STATE, say } from '@truckroll/local-stack';
 import { keepingSettings } from '@truckroll/reporting/schema';
@@ -93,7 +94,7 @@ async function system(stack: Stack): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
   if (!wanted('ingest_cost') && !wanted('fresh') && !wanted('first_build')) return figures;
   const company = measuredCompany(set);
-  const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
+  const services = await startServices(stack, owners);
   const operator = new Operator(services.running.integrations.port);
   if (wanted('fresh')) {
     if (!options.cold) await readIntoMemory(stack.folder);

@@ -1,9 +1,9 @@
 // Services publish a record exactly as they answer a read of it.
 import { randomUUID } from 'node:crypto';
-import { codec, resource, resources, topics } from '@truckroll/contract';
+import { codec, recordOwners, resource, resources, topics } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
 import { importRecords } from './support/company.ts';
-import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from './support/owners.ts';
+import { startOwners, tablesOf, type Owners } from './support/owners.ts';
 import { until } from './support/until.ts';
 
 const MINUTES = 60_000;
@@ -15,14 +15,14 @@ beforeAll(async () => {
   const lines = [...generateCompany({ seed: 7, size: 'small', timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })];
   // In reverse order of dependency, so that each later import changes records that are already stored.
   for (const { path, records } of lines.toReversed()) {
-    const owner = resource(path).owner as (typeof RECORD_OWNERS)[number];
+    const owner = resource(path).owner as (typeof recordOwners)[number];
     await importRecords(owners.channels[owner], company, path, records);
   }
 }, 5 * MINUTES);
 
 afterAll(() => owners.stop());
 
-const published = RECORD_OWNERS.flatMap((owner) =>
+const published = recordOwners.flatMap((owner) =>
   tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])),
 );
 
@@ -43,7 +43,7 @@ it.each(published)('has last published $path as a read returns them', async ({ o
 });
 
 it('assigns every record of the contract to one of the services that the tests start', () => {
-  const registered = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map(({ resource: { path } }) => path));
+  const registered = recordOwners.flatMap((owner) => tablesOf[owner].map(({ resource: { path } }) => path));
   expect(registered.sort()).toEqual(resources.map(({ path }) => path).sort());
 });
 

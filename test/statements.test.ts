@@ -2,19 +2,19 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Parameter, RecordOwner } from '@truckroll/contract';
+import { recordOwners, type Parameter, type RecordOwner } from '@truckroll/contract';
 import type { Table } from '../packages/record-store/src/index.ts';
 import { listStatement } from '../packages/record-store/src/list-query.ts';
 import type { ListRequest } from '../packages/record-store/src/list-request.ts';
 import { columnFor, linkFor } from '../packages/record-store/src/table.ts';
-import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from './support/owners.ts';
+import { startOwners, tablesOf, type Owners } from './support/owners.ts';
 
 let owners: Owners;
 const indexes = new Map<string, string[][]>();
 
 beforeAll(async () => {
   owners = await startOwners();
-  for (const owner of RECORD_OWNERS) {
+  for (const owner of recordOwners) {
     // A partial index counts for a filter only if it leaves out nothing but rows that no filter selects.
     const { rows } = await owners.databases[owner].query<{ name: string; columns: string[] }>({
       text: `select c.relname as name, array_agg(a.attname::text order by k.n) as columns
@@ -54,7 +54,7 @@ function requestOf(parameters: readonly Parameter[], most: 1 | 2): ListRequest {
 }
 
 const filtersOf = (table: Table): Parameter[] => table.resource.list.parameters.filter(({ filter }) => filter !== undefined);
-const tables = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map((table) => [table.path, owner, table] as const));
+const tables = recordOwners.flatMap((owner) => tablesOf[owner].map((table) => [table.path, owner, table] as const));
 
 describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
   it('has lists that PostgreSQL accepts: with each filter, with one value and several, and with all filters', async () => {
@@ -89,7 +89,7 @@ describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
 it('has every index that docs/performance.md shows in a plan', async () => {
   const page = readFileSync(join(import.meta.dirname, '../docs/performance.md'), 'utf8');
   const shown = [...page.matchAll(/Index (?:Only )?Scan (\w+)/g)].map(([, name]) => name as string).filter((name) => !name.startsWith('webhook_'));
-  const lists = RECORD_OWNERS.map((owner) =>
+  const lists = recordOwners.map((owner) =>
     owners.databases[owner].query<{ indexname: string }>({ text: 'select indexname from pg_indexes where schemaname = current_schema()' }),
   );
   const known = new Set((await Promise.all(lists)).flatMap(({ rows }) => rows.map(({ indexname }) => indexname)));

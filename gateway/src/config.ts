@@ -1,6 +1,12 @@
 // The gateway's environment.
+import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { redisSetting } from '@truckroll/redis';
-import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { baseSettings, env, readConfig, type Config, type Setting } from '@truckroll/service-kit';
+
+/** `billingAddress` from BILLING_ADDRESS, and so on. */
+const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, env.string(addressVariable(owner))])) as Readonly<
+  Record<`${Owner}Address`, Setting<string>>
+>;
 
 export const settings = {
   ...baseSettings(8080),
@@ -10,10 +16,7 @@ export const settings = {
   /** Where to report a vulnerability: a mailto: or https: address, for security.txt. */
   securityContact: env.url('SECURITY_CONTACT', 'mailto:security@truckroll.example'),
   redis: redisSetting('REDIS_URL'),
-  billingAddress: env.string('BILLING_ADDRESS'),
-  schedulingAddress: env.string('SCHEDULING_ADDRESS'),
-  reportingAddress: env.string('REPORTING_ADDRESS'),
-  integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
+  ...addresses,
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
   /** The first key seals cursors, all open them. Must be the same on every gateway. */
   cursorKeys: env.keyRing('CURSOR_KEYS'),

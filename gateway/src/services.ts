@@ -1,5 +1,5 @@
 // Channels to the services that own the data.
-import { ApiError, resources, type Operation, type Owner } from '@truckroll/contract';
+import { ApiError, owners, resources, type Operation, type Owner } from '@truckroll/contract';
 import {
   checkServing,
   isTracing,
@@ -39,12 +39,7 @@ export interface Services {
 export function connectServices(config: GatewayConfig, metrics: Metrics): Services {
   const open = (address: string): Channel =>
     openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config, metrics });
-  const channels: Record<Owner, Channel> = {
-    billing: open(config.billingAddress),
-    scheduling: open(config.schedulingAddress),
-    reporting: open(config.reportingAddress),
-    integrations: open(config.integrationsAddress),
-  };
+  const channels = Object.fromEntries(owners.map((owner) => [owner, open(config[`${owner}Address`])])) as Record<Owner, Channel>;
   return {
     channels,
     call(operation) {

@@ -1,6 +1,7 @@
 // The system under an import: all services, a company with everything that invoices and payments refer to, and a check that all data has arrived.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { owners } from '@truckroll/contract';
 import { describeCompany, generateCompany, type DemoFile } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
@@ -13,7 +14,6 @@ import type { Stack } from '../system/stack.ts';
 
 /** The measured resources; everything else of a company exists beforehand. */
 const MEASURED = ['payments', 'invoices'] as const;
-const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 const TIMEZONE = 'America/Chicago';
 const UNTIL = '2026-06-30T18:00:00Z';
 const LOOK_MS = 20;
@@ -39,9 +39,9 @@ export class World {
 
   /** Starts with empty schemas and a new topic prefix. */
   static async start(stack: Stack, client: pg.Client): Promise<World> {
-    await client.query(`drop schema if exists ${SERVICES.join(', ')} cascade`);
+    await client.query(`drop schema if exists ${owners.join(', ')} cascade`);
     const bound = `${process.env['NODE_OPTIONS'] ?? ''} ${chartHeap('billing')}`;
-    const services = await startServices(stack, SERVICES, { KAFKA_PREFIX: `imports-${Date.now()}-`, NODE_OPTIONS: bound });
+    const services = await startServices(stack, owners, { KAFKA_PREFIX: `imports-${Date.now()}-`, NODE_OPTIONS: bound });
     return new World(client, services);
   }
 
@@ -86,7 +86,7 @@ export class World {
   }
 
   async stop(): Promise<void> {
-    for (const name of SERVICES.toReversed()) await this.services.stop(name);
+    for (const name of owners.toReversed()) await this.services.stop(name);
   }
 
   #import(companyId: string, file: DemoFile): Promise<void> {

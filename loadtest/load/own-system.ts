@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'no
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { resource } from '@truckroll/contract';
+import { owners, resource } from '@truckroll/contract';
 import { generateCompany, type DemoOptions } from '@truckroll/demo-company';
 import { Problem, STATE, say, tokenIssuer } from '@truckroll/local-stack';
 import { ENDPOINTS } from '../k6/scenarios/webhooks.ts';
@@ -54,7 +54,7 @@ export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: b
 }
 
 async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promise<Target> {
-  const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
+  const services = await startServices(stack, owners);
   const { integrations } = services.running;
   const dispatcher = await stack.launch({
     name: 'webhook-dispatcher',

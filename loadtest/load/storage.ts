@@ -1,3 +1,4 @@
+import { owners } from '@truckroll/contract';
 import pg from 'pg';
 
 export interface Stored {
@@ -18,9 +19,9 @@ export async function storedIn(databaseUrl: string): Promise<Stored[]> {
     const { rows } = await client.query<Stored>({
       text: `select n.nspname || '.' || c.relname as "table", c.reltuples::float8 as rows, round(pg_total_relation_size(c.oid) / c.reltuples)::float8 as "bytesPerRow"
         from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname in ('integrations', 'scheduling', 'billing', 'reporting') and c.relkind = 'r' and c.reltuples >= $1
+        where n.nspname = any($2) and c.relkind = 'r' and c.reltuples >= $1
         order by pg_total_relation_size(c.oid) desc`,
-      values: [LEAST_ROWS],
+      values: [LEAST_ROWS, owners],
     });
     return rows;
   } finally {

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
 import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type Channel } from '@truckroll/service-kit';
-import type { Owner } from '@truckroll/contract';
+import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import type { Running, Stack } from './stack.ts';
 
-export type ServiceName = Extract<Owner, 'billing' | 'scheduling' | 'integrations' | 'reporting'>;
+export type ServiceName = Owner;
 
 export interface Services {
   readonly running: Readonly<Record<ServiceName, Running>>;
@@ -60,10 +60,7 @@ export function startGateway(
     name: 'gateway',
     script: join(checkout, 'gateway/src/main.ts'),
     env: {
-      BILLING_ADDRESS: address('billing'),
-      INTEGRATIONS_ADDRESS: address('integrations'),
-      SCHEDULING_ADDRESS: address('scheduling'),
-      REPORTING_ADDRESS: address('reporting'),
+      ...Object.fromEntries(owners.map((owner) => [addressVariable(owner), address(owner)])),
       CALL_CREDENTIAL: callCredential('gateway'),
       IDENTITY_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,

@@ -1,11 +1,12 @@
 // Disruptions that clients must not notice: upgrades and rollbacks, drained nodes, deleted pods, and outages of Redis and Kafka.
 import { setTimeout as delay } from 'node:timers/promises';
+import { components } from '@truckroll/contract';
 import { CHART } from './installation.ts';
 import { eventually, type Cluster } from './kubernetes.ts';
 import { WIRES } from './pods.ts';
 import type { Traffic } from './traffic.ts';
 
-const COMPONENTS = ['gateway', 'scheduling', 'billing', 'reporting', 'integrations', 'dispatcher'];
+const COMPONENTS = components.map(({ name, chartName = name }) => chartName);
 const AWAY_MS = 20_000;
 
 export interface Versions {

@@ -3,14 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callers, type Caller } from '@truckroll/contract';
+import { callers, owners, type Caller } from '@truckroll/contract';
 import { acceptanceOf, createSession, newCallCredential, type CallCredential } from '@truckroll/service-kit';
 import type { Cluster, Manifest } from './kubernetes.ts';
 import { pod, SINK_PORT, WIRES } from './pods.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'deploy/helm/truckroll');
-const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
 
 export interface Servers {
   /** URL of a role that may create databases and roles. Pods must reach the address, too. */
@@ -45,7 +44,7 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
     gateway: { CURSOR_KEYS: key(), IDENTITY_KEYS: key(), CALL_CREDENTIAL: credential('gateway').text },
     dispatcher: { CALL_CREDENTIAL: credential('webhook-dispatcher').text },
   };
-  for (const name of SCHEMAS) own[name] = { CALLER_CREDENTIALS: accepted };
+  for (const name of owners) own[name] = { CALLER_CREDENTIALS: accepted };
   Object.assign(own['integrations']!, { WEBHOOK_SECRET_KEYS: key() });
   await cluster.apply(
     ...Object.entries(own).map(([name, data]) => secret(name, data)),
@@ -96,7 +95,7 @@ const secret = (name: string, data: Record<string, string>): Manifest => ({ kind
 async function createRoles(adminUrl: string, suffix: string) {
   const database = `truckroll_${suffix}`;
   const users = Object.fromEntries(
-    [...SCHEMAS, 'migrate'].map((name) => [name, { username: `${name}_${suffix}`, password: randomBytes(16).toString('base64') }]),
+    [...owners, 'migrate'].map((name) => [name, { username: `${name}_${suffix}`, password: randomBytes(16).toString('base64') }]),
   );
   const within = async (url: string, texts: readonly string[]): Promise<void> => {
     const session = await createSession({ url, statementTimeoutMs: 0 });
@@ -111,12 +110,12 @@ async function createRoles(adminUrl: string, suffix: string) {
   await within(adminUrl, [
     `create database ${database}`,
     ...Object.values(users).map(({ username, password }) => `create role ${username} login password '${password}'`),
-    ...SCHEMAS.map((name) => `grant ${name}_${suffix} to ${migrator}`),
+    ...owners.map((name) => `grant ${name}_${suffix} to ${migrator}`),
   ]);
   const own = Object.assign(new URL(adminUrl), { pathname: `/${database}` });
   await within(
     own.href,
-    SCHEMAS.map((name) => `create schema ${name} authorization ${name}_${suffix}`),
+    owners.map((name) => `create schema ${name} authorization ${name}_${suffix}`),
   );
   return { database, users, remove: () => within(adminUrl, [`drop database ${database} with (force)`, ...names.map((name) => `drop role ${name}`)]) };
 }

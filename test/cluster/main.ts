@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { addressVariable, components } from '@truckroll/contract';
 import { ConfigError, env, readConfig } from '@truckroll/service-kit';
 import { chartTools } from '../../deploy/chart-tools.mjs';
 import { lastRelease } from '../support/releases.ts';
@@ -25,7 +26,6 @@ const settings = {
   namespace: env.string('NAMESPACE', `truckroll-test-${process.pid}`),
 };
 const PARTS = ['upgrades', 'losses', 'outages', 'uses'] as const;
-const PORTS = { integrations: 50054, scheduling: 50051, billing: 50052, reporting: 50053 };
 const startedAt = performance.now();
 
 function say(text: string): void {
@@ -37,10 +37,9 @@ type Reached = Pick<Surroundings, 'baseUrl' | 'environment'>;
 /** Forwards the installation's ports to this machine. Must be repeated when pods change. */
 async function reach(cluster: Cluster, { credential }: Prepared): Promise<Reached> {
   await cluster.leave();
-  const addresses = Object.entries(PORTS).map(async ([name, port]) => [
-    `${name.toUpperCase()}_ADDRESS`,
-    await cluster.forward(`service/truckroll-${name}`, port),
-  ]);
+  const addresses = components
+    .filter(({ postgresql }) => postgresql)
+    .map(async ({ name, port }) => [addressVariable(name), await cluster.forward(`service/truckroll-${name}`, port)]);
   const baseUrl = `http://${await cluster.forward('service/truckroll-gateway', 80)}`;
   const environment = { ...Object.fromEntries(await Promise.all(addresses)), TRUCKROLL_URL: baseUrl, CALL_CREDENTIAL: credential('operator').text } as Record<
     string,

@@ -1,8 +1,10 @@
 // Compares what the chart sets with what components read. The golden files are the chart's output: check:chart verifies that.
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { owners } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/service-kit';
+import { chartComponents } from '../../deploy/chart-components.mjs';
 import { TOLD_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
 import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, read, type Component } from './environment.ts';
 
@@ -13,6 +15,10 @@ function secret(component: Component, key: string): string {
   if (key === 'CALL_CREDENTIAL') return drawn[CREDENTIALS[component]!]!;
   return drawn[key] ?? { url: 'redis://redis:6379', username: 'someone', password: 'secret' }[key] ?? '';
 }
+
+test('the chart has the components of the list', () => {
+  expect(readFileSync(join(ROOT, 'deploy/helm/truckroll/components.json'), 'utf8')).toBe(chartComponents);
+});
 
 const profiles = readdirSync(join(ROOT, 'deploy/helm/golden')).map((file) => basename(file, '.yaml'));
 
@@ -57,7 +63,7 @@ test.each(profiles)('in the profile %s clients reuse or close every kept-alive c
 
 test('addresses name Services at the ports on which components listen', () => {
   const told = new Map(chartEnvironments('minimal', secret).map(({ component, environment }) => [component, read(component, environment).config]));
-  for (const name of ['scheduling', 'billing', 'reporting', 'integrations'] as const) {
+  for (const name of owners) {
     const { [`${name}Address` as const]: address } = told.get('gateway') as unknown as Record<string, string>;
     expect(address).toBe(`truckroll-${name}.truckroll.svc:${told.get(name)!.port}`);
   }

@@ -2,27 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { components, type ComponentName } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
 import { parse, parseAllDocuments } from 'yaml';
-import { gatewayConfig } from '../../gateway/src/config.ts';
-import { billingConfig } from '../../services/billing/src/config.ts';
-import { integrationsConfig } from '../../services/integrations/src/config.ts';
-import { reportingConfig } from '../../services/reporting/src/config.ts';
-import { schedulingConfig } from '../../services/scheduling/src/config.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { CONFIGS } from '../support/components.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-export const CONFIGS = {
-  gateway: gatewayConfig,
-  scheduling: schedulingConfig,
-  billing: billingConfig,
-  reporting: reportingConfig,
-  integrations: integrationsConfig,
-  'webhook-dispatcher': webhookDispatcherConfig,
-} as const;
-export type Component = keyof typeof CONFIGS;
-export const COMPONENTS = Object.keys(CONFIGS) as Component[];
+export type Component = ComponentName;
+export const COMPONENTS: readonly Component[] = components.map(({ name }) => name);
 
 /** Variables read by Node, PostgreSQL's client, OpenTelemetry's packages, or Kubernetes itself. */
 const OTHERS = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'PGUSER', 'PGPASSWORD', 'OTEL_RESOURCE_ATTRIBUTES', 'POD_NAME'];

@@ -1,8 +1,9 @@
 // Which component moves to which release, and when. The whole run follows from its seed and is printed before it begins.
+import { components, type ComponentName } from '@truckroll/contract';
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 
-export const COMPONENTS = ['integrations', 'webhook-dispatcher', 'gateway', 'billing', 'reporting', 'scheduling'] as const;
-export type Component = (typeof COMPONENTS)[number];
+export const COMPONENTS = components.map(({ name }) => name);
+export type Component = ComponentName;
 
 /** Adjacent sides must work together: the last release, the current code, and the current code with an added filter and event type. */
 export const SIDES = ['released', 'head', 'changed'] as const;
@@ -55,14 +56,14 @@ export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?
 }
 
 function orderOf(chance: Chance, from: Side, to: Side): Move[] {
-  const components = shuffled(COMPONENTS, chance);
+  const order = shuffled(COMPONENTS, chance);
   // Not the last one, so that some components have moved and some have not while it is back.
-  const turning = Math.floor(chance.between(0, components.length - 2));
-  const back = Math.floor(chance.between(turning + 1, components.length - 1));
-  return components.flatMap((component, index): Move[] => [
+  const turning = Math.floor(chance.between(0, order.length - 2));
+  const back = Math.floor(chance.between(turning + 1, order.length - 1));
+  return order.flatMap((component, index): Move[] => [
     { component, to },
-    ...(index === back ? [{ component: components[turning]!, to: from }] : []),
-    ...(index === components.length - 1 ? [{ component: components[turning]!, to }] : []),
+    ...(index === back ? [{ component: order[turning]!, to: from }] : []),
+    ...(index === order.length - 1 ? [{ component: order[turning]!, to }] : []),
   ]);
 }
 

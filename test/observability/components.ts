@@ -1,18 +1,12 @@
 // Builds every component as its process does, without I/O, to read its metrics.
 import { randomBytes } from 'node:crypto';
+import { addressVariable, owners } from '@truckroll/contract';
 import { readBuild, testCaller, testCallers, acceptanceOf, type MetricDescription, type Service } from '@truckroll/service-kit';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
-import { createBilling } from '../../services/billing/src/billing.ts';
-import { billingConfig } from '../../services/billing/src/config.ts';
-import { integrationsConfig } from '../../services/integrations/src/config.ts';
-import { createIntegrations } from '../../services/integrations/src/integrations.ts';
-import { reportingConfig } from '../../services/reporting/src/config.ts';
-import { createReporting } from '../../services/reporting/src/reporting.ts';
-import { schedulingConfig } from '../../services/scheduling/src/config.ts';
-import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import { CONFIGS, CREATE } from '../support/components.ts';
 
 /** Nothing listens at this address, and nothing connects to it. */
 const NOWHERE = '127.0.0.1:9';
@@ -22,10 +16,7 @@ const environment: Record<string, string> = {
   DATABASE_URL: `postgresql://${NOWHERE}/nowhere`,
   REDIS_URL: `redis://${NOWHERE}`,
   KAFKA_BROKERS: NOWHERE,
-  BILLING_ADDRESS: NOWHERE,
-  SCHEDULING_ADDRESS: NOWHERE,
-  REPORTING_ADDRESS: NOWHERE,
-  INTEGRATIONS_ADDRESS: NOWHERE,
+  ...Object.fromEntries(owners.map((owner) => [addressVariable(owner), NOWHERE])),
   CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
   CURSOR_KEYS: keys,
   IDENTITY_KEYS: keys,
@@ -36,10 +27,7 @@ const as = (caller: 'gateway' | 'webhook-dispatcher'): Record<string, string> =>
 export function components(): readonly Service[] {
   const all = [
     createGateway({ config: gatewayConfig(as('gateway')) }),
-    createIntegrations(integrationsConfig(environment)),
-    createScheduling(schedulingConfig(environment)),
-    createBilling(billingConfig(environment)),
-    createReporting(reportingConfig(environment)),
+    ...owners.map((owner) => CREATE[owner](CONFIGS[owner](environment) as never)),
     createWebhookDispatcher(webhookDispatcherConfig(as('webhook-dispatcher'))),
   ];
   for (const { metrics } of all) metrics.watchProcess(readBuild({}));

@@ -3,12 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ports, Watchdog, runFolder, silent } from '@truckroll/local-stack';
 import { Database, createSession, databaseSettings, databaseUrls, migrate, readConfig } from '@truckroll/service-kit';
-import { schema as billing } from '../../services/billing/src/schema.ts';
-import { schema as integrations } from '../../services/integrations/src/schema.ts';
-import { schema as reporting } from '../../services/reporting/src/schema.ts';
-import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
 import { startPostgres, type PostgresPrograms } from '../../tools/local-stack/src/servers/postgres.ts';
 import type { RunningServer } from '../../tools/local-stack/src/servers/server.ts';
+import { SCHEMAS } from '../support/components.ts';
 import { olderPostgres, type OlderMajor } from '../support/older-postgres.ts';
 import { operationsSql } from '../support/operations-sql.ts';
 
@@ -56,7 +53,7 @@ describe('role set-up of docs/operations.md', () => {
     const manager = as(server, 'manager', 'of the manager');
     await run(manager, operationsSql('### Making the database roles'), operationsSql('### Behind a pooler'));
     const migrating = as(server, 'truckroll_migrate', '…');
-    for (const { schema, migrations } of [scheduling, billing, reporting, integrations]) {
+    for (const { schema, migrations } of SCHEMAS) {
       await migrate({ url: migrating, schema, sets: migrations });
       const database = new Database({ url: as(server, schema, '…'), schema, maxConnections: 1 });
       try {

@@ -5,13 +5,11 @@ import { Database, createMetrics, silentLog, type MigrationSet } from '@truckrol
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Subscriber, createKafka, type Subscription } from '../../packages/outbox/src/index.ts';
 import { byCompany, lockCompany } from '../../packages/record-store/src/index.ts';
-import { schema as billing } from '../../services/billing/src/schema.ts';
-import { schema as integrations } from '../../services/integrations/src/schema.ts';
 import type { ReadModel, StateEvent } from '../../services/reporting/src/read-models/read-model.ts';
 import { readModels } from '../../services/reporting/src/read-models/index.ts';
 import { refreshFinancials } from '../../services/reporting/src/financials/every-job.ts';
 import { schema as reporting } from '../../services/reporting/src/schema.ts';
-import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
+import { SCHEMAS } from '../support/components.ts';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -31,7 +29,6 @@ const LAST: Readonly<Record<string, string>> = {
   'record-store': '0001',
   outbox: '0001',
 };
-const SCHEMAS = [integrations, scheduling, billing, reporting];
 
 const range = { start: '2024-01-01', end: '2027-01-01', bucket: 'month', filters: {}, includeExcluded: false } as const;
 const QUESTIONS: Question[] = [

@@ -1,4 +1,5 @@
 // Components of a later release, run next to the current ones on the same data.
+import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { openChannel, testCaller, testCallers, type Channel } from '@truckroll/service-kit';
 import type { System } from '../support/system.ts';
 import type { Program, Tree } from './tree.ts';
@@ -20,36 +21,29 @@ export async function startNewer(system: System, tree: Tree): Promise<Newer> {
     programs.push(program);
     return Number((await program.line(/"port":(\d+),.*serving/))[1]);
   }
-  const ports = await Promise.all(
-    ['scheduling', 'integrations', 'billing', 'reporting'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)),
-  );
-  const [scheduling, integrations, billing, reporting] = ports.map((port) => `127.0.0.1:${port}`) as [string, string, string, string];
-  const channels = [scheduling, integrations].map((address) => openChannel(address, { credentials: testCallers })) as [Channel, Channel];
+  const ports = await Promise.all(owners.map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
+  const addresses = Object.fromEntries(owners.map((name, i) => [addressVariable(name), `127.0.0.1:${ports[i]}`]));
+  const channel = (name: Owner): Channel => openChannel(addresses[addressVariable(name)]!, { credentials: testCallers });
+  const [scheduling, integrations] = [channel('scheduling'), channel('integrations')];
   const gateway = await run('gateway/src/main.ts', {
     ...system.gatewayEnvironment,
     LOG_LEVEL: 'info',
-    SCHEDULING_ADDRESS: scheduling,
-    INTEGRATIONS_ADDRESS: integrations,
-    BILLING_ADDRESS: billing,
-    REPORTING_ADDRESS: reporting,
+    ...addresses,
   });
   return {
-    scheduling: channels[0],
-    integrations: channels[1],
+    scheduling,
+    integrations,
     operator: {
       CALL_CREDENTIAL: testCaller('operator').text,
-      INTEGRATIONS_ADDRESS: integrations,
-      SCHEDULING_ADDRESS: scheduling,
-      BILLING_ADDRESS: billing,
-      REPORTING_ADDRESS: reporting,
+      ...addresses,
       TRUCKROLL_URL: `http://127.0.0.1:${gateway}`,
     },
     gateway: `http://127.0.0.1:${gateway}`,
     async startDispatcher() {
-      await run('services/webhook-dispatcher/src/main.ts', { ...system.dispatcherEnvironment, INTEGRATIONS_ADDRESS: integrations });
+      await run('services/webhook-dispatcher/src/main.ts', { ...system.dispatcherEnvironment, INTEGRATIONS_ADDRESS: addresses['INTEGRATIONS_ADDRESS']! });
     },
     async stop() {
-      for (const channel of channels) channel.close();
+      for (const each of [scheduling, integrations]) each.close();
       for (const program of programs.toReversed()) await program.stop();
     },
   };

@@ -2,12 +2,12 @@
 // leave all stored records with the old result (docs/adr/0005).
 import { hash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { resource, type RecordOwner } from '@truckroll/contract';
+import { recordOwners, resource, type RecordOwner } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { companies } from '../../services/reporting/src/read-models/companies.ts';
 import { readModels } from '../../services/reporting/src/read-models/index.ts';
 import { importRecords } from '../support/company.ts';
-import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from '../support/owners.ts';
+import { startOwners, tablesOf, type Owners } from '../support/owners.ts';
 
 interface Accepted extends Result {
   version: number;
@@ -37,7 +37,7 @@ const accepted = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, Accept
 const files = readdirSync(RECORDS).sort();
 let owners: Owners;
 
-const records = RECORD_OWNERS.flatMap((owner) =>
+const records = recordOwners.flatMap((owner) =>
   tablesOf[owner].map(({ path, table, version, columns, links, derive }) => ({
     owner,
     table: {
@@ -72,7 +72,7 @@ beforeAll(async () => {
   for (const model of readModels) {
     if (model === companies) await owners.databases.reporting.transaction((tx) => model.store(tx, company, told));
     const owner = model.topic.name.split('.')[1] as RecordOwner;
-    if (!RECORD_OWNERS.includes(owner)) continue;
+    if (!recordOwners.includes(owner)) continue;
     const { rows } = await owners.databases[owner].query<{ key: string; time: number; payload: Buffer }>({
       text: 'select distinct on (key) key, created_at as time, payload from outbox where topic = $1 order by key, id desc',
       values: [model.topic.name],

@@ -5,16 +5,11 @@ import { join } from 'node:path';
 import { loadModule, parseSync } from 'libpg-query';
 import { Database } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
-import { schema as billing } from '../../services/billing/src/schema.ts';
-import { schema as integrations } from '../../services/integrations/src/schema.ts';
-import { schema as reporting } from '../../services/reporting/src/schema.ts';
-import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
+import { SCHEMAS } from '../support/components.ts';
 import { UNKNOWN } from './evaluate.ts';
 import { ACROSS_COMPANIES, NOT_READ } from './exceptions.ts';
 import { writtenStatements, type Written } from './statements.ts';
 import { unbound } from './unbound.ts';
-
-const SCHEMAS = [billing, integrations, reporting, scheduling];
 
 beforeAll(() => loadModule());
 

@@ -1,17 +1,13 @@
 // The services that own records, each with its own database and without Kafka, so that their events stay in the outbox.
-import { codec, resource, type RecordOwner } from '@truckroll/contract';
+import { codec, recordOwners, resource, type RecordOwner } from '@truckroll/contract';
 import { Database, openChannel, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
-import { createBilling } from '../../services/billing/src/billing.ts';
 import { tables as billing } from '../../services/billing/src/resources/index.ts';
-import { createReporting } from '../../services/reporting/src/reporting.ts';
 import { tables as reporting } from '../../services/reporting/src/resources/index.ts';
 import { tables as scheduling } from '../../services/scheduling/src/resources/index.ts';
-import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+import { CREATE } from './components.ts';
 
-export const RECORD_OWNERS = ['scheduling', 'billing', 'reporting'] as const satisfies readonly RecordOwner[];
-export const tablesOf = { scheduling, billing, reporting };
-const create = { scheduling: createScheduling, billing: createBilling, reporting: createReporting };
+export const tablesOf = { scheduling, billing, reporting } satisfies Record<RecordOwner, unknown>;
 
 export type Owners = Awaited<ReturnType<typeof startOwners>>;
 
@@ -19,13 +15,13 @@ export async function startOwners() {
   const fresh = await freshDatabase({});
   const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' };
   const config = { ...testConfig, ...kafka, databaseUrl: fresh.url } as never;
-  const services: Service[] = RECORD_OWNERS.map((owner) => create[owner](config));
+  const services: Service[] = recordOwners.map((owner) => CREATE[owner](config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
-  const channels = Object.fromEntries(RECORD_OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
+  const channels = Object.fromEntries(recordOwners.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
     RecordOwner,
     Channel
   >;
-  const databases = Object.fromEntries(RECORD_OWNERS.map((schema) => [schema, new Database({ url: fresh.url, schema, maxConnections: 1 })])) as Record<
+  const databases = Object.fromEntries(recordOwners.map((schema) => [schema, new Database({ url: fresh.url, schema, maxConnections: 1 })])) as Record<
     RecordOwner,
     Database
   >;

@@ -2,7 +2,7 @@
 // file that needs several services starts it once.
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { resource } from '@truckroll/contract';
+import { addressVariable, owners, resource, type Owner } from '@truckroll/contract';
 import { parseRedisUrl } from '@truckroll/redis';
 import {
   Database,
@@ -20,18 +20,14 @@ import {
 import { freshDatabase, openProxy, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
-import { createBilling } from '../../services/billing/src/billing.ts';
-import { createIntegrations } from '../../services/integrations/src/integrations.ts';
-import { createReporting } from '../../services/reporting/src/reporting.ts';
-import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+import { CREATE } from './components.ts';
 import { createCompany, importRecords, type ImportReport, type TestCompany } from './company.ts';
 import { openKafkaWire, type Wire } from './kafka-wire.ts';
 import { createIssuer } from './tokens.ts';
 
 export type { ImportReport, TestCompany } from './company.ts';
 
-export const OWNERS = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
-export type ServiceName = (typeof OWNERS)[number];
+export type ServiceName = Owner;
 
 export interface System {
   baseUrl: string;
@@ -110,10 +106,9 @@ export async function startSystem({
   const issuer = createIssuer();
   const callerCredentials = parseCallerCredentials([...testCallers, ...operators].map(acceptanceOf).join());
   const config = { ...testConfig, callerCredentials, logLevel, ...environment, redis: parseRedisUrl(REDIS_URL) } as never;
-  const creators = [createIntegrations, createScheduling, createBilling, createReporting];
-  const services: Service[] = creators.map((create) => create(config));
+  const services: Service[] = owners.map((owner) => CREATE[owner](config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
-  const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
+  const channels = Object.fromEntries(owners.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
     ServiceName,
     Channel
   >;
@@ -127,7 +122,7 @@ export async function startSystem({
     IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,
     CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
     ...issuer.environment,
-    ...Object.fromEntries(OWNERS.map((owner, i) => [`${owner.toUpperCase()}_ADDRESS`, `127.0.0.1:${ports[i]}`])),
+    ...Object.fromEntries(owners.map((owner, i) => [addressVariable(owner), `127.0.0.1:${ports[i]}`])),
   };
   const gateway = createGateway({ config: gatewayConfig(gatewayEnvironment) });
   const { port } = await gateway.start();
@@ -160,7 +155,7 @@ export async function startSystem({
     gatewayEnvironment,
     dispatcherEnvironment: {
       CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,
-      INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[OWNERS.indexOf('integrations')]}`,
+      INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[owners.indexOf('integrations')]}`,
       KAFKA_BROKERS: brokers().join(),
       KAFKA_PREFIX: kafkaPrefix,
       WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
@@ -169,10 +164,10 @@ export async function startSystem({
       const all = [gateway, ...services, ...others];
       return Object.fromEntries(await Promise.all(all.map(async (one) => [one.name, (await one.metrics.render()).body] as const)));
     },
-    stopService: (name) => (services[OWNERS.indexOf(name)] as Service).destroy(),
+    stopService: (name) => (services[owners.indexOf(name)] as Service).destroy(),
     async startService(name) {
-      const at = OWNERS.indexOf(name);
-      services[at] = (creators[at] as typeof createBilling)({ ...(config as object), port: ports[at] } as never);
+      const at = owners.indexOf(name);
+      services[at] = CREATE[name]({ ...(config as object), port: ports[at] } as never);
       await services[at].start();
     },
     async stop() {

@@ -1,4 +1,5 @@
 export * from './callers.ts';
+export * from './components.ts';
 export * from './deprecation.ts';
 export * from './errors.ts';
 export * from './shape.ts';

@@ -2,14 +2,13 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import './gen/all.ts';
+import { owners, type Owner } from './components.ts';
 import type { Owners } from './gen/owners.ts';
 import { messageTypeRegistry } from './gen/typeRegistry.ts';
 import { deprecationOf, type Deprecation } from './deprecation.ts';
 import { allServices, documentation, option } from './image.ts';
 import { camelCase } from './json-plan.ts';
 import { shapeOf, type Field, type Shape } from './shape.ts';
-
-export type Owner = 'billing' | 'scheduling' | 'reporting' | 'integrations';
 
 export type RecordOwner = keyof Owners;
 
@@ -190,6 +189,9 @@ export const resources: readonly Resource[] = Object.freeze(
     }),
   ),
 );
+
+/** The services that own records. */
+export const recordOwners: readonly RecordOwner[] = owners.filter((owner): owner is RecordOwner => resources.some((record) => record.owner === owner));
 
 /** The record that is read at /v1/<path>. */
 export function resource(path: string): Resource {

@@ -1,5 +1,6 @@
 // Runs the command line. A command is a file in commands/ and an entry in command-list.ts, so that help can show it without loading it.
 import { readFileSync, readdirSync } from 'node:fs';
+import { addressVariable, owners } from '@truckroll/contract/components';
 import { Command, CommanderError, Help } from 'commander';
 import { COMMANDS, FORMER_NAMES } from './command-list.ts';
 import { EXIT, Failure } from './failure.ts';
@@ -14,8 +15,8 @@ export interface CommandModule {
 const AFTER_HELP = `
 Where things are:
   The commands find a local installation by its .truckroll folder, which \`npm start\` writes, here or in a folder above.
-  Elsewhere set INTEGRATIONS_ADDRESS, BILLING_ADDRESS, SCHEDULING_ADDRESS and REPORTING_ADDRESS (host:port) for the
-  services with CALL_CREDENTIAL or CALL_CREDENTIAL_FILE, the operator's credential by which they know you, and
+  Elsewhere set ${owners.map(addressVariable).join(', ')} (host:port)
+  for the services with CALL_CREDENTIAL or CALL_CREDENTIAL_FILE, the operator's credential by which they know you, and
   TRUCKROLL_URL and TRUCKROLL_API_KEY for what is read over HTTP.
 
 Exit codes:

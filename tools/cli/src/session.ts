@@ -1,5 +1,5 @@
 // What all commands share: addresses, credentials, clients and output.
-import type { Owner } from '@truckroll/contract';
+import { addressVariable, type Owner } from '@truckroll/contract/components';
 import {
   ConfigError,
   env,
@@ -202,8 +202,4 @@ function fromEnvironment<S extends Settings>(settings: S, environment: Io['env']
     if (error instanceof ConfigError) throw new Failure(error.message);
     throw error;
   }
-}
-
-function addressVariable(owner: Owner): string {
-  return `${owner.toUpperCase()}_ADDRESS`;
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
+import { owners } from '@truckroll/contract';
 import { createSession, type Session } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { truckroll } from './system.ts';
 
-const SCHEMAS = ['billing', 'integrations', 'reporting', 'scheduling'];
+const SCHEMAS = owners.toSorted();
 const suffix = randomBytes(4).toString('hex');
 const migrator = `migrator_${suffix}`;
 const owner = (schema: string): string => `${schema}_${suffix}`;
@@ -53,9 +54,8 @@ test('records in the audit trail which database role migrated each schema, and w
     text: `select actor_id, object_id, json_array_length(after::json->'applied') as applied from integrations.audit_events
       where action = 'schema.migrated' order by at, id`,
   });
-  const order = ['integrations', 'scheduling', 'billing', 'reporting'];
-  expect(rows.map(({ actor_id, object_id }) => [actor_id, object_id])).toEqual([...order, ...order].map((schema) => [`role:${migrator}`, schema]));
-  expect(rows.map(({ applied }) => applied > 0)).toEqual([...order.map(() => true), ...order.map(() => false)]);
+  expect(rows.map(({ actor_id, object_id }) => [actor_id, object_id])).toEqual([...owners, ...owners].map((schema) => [`role:${migrator}`, schema]));
+  expect(rows.map(({ applied }) => applied > 0)).toEqual([...owners.map(() => true), ...owners.map(() => false)]);
 });
 
 test('says which grant a role without rights lacks', async () => {

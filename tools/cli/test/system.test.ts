@@ -60,7 +60,7 @@ test('probe says whether an installation works, including its owner of keys and 
 test('publish lists every record that others copy, and rejects a service whose records no service copies', async () => {
   const { published } = await json<{ published: Record<string, number> }>('publish', 'billing');
   expect(Object.keys(published).sort()).toEqual(expect.arrayContaining(['invoices', 'payments', 'refunds']));
-  expect((await system.truckroll('publish', 'reporting')).stderr).toContain('give billing or scheduling');
+  expect((await system.truckroll('publish', 'reporting')).stderr).toContain('give scheduling or billing');
 });
 
 test('endpoints shows the state of all companies’ endpoints, only to the operator', async () => {
@@ -273,7 +273,7 @@ test('lists and retries dead letters, also by the previous release’s name of t
   expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
   expect(await system.truckroll('parked', 'retry')).toEqual({
     code: 0,
-    stdout: 'billing: 0 applied\nreporting: 0 applied\nintegrations: 0 applied\n',
+    stdout: 'integrations: 0 applied\nbilling: 0 applied\nreporting: 0 applied\n',
     stderr: '',
   });
 });

@@ -6,12 +6,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { addressVariable, owners } from '@truckroll/contract';
 import { acceptanceOf, testCaller, testCallers } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
 import { run } from '../src/run.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 
 export interface Outcome {
   readonly code: number;
@@ -43,8 +43,8 @@ export async function startSystem() {
   };
   const addresses: Record<string, string> = {};
   await Promise.all(
-    SERVICES.map(async (name) => {
-      addresses[`${name.toUpperCase()}_ADDRESS`] = await start(`services/${name}`, {});
+    owners.map(async (name) => {
+      addresses[addressVariable(name)] = await start(`services/${name}`, {});
     }),
   );
   const gateway = await start('gateway', {

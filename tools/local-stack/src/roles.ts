@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { owners, type Owner } from '@truckroll/contract/components';
 import pg from 'pg';
 import { Problem } from './problem.ts';
 
 /** Each role owns the schema of its name and cannot enter any other. */
-export const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
-export type Schema = (typeof SCHEMAS)[number];
+export type Schema = Owner;
 
 export interface Provisioning {
   /** URL of an administrator: a superuser, or a role that may create roles and schemas. */
@@ -22,7 +22,7 @@ export async function provision(options: Provisioning): Promise<Readonly<Record<
     url.pathname = `/${options.database}`;
   }
   const secret = options.database === undefined ? url.password || options.secret : options.secret;
-  const passwords = SCHEMAS.map((schema) => [schema, createHmac('sha256', secret).update(`role ${schema}`).digest('hex')] as const);
+  const passwords = owners.map((schema) => [schema, createHmac('sha256', secret).update(`role ${schema}`).digest('hex')] as const);
   await within(url.href, async (client) => {
     // Two checkouts that share a server may start at the same time.
     await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);

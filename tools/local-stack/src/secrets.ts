@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { components } from '@truckroll/contract/components';
 import { readJson, writeJson } from './files.ts';
 
 /** Created once for each state folder, readable by its owner only. */
@@ -18,7 +19,7 @@ export interface Secrets {
 export const SECRET_NAMES = ['CURSOR_KEYS', 'WEBHOOK_SECRET_KEYS', 'IDENTITY_KEYS', 'CALL_CREDENTIAL', 'CALLER_CREDENTIALS'] as const;
 
 /** Every component that calls others, as the contract names them (truckroll.options.v1.Caller). */
-const CALLERS = ['gateway', 'webhook-dispatcher', 'operator', 'scheduling', 'billing', 'reporting', 'integrations'] as const;
+const CALLERS = ['operator', ...components.map(({ name }) => name)] as const;
 export type CallerName = (typeof CALLERS)[number];
 
 export function readSecrets(state: string): Secrets {

@@ -11,53 +11,7 @@
 
 {{/* Differences between components. secretKeys must be in the Secret, optionalKeys may be. */}}
 {{- define "truckroll.components" -}}
-gateway:
-  image: gateway
-  port: 8080
-  metricsPort: 9080
-  calls: [scheduling, billing, reporting, integrations]
-  redis: true
-  secretKeys: [CURSOR_KEYS, IDENTITY_KEYS, CALL_CREDENTIAL]
-scheduling:
-  image: scheduling
-  port: 50051
-  metricsPort: 51051
-  postgresql: true
-  kafka: true
-  notifies: true
-  secretKeys: [CALLER_CREDENTIALS]
-  optionalKeys: [SMTP_URL, SMS_TOKEN]
-billing:
-  image: billing
-  port: 50052
-  metricsPort: 51052
-  postgresql: true
-  kafka: true
-  secretKeys: [CALLER_CREDENTIALS]
-reporting:
-  image: reporting
-  port: 50053
-  metricsPort: 51053
-  postgresql: true
-  kafka: true
-  secretKeys: [CALLER_CREDENTIALS]
-integrations:
-  image: integrations
-  port: 50054
-  metricsPort: 51054
-  postgresql: true
-  redis: true
-  kafka: true
-  notifies: true
-  secretKeys: [WEBHOOK_SECRET_KEYS, CALLER_CREDENTIALS]
-  optionalKeys: [SMTP_URL]
-dispatcher:
-  image: webhook-dispatcher
-  port: 50055
-  metricsPort: 51055
-  kafka: true
-  calls: [integrations]
-  secretKeys: [CALL_CREDENTIAL]
+{{ .Files.Get "components.json" }}
 {{- end }}
 
 {{/* Labels by which pods of a component are selected: (dict "root" $ "component" name) */}}

@@ -1,4 +1,4 @@
-import { formatInstant, type Owner } from '@truckroll/contract';
+import { components, formatInstant, owners } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import type { Command } from 'commander';
 import { EXIT } from '../failure.ts';
@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
 /** Services with dead letters: those that consume events into their own tables, and integrations, which keeps events that webhook dispatchers do not know. */
-const CONSUMERS: readonly Owner[] = ['billing', 'reporting', 'integrations'];
+const CONSUMERS = owners.filter((owner) => components.some(({ name, consumes }) => name === owner && consumes));
 const LISTED = 100;
 /** Longest time in ms of one retry call; the next call tries what remains. */
 const RETRY_MS = 600_000;

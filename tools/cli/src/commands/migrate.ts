@@ -1,3 +1,4 @@
+import { owners, type Owner } from '@truckroll/contract';
 import {
   Database,
   MigrationError,
@@ -16,7 +17,7 @@ import { EXIT, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
 
 const HELP = `
-Brings the schemas of scheduling, billing, reporting and integrations to what this version needs, each migration in a
+Brings the schemas of ${owners.join(', ')} to what this version needs, each migration in a
 transaction of its own. What is newer is left alone, what was applied is not applied again: it is safe to interrupt, to
 repeat and to run twice at once, while services of this version and of the one before serve.
 
@@ -71,13 +72,13 @@ const TRAIL = 'integrations';
 
 /** Loaded here, because other commands do not need the services. */
 async function schemas(): Promise<Schema[]> {
-  const modules = await Promise.all([
-    import('@truckroll/integrations/schema'),
-    import('@truckroll/scheduling/schema'),
-    import('@truckroll/billing/schema'),
-    import('@truckroll/reporting/schema'),
-  ]);
-  return modules.map(({ schema }) => schema);
+  const load: Record<Owner, () => Promise<{ schema: Schema }>> = {
+    integrations: () => import('@truckroll/integrations/schema'),
+    scheduling: () => import('@truckroll/scheduling/schema'),
+    billing: () => import('@truckroll/billing/schema'),
+    reporting: () => import('@truckroll/reporting/schema'),
+  };
+  return Promise.all(owners.map(async (owner) => (await load[owner]()).schema));
 }
 
 async function missing(url: string, { schema, migrations }: Schema): Promise<string[]> {

@@ -1,10 +1,11 @@
+import { components, owners } from '@truckroll/contract';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import type { Command } from 'commander';
 import { Failure } from '../failure.ts';
 import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 
-const SERVICES = ['billing', 'scheduling'] as const;
+const SERVICES = owners.filter((owner) => components.some(({ name, publishes }) => name === owner && publishes));
 const EXAMPLES = `
 Reads and writes go on meanwhile. It is safe to repeat; when interrupted, the service goes on by itself.
 

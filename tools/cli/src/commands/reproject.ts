@@ -1,4 +1,4 @@
-import { resource, resources, type Owner } from '@truckroll/contract';
+import { recordOwners, resource, resources, type Owner } from '@truckroll/contract';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
@@ -17,7 +17,6 @@ Examples:
   truckroll reproject job-appointments
   truckroll reproject copies/jobs`;
 
-const OWNERS: readonly Owner[] = ['scheduling', 'billing', 'reporting'];
 const READ_MODELS = 'copies/';
 
 interface Done {
@@ -77,7 +76,7 @@ export function register(program: Command, session: Session): void {
 }
 
 function ownersOf(path: string | undefined): readonly Owner[] {
-  if (path === undefined) return OWNERS;
+  if (path === undefined) return recordOwners;
   if (path.startsWith(READ_MODELS)) return ['reporting'];
   if (resources.some((candidate) => candidate.path === path)) return [resource(path).owner];
   throw new Failure(`There are no records at ${path}: give one of ${resources.map((candidate) => candidate.path).join(', ')}, or copies/jobs.`, EXIT.usage);

@@ -1,5 +1,5 @@
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { resource } from '@truckroll/contract';
+import { recordOwners, resource } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { knownCompany } from '../company.ts';
 import { EXIT } from '../failure.ts';
@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
 import { READ_MODELS, compareReadModel, type Difference } from '../verify/compare.ts';
 import { verifyReports, type WrongReport } from '../verify/reports.ts';
-import { RULED, checkRules, type Broken } from '../verify/rules.ts';
+import { checkRules, type Broken } from '../verify/rules.ts';
 
 const HELP = `
 Reads every record from its owner and holds it against reporting's read model. Read models follow within moments, so what has just
@@ -47,7 +47,7 @@ export function register(program: Command, session: Session): void {
       let compared = 0;
       let checked = 0;
       const progress = createProgress(session.io, 'verifying', 'records', session.json);
-      const parts = companies.length * (READ_MODELS.length + 1 + RULED.length);
+      const parts = companies.length * (READ_MODELS.length + 1 + recordOwners.length);
       let part = 0;
       const tell = (count: number, share: number): void => progress.update(compared + checked + count, part + share, parts);
       try {
@@ -68,7 +68,7 @@ export function register(program: Command, session: Session): void {
           sums += reports.sums;
           wrong.push(...reports.wrong);
           part += 1;
-          for (const owner of RULED) {
+          for (const owner of recordOwners) {
             const result = await checkRules(session.channel(owner), id, session.io.signal, (count) => tell(count, 0)).catch((error: unknown) => {
               throw session.away(owner, error);
             });

@@ -1,5 +1,5 @@
 // Creates the two demo companies of a local installation at its first start, and finds them at every later one.
-import type { Owner } from '@truckroll/contract';
+import { owners } from '@truckroll/contract';
 import type { DemoOptions } from '@truckroll/demo-company';
 import { EXIT, Failure } from '../failure.ts';
 import type { Totals } from '../import/totals.ts';
@@ -10,7 +10,6 @@ import { authenticates, createCredentials, createDemoCompany, exists, importDemo
 
 /** Time in ms to wait for services that start at the same time. */
 const START_MS = 30_000;
-const OWNERS: readonly Owner[] = ['integrations', 'scheduling', 'billing', 'reporting'];
 
 /** Seeds and zones of the two companies; all else follows from them. */
 const DEMOS = [
@@ -19,7 +18,7 @@ const DEMOS = [
 ] as const;
 
 export async function ensureDemo(session: Session, size: DemoOptions['size'], until: string): Promise<DemoAccess> {
-  for (const owner of OWNERS) await session.ready(owner, START_MS);
+  for (const owner of owners) await session.ready(owner, START_MS);
   const kept = readState<{ companies: DemoCompany[] }>(session.state, DEMO_COMPANIES_FILE)?.companies ?? [];
   const companies: DemoCompany[] = [];
   for (const [index, demo] of DEMOS.entries()) {

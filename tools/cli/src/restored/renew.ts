@@ -1,6 +1,6 @@
 // `truckroll restored`, while nothing else runs: publishes all records of the owners again under a new epoch, publishes what no longer
 // exists as removed, and moves consumers past everything published before (docs/adr/0007).
-import { topics } from '@truckroll/contract';
+import { owners, topics, type Owner } from '@truckroll/contract';
 import {
   append,
   beginEpoch,
@@ -26,7 +26,8 @@ import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@tr
 import { readWindow, type Window } from './window.ts';
 
 /** In the order in which they are renewed. */
-export const SERVICES = [integrations, scheduling, billing, reporting] as const;
+const restored: Record<Owner, Restored> = { integrations, scheduling, billing, reporting };
+export const SERVICES: readonly Restored[] = owners.map((owner) => restored[owner]);
 
 export type Databases = ReadonlyMap<string, Database>;
 

@@ -1,9 +1,6 @@
 // Has each owner check its stored records against the current rules.
-import type { Owner } from '@truckroll/contract';
 import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Channel } from '@truckroll/service-kit';
-
-export const RULED: readonly Owner[] = ['scheduling', 'billing', 'reporting'];
 
 export interface Broken extends BrokenRule {
   company: string;

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { addressVariable, owners } from '@truckroll/contract/components';
 import { ROOT } from '../folder.ts';
 import { Problem } from '../problem.ts';
 import { isFree, type Ports } from '../ports.ts';
 import type { StopOrder } from '../processes/stop-in-order.ts';
-import { SCHEMAS, type Schema } from '../roles.ts';
+import type { Schema } from '../roles.ts';
 import type { Say } from '../say.ts';
 import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
 
@@ -50,8 +51,8 @@ const DISPATCHER = 'webhook-dispatcher';
 export async function plan(options: PlanOptions): Promise<Plan> {
   const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, bundles, environment } = options;
   const addresses: Record<string, string> = {};
-  for (const name of SCHEMAS) addresses[name] = `${HOST}:${await ports.take(name)}`;
-  const peers = Object.fromEntries(SCHEMAS.map((name) => [`${name.toUpperCase()}_ADDRESS`, addresses[name]!]));
+  for (const name of owners) addresses[name] = `${HOST}:${await ports.take(name)}`;
+  const peers = Object.fromEntries(owners.map((name) => [addressVariable(name), addresses[name]!]));
   const common = { HOST, LOG_LEVEL: environment['LOG_LEVEL'] || 'info', NODE_ENV: 'production' };
 
   const processes: ProcessPlan[] = [];
@@ -79,7 +80,7 @@ export async function plan(options: PlanOptions): Promise<Plan> {
   };
   const CALLER_CREDENTIALS = acceptedCallers(secrets);
   const credential = (name: CallerName) => ({ CALL_CREDENTIAL: secrets.callCredentials[name] });
-  for (const name of SCHEMAS) {
+  for (const name of owners) {
     const [, PORT = ''] = addresses[name]!.split(':');
     const settings = {
       PORT,

@@ -1,0 +1,2 @@
+/** Text of deploy/helm/truckroll/components.json. */
+export const chartComponents: string;

@@ -1,0 +1,74 @@
+// Every process that serves the system, in the order in which databases are migrated and records renewed: integrations has the audit trail
+// that the others write to. The local stack, the gateway's channels, the command line, benchmarks, tests and the chart
+// (deploy/helm/truckroll/components.json, written by `npm run check:chart -- --write`) are loops over this list.
+
+export interface Component {
+  /** Of its image, its folder below services/ (the gateway's is gateway/), and the label `component` of its metrics. */
+  readonly name: string;
+  /** In the chart's values and the names of its Kubernetes objects, where that is not `name`. */
+  readonly chartName?: string;
+  /** Where it listens unless PORT says otherwise; metrics are at this plus 1000. */
+  readonly port: number;
+  /** Owns the PostgreSQL schema of its name, and serves rpcs of the proto package of its name. */
+  readonly postgresql?: true;
+  readonly redis?: true;
+  readonly kafka?: true;
+  /** Sends messages to people: SMTP_URL, SMS_URL or NOTIFICATION_FOLDER. */
+  readonly notifies?: true;
+  /** Applies events of others to its own tables, and keeps as dead letters those that it could not apply. */
+  readonly consumes?: true;
+  /** Publishes records of which others keep read models: `truckroll publish`. */
+  readonly publishes?: true;
+  /** Owners whose <NAME>_ADDRESS it is given. */
+  readonly calls?: readonly string[];
+  /** Variables that its Secret must have, and those that it may have. */
+  readonly secretKeys: readonly string[];
+  readonly optionalKeys?: readonly string[];
+}
+
+const LISTED = [
+  {
+    name: 'integrations',
+    port: 50054,
+    postgresql: true,
+    redis: true,
+    kafka: true,
+    notifies: true,
+    consumes: true,
+    secretKeys: ['WEBHOOK_SECRET_KEYS', 'CALLER_CREDENTIALS'],
+    optionalKeys: ['SMTP_URL'],
+  },
+  {
+    name: 'scheduling',
+    port: 50051,
+    postgresql: true,
+    kafka: true,
+    notifies: true,
+    publishes: true,
+    secretKeys: ['CALLER_CREDENTIALS'],
+    optionalKeys: ['SMTP_URL', 'SMS_TOKEN'],
+  },
+  { name: 'billing', port: 50052, postgresql: true, kafka: true, consumes: true, publishes: true, secretKeys: ['CALLER_CREDENTIALS'] },
+  { name: 'reporting', port: 50053, postgresql: true, kafka: true, consumes: true, secretKeys: ['CALLER_CREDENTIALS'] },
+  { name: 'webhook-dispatcher', chartName: 'dispatcher', port: 50055, kafka: true, calls: ['integrations'], secretKeys: ['CALL_CREDENTIAL'] },
+  {
+    name: 'gateway',
+    port: 8080,
+    redis: true,
+    calls: ['scheduling', 'billing', 'reporting', 'integrations'],
+    secretKeys: ['CURSOR_KEYS', 'IDENTITY_KEYS', 'CALL_CREDENTIAL'],
+  },
+] as const satisfies readonly Component[];
+
+export type ComponentName = (typeof LISTED)[number]['name'];
+/** A service that owns a schema. */
+export type Owner = Extract<(typeof LISTED)[number], { postgresql: true }>['name'];
+
+export const components: readonly (Component & { readonly name: ComponentName })[] = LISTED;
+
+export const owners = LISTED.filter((component) => 'postgresql' in component).map(({ name }): Owner => name);
+
+/** What owners are given or asked under, such as `BILLING_ADDRESS`. */
+export function addressVariable(owner: string): string {
+  return `${owner.toUpperCase()}_ADDRESS`;
+}
