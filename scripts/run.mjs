@@ -35,6 +35,7 @@ const programs = {
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
   'test:mixed': { script: 'test/mixed/main.ts', supervised: true },
   'test:mutation': { script: 'test/mutation/main.ts' },
+  new: { script: 'scripts/new.mjs' },
   generate: {},
   openapi: { script: 'gateway/src/openapi/write.ts' },
   'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },

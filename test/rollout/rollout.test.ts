@@ -164,7 +164,7 @@ it('adds a record in three places: existing code imports, lists, filters, reads,
   // A demo company has such records too, ordered by the booking times of its jobs.
   const deposits = JSON.parse(await tree.finish('test/deposits.ts', [], {})) as { id: string; status: string; created_at: string }[];
   deposits.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
-  expect(new Set(deposits.map(({ status }) => status))).toEqual(new Set(['HELD', 'RETURNED']));
+  expect(new Set(deposits.map(({ status }) => status))).toEqual(new Set(['ACTIVE', 'CLOSED']));
   const lines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-record-'));
   const truckroll = (...args: string[]): Promise<string> =>
@@ -176,10 +176,10 @@ it('adds a record in three places: existing code imports, lists, filters, reads,
       refused: 0,
     });
     expect((await get('/v1/deposits')).body.data).toEqual(deposits);
-    expect((await get('/v1/deposits?status=HELD')).body.data).toEqual(deposits.filter(({ status }) => status === 'HELD'));
+    expect((await get('/v1/deposits?status=ACTIVE')).body.data).toEqual(deposits.filter(({ status }) => status === 'ACTIVE'));
     expect((await get('/v1/deposits?status=SPENT')).body.error.details[0]).toMatchObject({
       field: 'status',
-      message: expect.stringContaining('HELD, RETURNED'),
+      message: expect.stringContaining('ACTIVE, CLOSED'),
     });
     expect((await get(`/v1/deposits/${deposits[1]!.id}`)).body.data).toEqual(deposits[1]);
     expect(Object.keys((await get('/openapi.json')).body.paths)).toEqual(expect.arrayContaining(['/v1/deposits', '/v1/deposits/{id}']));
