@@ -20,8 +20,7 @@ interface Outcome {
 }
 
 /** Jest's modules are ES modules; a test that was written may use the run's PostgreSQL. */
-const { PATH, DATABASE_URL } = process.env;
-const env = { PATH, DATABASE_URL, NODE_OPTIONS: '--experimental-vm-modules --no-warnings' };
+const env = { PATH: process.env['PATH'], DATABASE_URL: process.env['DATABASE_URL'], NODE_OPTIONS: '--experimental-vm-modules --no-warnings' };
 
 function node(script: string, args: readonly string[], cwd = tree.folder): Outcome {
   return spawnSync(process.execPath, [script, ...args], { cwd, encoding: 'utf8', env });
