@@ -17,6 +17,6 @@ export function addRecord(tree: Tree): void {
   const proto = 'proto/truckroll/billing/v1/deposits.proto';
   addSkeleton(changes, tree.folder, 'deposits', { owner: 'billing' });
   changes.insertBefore(proto, 'import "truckroll/options/v1/options.proto";', 'import "google/api/resource.proto";\n');
-  changes.insertBefore(proto, '  // When the record was made.', FIELDS);
+  changes.insertBefore(proto, '}\n\n// Where a deposit stands.', FIELDS);
   changes.write();
 }
