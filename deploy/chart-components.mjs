@@ -1,4 +1,4 @@
-// The list of components as the chart has it: a template reads no file outside its chart.
+// The list of components, in the form that the chart's templates read: they can read no file outside the chart.
 import { components } from '../packages/contract/src/components.ts';
 
 const facts = components.map(({ name, chartName = name, port, postgresql, redis, kafka, notifies, calls, secretKeys, optionalKeys }) => [

@@ -1,4 +1,4 @@
-/** What the caller asked for cannot be done; the message says what to do instead. */
+/** A request that cannot be fulfilled; the message says what to do instead. */
 export class Refusal extends Error {}
 
 /** Changes of a checkout that are made together. */

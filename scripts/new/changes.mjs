@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What the caller asked for cannot be done; the message says what to do instead. */
+/** A request that cannot be fulfilled; the message says what to do instead. */
 export class Refusal extends Error {}
 
 export class Changes {
   #root;
-  /** New text by path; of a path that has none yet, `before` is undefined. */
+  /** Changed files by path: the new text, and the text before, which is undefined for a new file. */
   #files = new Map();
 
   constructor(root) {

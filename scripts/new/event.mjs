@@ -39,7 +39,7 @@ package truckroll.events.v1;
 
 import "truckroll/options/v1/options.proto";
 
-// ${pascal(name)} tells another service what has changed.
+// A change that another service must know of.
 message ${pascal(name)} {
   // The company that it concerns.
   string company_id = 1 [(truckroll.options.v1.format) = FORMAT_UUID];
@@ -73,7 +73,7 @@ import type { Transaction } from '@truckroll/service-kit';
 
 export const ${camel(`${name}-subscription`)}: Subscription = {
   topic: topics.${camel(name)},
-  // Of several events of one key only the latest is applied: 'handler' where each counts.
+  // Only the latest event of a key is applied. Use 'handler' where each event counts.
   deduplicate: 'version',
   apply: (tx, events) =>
     apply(

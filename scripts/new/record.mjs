@@ -28,7 +28,7 @@ export function addRecord(changes, root, path, { owner }) {
   ];
 }
 
-/** The index of records with one more behind the last one, on a line of its own where the others have that. */
+/** Appends the record to the list in index.ts, in the layout of that list. */
 function withRegistered(text, owner, path) {
   const found = new RegExp(`registered\\(\\s*'${owner}',\\s*\\{[^}]*?(?=,?(\\s*)\\})`).exec(text);
   if (found === null) throw new Refusal(`services/${owner}/src/resources/index.ts does not register records as others do: change it by hand.`);

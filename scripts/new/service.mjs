@@ -1,8 +1,8 @@
-// The skeleton of a service with a schema of its own: it starts, migrates, answers health checks, and is in every list that names services.
+// The skeleton of a service that owns a schema: it starts, migrates and answers health checks. Every list that names services includes it.
 import { Refusal } from './changes.mjs';
 import { pascal, screaming } from './names.mjs';
 
-/** Of the owners that there are, one whose lines stand where those of the new service belong. */
+/** An existing owner: lines of the new service are inserted after its lines. */
 const LIKE = 'reporting';
 
 /** Adds the service. Throws Refusal. Returns what is left to do. */

@@ -34,5 +34,5 @@ export const CREATE = {
 
 const schemas: Record<Owner, Schema> = { integrations, scheduling, billing, reporting };
 
-/** Of every owner, in the order in which they are migrated. */
+/** Schemas of all owners, in the order of their migration. */
 export const SCHEMAS: readonly Schema[] = owners.map((owner) => schemas[owner]);

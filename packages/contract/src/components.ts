@@ -3,11 +3,11 @@
 // (deploy/helm/truckroll/components.json, written by `npm run check:chart -- --write`) are loops over this list.
 
 export interface Component {
-  /** Of its image, its folder below services/ (the gateway's is gateway/), and the label `component` of its metrics. */
+  /** Name of the image, of the folder in services/ (the gateway's is gateway/), and value of the metrics' label `component`. */
   readonly name: string;
-  /** In the chart's values and the names of its Kubernetes objects, where that is not `name`. */
+  /** Name in the chart's values and in Kubernetes, where it differs from `name`. */
   readonly chartName?: string;
-  /** Where it listens unless PORT says otherwise; metrics are at this plus 1000. */
+  /** Default of PORT; the default of METRICS_PORT is 1000 higher. */
   readonly port: number;
   /** Owns the PostgreSQL schema of its name, and serves rpcs of the proto package of its name. */
   readonly postgresql?: true;
