@@ -34,14 +34,14 @@ test('a new connection may have missed revocations: it reports a gap, raises the
   const invalidations = subscribed(() => (gaps += 1));
   const { generation } = invalidations;
   invalidations.start();
-  await until(async () => invalidations.proven());
+  await until('a proof of the invalidations', () => invalidations.proven());
   expect([gaps, invalidations.generation > generation, (await epoch()) === before]).toEqual([1, true, false]);
 });
 
 test('a proof is good for less than a second', async () => {
   const invalidations = subscribed();
   invalidations.start();
-  await until(async () => invalidations.proven());
+  await until('a proof of the invalidations', () => invalidations.proven());
   const now = performance.now();
   const later = spyOn(performance, 'now').mockReturnValue(now + 1000);
   try {

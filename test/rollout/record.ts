@@ -3,7 +3,7 @@ import { Changes } from '../../scripts/new/changes.mjs';
 import { addRecord as addSkeleton } from '../../scripts/new/record.mjs';
 import type { Tree } from './tree.ts';
 
-const FIELDS = `  // Whose it is.
+const FIELDS = `  // The customer.
   truckroll.type.v1.Reference account = 5 [(google.api.resource_reference) = {type: "truckroll/accounts"}];
   // How much was left.
   int64 amount_cents = 6 [(truckroll.options.v1.format) = FORMAT_CENTS];

@@ -29,7 +29,7 @@ export class LockHolder {
   async waiting(transactions: number, ...calls: Promise<unknown>[]): Promise<boolean> {
     let ended = false;
     for (const call of calls) call.catch(() => undefined).finally(() => (ended = true));
-    await until(async () => ended || (await this.#watch.query({ text: WAITING })).rowCount >= transactions);
+    await until('a transaction that waits for a lock', async () => ended || (await this.#watch.query({ text: WAITING })).rowCount >= transactions);
     return !ended;
   }
 
