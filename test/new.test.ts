@@ -74,7 +74,7 @@ test('where one file cannot be written, those before it are as they were', () =>
   writeFileSync(join(tree.folder, 'in-the-way'), '');
   const before = sources();
   changes.create('services/half/first.ts', 'text');
-  changes.insertBefore('services/billing/src/schema.ts', '/** What billing', '// more\n');
+  changes.insertBefore('services/billing/src/schema.ts', 'export const schema', '// more\n');
   changes.create('in-the-way/second.ts', 'text');
   expect(() => changes.write()).toThrow();
   expect(sources()).toEqual(before);

@@ -15,9 +15,9 @@ export function addEvent(changes, root, name, { from, to }) {
   const consumer = `services/${to}/src/events/${name}.ts`;
   const publisher = `services/${from}/src/events/publish-${name}.ts`;
   changes.create(`proto/truckroll/events/v1/${snake(name)}.proto`, protoOf(name));
-  changes.insertBefore(
+  changes.insertAfter(
     'packages/contract/src/topics.ts',
-    '});\n\n/** Services that publish watermarks',
+    "  reportingAudit: events('truckroll.reporting.audit'),\n",
     `  /** truckroll.events.v1.${pascal(name)} by \`<company>/<id>\`. */\n  ${camel(name)}: events('truckroll.${from}.${name}'),\n`,
   );
   changes.create(publisher, publisherOf(name));

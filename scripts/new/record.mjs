@@ -15,7 +15,7 @@ export function addRecord(changes, root, path, { owner }) {
   changes.create(proto, protoOf(path, owner));
   changes.create(`${service}/src/resources/${path}.ts`, columnsOf(path, owner));
   const index = `${service}/src/resources/index.ts`;
-  changes.insertBefore(index, '\n/** Every record that', `import { ${camel(path)} } from './${path}.ts';\n`);
+  changes.insertAfter(index, "import { registered } from '@truckroll/record-store';\n", `import { ${camel(path)} } from './${path}.ts';\n`);
   changes.edit(index, (text) => withRegistered(text, owner, path));
   changes.create(`${migrations}/${migrationName(readdirSync(join(root, migrations)), path)}.sql`, tableOf(path));
   changes.create(`test/rollout/records/${path}.ndjson`, `${JSON.stringify(fixedRecord())}\n`);

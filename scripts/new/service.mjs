@@ -192,13 +192,16 @@ function addToDeployment(changes, name) {
   );
   const chart = 'deploy/helm/truckroll';
   const values = `${chart}/values.yaml`;
-  changes.insertBefore(values, '    # -- A member of all owners,', `    # -- Owner of schema ${name}.\n    ${name}: ""\n`);
-  changes.insertBefore(
-    values,
-    '    # -- Certificate of the dispatcher,',
-    `    # -- Certificate of ${name}, with the name \`<release>-${name}.<namespace>.svc\`.\n    ${name}: ""\n`,
-  );
-  // Its section is that of another service.
+  // The secrets of its database and of its certificate.
+  const added = [
+    `    # -- Owner of schema ${name}.\n`,
+    `    # -- Certificate of ${name}, with the name \`<release>-${name}.<namespace>.svc\`.\n`,
+  ];
+  const last = `    integrations: ""\n`;
+  changes.edit(values, (text) => {
+    if (text.split(`\n${last}`).length !== 1 + added.length) throw new Refusal(`${values} does not have this twice, change it by hand: ${last}`);
+    return text.replaceAll(`\n${last}`, (line) => `${line}${added.shift()}    ${name}: ""\n`);
+  });
   changes.edit(values, (text) => text.replace(new RegExp(`^${LIKE}:\\n(?:.+\\n)+\\n`, 'm'), (section) => `${section}${section.replace(LIKE, name)}`));
   const schema = `${chart}/values.schema.json`;
   changes.edit(schema, (text) =>
