@@ -193,10 +193,7 @@ function addToDeployment(changes, name) {
   const chart = 'deploy/helm/truckroll';
   const values = `${chart}/values.yaml`;
   // The secrets of its database and of its certificate.
-  const added = [
-    `    # -- Owner of schema ${name}.\n`,
-    `    # -- Certificate of ${name}, with the name \`<release>-${name}.<namespace>.svc\`.\n`,
-  ];
+  const added = [`    # -- Owner of schema ${name}.\n`, `    # -- Certificate of ${name}, with the name \`<release>-${name}.<namespace>.svc\`.\n`];
   const last = `    integrations: ""\n`;
   changes.edit(values, (text) => {
     if (text.split(`\n${last}`).length !== 1 + added.length) throw new Refusal(`${values} does not have this twice, change it by hand: ${last}`);
