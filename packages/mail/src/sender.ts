@@ -45,8 +45,8 @@ const LOOK_MS = { first: 1000, most: 5000 };
 const FORGET_EVERY_MS = 3_600_000;
 /** Time to store an attempt's result, on top of the provider's time limit. */
 const GRACE_MS = 30_000;
-/** Attempts while the provider is unreachable; with the pauses below they span about 45 minutes. */
-const MOST_ATTEMPTS = 8;
+/** Attempts while the provider is unreachable; with the pauses below they span about an hour (decisions §11). */
+const MOST_ATTEMPTS = 9;
 const AGAIN = { firstMs: 30_000, mostMs: 900_000 };
 
 export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = DEFAULT_TIMEOUT_MS }: SenderOptions<L>): BackgroundPart {
