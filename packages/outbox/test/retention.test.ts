@@ -1,5 +1,6 @@
+import { pinClock } from '@truckroll/testing';
 import { forgetVersions } from '../src/retention.ts';
-import { openSetting } from './setting.ts';
+import { SCHEMA, openSetting } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 beforeEach(async () => {
@@ -42,4 +43,20 @@ test('checks every version of a consumer in slices', async () => {
   });
   expect(await forgetVersions(setting.database, 'billing')).toBe(6000);
   expect(await kept()).toHaveLength(6000);
+});
+
+test('keeps a version for two weeks, to the microsecond', async () => {
+  await store('billing', 'one', 0);
+  const { rows } = await setting.database.query<{ applied_at: number }>({ text: 'select applied_at from inbox_version' });
+  const end = rows[0]!.applied_at + 14 * 86_400_000_000;
+  const clock = await pinClock(setting.server.url, SCHEMA);
+  const forgottenAt = async (at: number) => {
+    await clock.set(at);
+    return await forgetVersions(clock.database, 'billing');
+  };
+  try {
+    expect([await forgottenAt(end), await forgottenAt(end + 1)]).toEqual([0, 1]);
+  } finally {
+    await clock.close();
+  }
 });

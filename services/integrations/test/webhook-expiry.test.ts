@@ -2,8 +2,10 @@
 import { formatInstant, now } from '@truckroll/contract';
 import { forgetDeadLetters } from '@truckroll/outbox';
 import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { pinClock, type PinnedClock } from '@truckroll/testing';
 import type { Context } from '../src/context.ts';
 import { fanOut } from '../src/webhooks/fan-out.ts';
+import { storeAttempts } from '../src/webhooks/attempts.ts';
 import { deliveryCounter } from '../src/webhooks/figures.ts';
 import { skipQueued } from '../src/webhooks/health.ts';
 import { readHealth } from '../src/webhooks/health-report.ts';
@@ -12,8 +14,7 @@ import { lease } from '../src/webhooks/lease.ts';
 import { Partitions, oldestDay } from '../src/webhooks/partitions.ts';
 import { selectStandings } from '../src/webhooks/standing.ts';
 import { renew } from '../src/webhooks/workers.ts';
-import { pinClock, type PinnedClock } from './pinned-clock.ts';
-import { DAY, SECOND, startDesk, type LeaseOptions } from './webhooks.ts';
+import { DAY, SECOND, reportOf, startDesk, type LeaseOptions } from './webhooks.ts';
 
 const HOUR = 3600 * SECOND;
 /** Later than all times that the tests store by the real clock. */
@@ -24,7 +25,7 @@ let clock: PinnedClock;
 let context: Context;
 beforeAll(async () => {
   desk = await startDesk();
-  clock = await pinClock(desk.database.url);
+  clock = await pinClock(desk.database.url, 'integrations');
   const { database } = clock;
   // These tests only count secrets.
   const secrets = { seal: (_: string, secret: Uint8Array) => Buffer.from(secret), open: (_: string, sealed: Buffer) => sealed };
@@ -111,6 +112,19 @@ test.each([
   };
   const [before, after] = [await leases(T - 1), await leases(T)];
   expect([before, after]).toEqual(what === 'an older one is due' ? [1, 0] : [0, 1]);
+});
+
+test('tells a worker that reports that more is due for the endpoint once it is', async () => {
+  const one = await queued();
+  const { deliveries } = await leasedAt(T);
+  await desk.fanOut(one.event());
+  await desk.sql('update webhook_queue set due_at = $1 where leased_until is null', [formatInstant(T)]);
+  const more = async (at: number) => {
+    await clock.set(at);
+    const [answer] = await clock.database.transaction((tx) => storeAttempts(tx, [reportOf(deliveries[0]!)]));
+    return answer!.more_due;
+  };
+  expect([await more(T - 1), await more(T)]).toEqual([false, true]);
 });
 
 test('skips a queued delivery of a disabled endpoint once its lease is over', async () => {

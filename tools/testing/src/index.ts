@@ -2,5 +2,6 @@ export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.
 export { mustWait, whileOpen } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
 export { laterNames } from './names.ts';
+export { pinClock, type PinnedClock } from './pinned-clock.ts';
 export { RedisServers, redisCli, type RedisServer } from './redis-servers.ts';
 export { openProxy, type TcpProxy } from './tcp-proxy.ts';

@@ -1,4 +1,4 @@
-import { ApiError, messageJson, now, refused } from '@truckroll/contract';
+import { ApiError, checkKeyExpiry, messageJson, now, refused } from '@truckroll/contract';
 import type {
   CreateKeyRequest,
   CreateKeyResponse,
@@ -20,9 +20,7 @@ import { insertKey, replaceKeyValue, requireRoom, revokeKey, lockKey, selectKeys
 
 async function create({ database }: Context, request: CreateKeyRequest): Promise<CreateKeyResponse> {
   const key = checked('CreateKeyRequest', request);
-  if (key.expires_at != null && key.expires_at <= now()) {
-    throw refused('expires_at', 'Give a time in the future, or none for a key that does not end by itself.', 'OUT_OF_RANGE');
-  }
+  for (const { message, code } of checkKeyExpiry(key.expires_at, now())) throw refused('expires_at', message, code);
   return await database.transaction(async (tx) => {
     await requireCompany(tx, key.company_id);
     if (!(await lockActiveUser(tx, key.company_id, key.user_id))) {
