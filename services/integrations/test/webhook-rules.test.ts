@@ -5,7 +5,7 @@ import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
 import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
 import { seriesOf, sinceOf } from '../src/webhooks/health-report.ts';
-import { noCounts } from '../src/webhooks/counts.ts';
+import { countAttempts, noCounts } from '../src/webhooks/counts.ts';
 import { stateOf, type Standing } from '../src/webhooks/standing.ts';
 import { createSecretBox } from '../src/webhooks/secrets.ts';
 
@@ -168,6 +168,16 @@ test('ends a chart with the current period, and counts a row in the period of it
   const row = (when: number) => ({ ...noCounts(), delivered: 1, endpoint_id: 'e', at: when });
   const delivered = (...rows: number[]) => seriesOf(rows.map(row), span, at).buckets.map((bucket) => bucket.delivered);
   expect(delivered(at - 23 * HOUR, at - 22 * HOUR - 1, at - 22 * HOUR, at, at + HOUR)).toEqual([2, 1, ...Array<number>(21).fill(0), 2]);
+});
+
+test.each([
+  [-1, at - 60 * SECOND, at - 1],
+  [0, at, at],
+  [1, at, at],
+  [90 * SECOND, at, at],
+])('counts a success that ended %i µs after now in the minute that began at %i, and says that it was at %i', (later, minute, lastSuccessAt) => {
+  const attempt = { companyId: 'c', endpointId: 'e', startedAt: at - SECOND, endedAt: at + later, succeeded: true, timed: false };
+  expect(countAttempts([attempt], at)).toMatchObject([{ at: minute, minutes: 1, delivered: 1, lastSuccessAt }]);
 });
 
 test('takes the circuit from the last report, keeps it if an older dispatcher sends none, and closes it at a success', () => {

@@ -50,10 +50,11 @@ export function countAttempts(attempts: readonly CountedAttempt[], now: number):
   return gathered(
     attempts.map(({ companyId, endpointId, startedAt, endedAt, succeeded, timed }): CountsRow => {
       const counts = noCounts();
+      const at = Math.min(endedAt, now);
       const bucket = LATENCY_BOUNDS.findIndex((bound) => (endedAt - startedAt) / 1000 < bound);
       if (timed) counts.latencies[bucket < 0 ? LATENCY_BOUNDS.length : bucket] = 1;
-      const result = succeeded ? { delivered: 1, lastSuccessAt: endedAt } : { failed: 1 };
-      return { ...counts, ...result, companyId, endpointId, at: startOf(Math.min(endedAt, now), 1), minutes: 1 };
+      const result = succeeded ? { delivered: 1, lastSuccessAt: at } : { failed: 1 };
+      return { ...counts, ...result, companyId, endpointId, at: startOf(at, 1), minutes: 1 };
     }),
   );
 }
