@@ -148,6 +148,20 @@ describe('a dispatcher', () => {
     }
   });
 
+  test.each([
+    ['is enabled', { enabled: true }],
+    ['gets another URL', { url: 'https://example.com/other' }],
+  ])('is asked to close the circuit of an endpoint that %s', async (_, change) => {
+    const one = await desk.endpoint();
+    await desk.sql(`update webhook_endpoints set circuit_open_until = now() + interval '1 minute', failing_since = now() where id = $1`, [one.id]);
+    const watch = await watching(desk);
+    const told = watch.told();
+    await one.update(change);
+    expect(await told).toEqual({ done: false, value: { restarted_endpoint_ids: [one.id] } });
+    expect((await one.read()).health).toMatchObject({ circuit: { state: 'WEBHOOK_CIRCUIT_STATE_CLOSED', next_try_at: null } });
+    watch.stop();
+  });
+
   test('is notified after the database connection was lost, because notices may have been missed', async () => {
     const watch = await watching(desk);
     const told = watch.told();

@@ -54,7 +54,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
         maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,
         hears: () => watch.hears,
       });
-      const watch = new DueWatch({ workerId, watchDue, due: () => worker.notify(), log });
+      const watch = new DueWatch({ workerId, watchDue, due: (restarted) => worker.notify(restarted), log });
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
       const { handle, resume } = createFanOut({

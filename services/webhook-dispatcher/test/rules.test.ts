@@ -105,7 +105,7 @@ test('lets one exchange begin in a half-open circuit, and excludes the endpoint 
   expect(circuits.excluded(later)).toEqual([]);
   expect([circuits.mayBegin('dead', later), circuits.mayBegin('dead', later), circuits.mayBegin('well', later)]).toEqual([true, false, true]);
   expect(circuits.excluded(later)).toEqual(['dead']);
-  circuits.succeeded('dead');
+  circuits.close('dead');
   expect(circuits.mayBegin('dead', later)).toBe(true);
   expect(circuits.excluded(later)).toEqual([]);
 });

@@ -289,6 +289,39 @@ test('sends a probe despite an open circuit; its failure changes nothing, its su
   }
 });
 
+test('asks for deliveries of an endpoint again, and sends those that wait, when its owner has enabled or changed it', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let [sent, hangs, excluded] = [0, false, ['']];
+    const attempt = async (delivery: LeasedDelivery) => ((sent += 1), hangs ? new Promise<never>(() => undefined) : reported(delivery, 503));
+    const batches: LeasedDelivery[][] = [];
+    const lease: WorkerOptions['lease'] = async (asked) => ((excluded = asked.excluded_endpoint_ids), { deliveries: batches.shift() ?? [], next_due_at: null });
+    const { worker } = harness({ attempt, lease });
+    const next = async (restarted: string[], ...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.notify(restarted);
+      await clock.advanceTimersByTimeAsync(0);
+      return excluded;
+    };
+    await worker.start();
+    for (let round = 0; round < 2; round += 1) {
+      await next([], ...[1, 2, 3, 4, 5].map(() => lent('dead')));
+      expect([await next([]), await next(['other'])]).toEqual([['dead'], ['dead']]);
+      if (round === 0) expect(await next(['dead'])).toEqual([]);
+    }
+    // The circuit is half-open now, and the exchange that tests it hangs.
+    hangs = true;
+    await clock.advanceTimersByTimeAsync(5000);
+    await next([], lent('dead'), lent('dead'));
+    expect(sent).toBe(11);
+    await next(['dead']);
+    expect(sent).toBe(12);
+    void worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
 test('never lets a company hold more slots than it leaves free, so that a new company finds one', () => {
   const bulkhead = new Bulkhead(8, () => undefined);
   const leave = new Map<string, (() => void)[]>();

@@ -7,9 +7,12 @@ import { schema } from '../schema.ts';
 const CHANNEL = 'webhooks_due';
 const RECONNECT_MS = 500;
 
-/** Notifies dispatchers, after the commit, of due deliveries that no other response reveals. If it is lost, they poll within 2 s. */
-export function notifyDue(tx: Transaction): void {
-  tx.notify(`${schema.schema}_${CHANNEL}`);
+/**
+ * Notifies dispatchers, after the commit, of due deliveries that no other response reveals, and of an endpoint whose circuit they close.
+ * If it is lost, they poll within 2 s, and the circuit ends within a minute.
+ */
+export function notifyDue(tx: Transaction, restartedEndpointId = ''): void {
+  tx.notify(`${schema.schema}_${CHANNEL}`, [restartedEndpointId]);
 }
 
 interface Notices {
@@ -34,9 +37,9 @@ export interface DueNoticesOptions {
 export class DueNotices implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #database: Database;
-  readonly #channels: ReadonlyMap<string, () => void>;
+  readonly #channels: ReadonlyMap<string, (payload: string) => void>;
   readonly #log: Logger;
-  readonly #rings = new Set<() => void>();
+  readonly #rings = new Set<(restartedEndpointId: string) => void>();
   #session: Session | undefined;
   #hears = false;
   #stopped = false;
@@ -44,7 +47,7 @@ export class DueNotices implements BackgroundPart {
 
   constructor({ database, schema, others = {}, log }: DueNoticesOptions) {
     this.#database = database;
-    const heard = { ...others, [CHANNEL]: () => this.#ring() };
+    const heard = { ...others, [CHANNEL]: (restartedEndpointId: string) => this.#ring(restartedEndpointId) };
     this.#channels = new Map(Object.entries(heard).map(([channel, action]) => [`${schema}_${channel}`, action]));
     this.#log = log;
   }
@@ -59,12 +62,12 @@ export class DueNotices implements BackgroundPart {
     try {
       const session = await this.#database.session();
       this.#session = session;
-      session.onNotification((_, channel) => this.#channels.get(channel)?.());
+      session.onNotification((payload, channel) => this.#channels.get(channel)?.(payload));
       for (const channel of this.#channels.keys()) await session.query({ text: `listen "${channel}"` });
       this.#failures = 0;
       this.#hears = true;
       // Notices sent while disconnected were missed.
-      for (const action of this.#channels.values()) action();
+      for (const action of this.#channels.values()) action('');
       void session.ended.then(() => this.#lost());
     } catch (error) {
       this.#failures += 1;
@@ -82,13 +85,16 @@ export class DueNotices implements BackgroundPart {
   /** Yields at once, and then whenever there were notices since the last time. Ends when aborted. */
   async *watch(signal: AbortSignal): AsyncGenerator<WatchDueResponse> {
     let rung = true;
+    const restarted = new Set<string>();
     let heard = Promise.withResolvers<void>();
-    const ring = () => {
+    const ring = (restartedEndpointId: string) => {
+      if (restartedEndpointId !== '') restarted.add(restartedEndpointId);
       rung = true;
       heard.resolve();
     };
+    const end = () => ring('');
     this.#rings.add(ring);
-    signal.addEventListener('abort', ring, { once: true });
+    signal.addEventListener('abort', end, { once: true });
     try {
       for (;;) {
         if (!rung) {
@@ -97,16 +103,18 @@ export class DueNotices implements BackgroundPart {
         }
         if (signal.aborted) return;
         rung = false;
-        yield {};
+        const restarted_endpoint_ids = [...restarted];
+        restarted.clear();
+        yield { restarted_endpoint_ids };
       }
     } finally {
       this.#rings.delete(ring);
-      signal.removeEventListener('abort', ring);
+      signal.removeEventListener('abort', end);
     }
   }
 
-  #ring(): void {
-    for (const ring of this.#rings) ring();
+  #ring(restartedEndpointId = ''): void {
+    for (const ring of this.#rings) ring(restartedEndpointId);
   }
 
   #lost(): void {

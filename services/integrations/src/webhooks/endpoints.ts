@@ -140,7 +140,7 @@ export interface EndpointChange {
   enabled: boolean | null;
 }
 
-/** Null keeps the value. Enabling an endpoint or changing its URL clears its failure and slow-downs. */
+/** Null keeps the value. Enabling an endpoint or changing its URL clears its failure, slow-downs and circuit. */
 export async function updateEndpoint(tx: Transaction, companyId: string, id: string, change: EndpointChange): Promise<void> {
   const { name, url, eventTypes, enabled } = change;
   await tx.query({
@@ -148,7 +148,8 @@ export async function updateEndpoint(tx: Transaction, companyId: string, id: str
     text: `update webhook_endpoints set name = coalesce($3, name), url = coalesce($4, url), event_types = coalesce($5::text[], event_types),
         enabled = coalesce($6, enabled), disabled_reason = case when $6 is null then disabled_reason end,
         failing_since = case when $7 then null else failing_since end, slowdowns = case when $7 then 0 else slowdowns end,
-        resume_at = case when $7 then null else resume_at end, updated_at = now()
+        resume_at = case when $7 then null else resume_at end,
+        circuit_open_until = case when $7 then null else circuit_open_until end, updated_at = now()
       where company_id = $1 and id = $2`,
     values: [companyId, id, name, url, eventTypes, enabled, enabled === true || url !== null],
   });

@@ -60,7 +60,7 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
       await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, enabled });
       if (held.enabled && enabled === false) await skipQueued(tx, companyId, id);
       // Deliveries that were held back because of earlier failures are due now.
-      if (enabled === true || url !== null) notifyDue(tx);
+      if (enabled === true || url !== null) notifyDue(tx, id);
       const after = await selectEndpoint(tx, companyId, id);
       await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
       return { data: after };

@@ -19,7 +19,8 @@ export class Circuits {
     this.#probing.delete(endpointId);
   }
 
-  succeeded(endpointId: string): void {
+  /** Call after a success, or when the endpoint's owner has enabled it or given it another URL. */
+  close(endpointId: string): void {
     this.#set(endpointId, afterSuccess());
   }
 

@@ -4,8 +4,8 @@ import { backoffMs, pause, type BackgroundPart, type Logger } from '@truckroll/s
 export interface DueWatchOptions {
   readonly workerId: string;
   readonly watchDue: (request: WatchDueRequest, options: { signal: AbortSignal }) => AsyncIterable<WatchDueResponse>;
-  /** Called when something may be due. */
-  readonly due: () => void;
+  /** Called when something may be due, with the endpoints whose circuits to close. */
+  readonly due: (restartedEndpointIds: readonly string[]) => void;
   readonly log: Logger;
 }
 
@@ -39,10 +39,10 @@ export class DueWatch implements BackgroundPart {
     const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted; ) {
       try {
-        for await (const _ of watchDue({ worker_id: workerId }, { signal })) {
+        for await (const { restarted_endpoint_ids: restarted } of watchDue({ worker_id: workerId }, { signal })) {
           failures = 0;
           this.#hears = true;
-          due();
+          due(restarted);
         }
       } catch (error) {
         if (!signal.aborted) log.debug({ error }, 'integrations does not tell what is due');
@@ -50,7 +50,7 @@ export class DueWatch implements BackgroundPart {
       failures += 1;
       this.#hears = false;
       // Wakes the worker, which would otherwise finish the long wait for notifications that no longer come.
-      due();
+      due([]);
       await pause(backoffMs(failures), signal);
     }
   }

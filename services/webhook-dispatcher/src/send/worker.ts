@@ -114,8 +114,12 @@ export class Worker implements BackgroundPart {
     clearTimeout(timer);
   }
 
-  /** Call when a delivery may be due. */
-  notify(): void {
+  /** Call when a delivery may be due. Closes the circuits of the given endpoints. */
+  notify(restartedEndpointIds: readonly string[] = []): void {
+    for (const id of restartedEndpointIds) {
+      this.#circuits.close(id);
+      this.#goOn(id, Date.now());
+    }
     this.#occasion.notify();
   }
 
@@ -303,7 +307,7 @@ export class Worker implements BackgroundPart {
   /** Updates the endpoint's circuit, and sends the deliveries that waited for it, unless it opened. Returns Circuits.openUntil. */
   #settle({ endpoint_id: endpointId, probe }: LeasedDelivery, answered: boolean): number | undefined {
     const now = Date.now();
-    if (answered) this.#circuits.succeeded(endpointId);
+    if (answered) this.#circuits.close(endpointId);
     else if (!probe) this.#circuits.failed(endpointId, now);
     const until = this.#circuits.openUntil(endpointId, now);
     if (answered || !probe) this.#goOn(endpointId, now);

@@ -69,7 +69,7 @@ export class Deliveries {
         return {};
       },
       watchDue: async function* (_, { signal }) {
-        yield {};
+        yield { restarted_endpoint_ids: [] };
         if (!signal.aborted) await once(signal, 'abort');
       },
       report: async (request) => this.#store(request),

@@ -1,0 +1,22 @@
+import { silentLog } from '@truckroll/service-kit';
+import { DueWatch } from '../src/send/due-watch.ts';
+
+test('passes on each notice, with the endpoints whose circuits to close', async () => {
+  const heard: (readonly string[])[] = [];
+  const ended = Promise.withResolvers<void>();
+  const watch = new DueWatch({
+    workerId: 'test',
+    watchDue: async function* () {
+      yield { restarted_endpoint_ids: [] };
+      yield { restarted_endpoint_ids: ['a', 'b'] };
+      ended.resolve();
+    },
+    due: (restarted) => void heard.push(restarted),
+    log: silentLog,
+  });
+  await watch.start();
+  await ended.promise;
+  await watch.stop();
+  // The last one wakes the worker because the call has ended.
+  expect(heard).toEqual([[], ['a', 'b'], []]);
+});
