@@ -186,4 +186,33 @@ test('refreshes an old answer once, however many requests find it', async () => 
   world.ms = 60_001;
   for (let request = 0; request < 3; request += 1) await find();
   expect(counted.read).toBe(2);
+
+test.each([
+  ['an unknown key, although no revocation can be missed', 2, true],
+  ['a valid key, while revocations may be missed', 1, false],
+])('caches %s, for less than a second', async (_, first, proven) => {
+  let ms = 5000;
+  const invalidations = { start: () => undefined, stop: () => undefined, proven: () => proven, generation: 0 };
+  const { principals, counted } = principalsOf({ company_id: 'c', user_id: 'u' }, { invalidations, elapsedMs: () => ms });
+  await principals.find(credential('k', first));
+  ms = 5999;
+  await principals.find(credential('k', first));
+  expect([counted.asked, principals.remembers(credential('k', first))]).toEqual([1, true]);
+  ms = 6000;
+  expect(principals.remembers(credential('k', first))).toBe(false);
+  await principals.find(credential('k', first));
+  expect(counted.asked).toBe(2);
+});
+
+test('asks about a cached key again, in the background, once its answer is more than a minute old', async () => {
+  let ms = 5000;
+  const { principals, counted } = principalsOf({ company_id: 'c', user_id: 'u' }, { elapsedMs: () => ms });
+  await principals.find(credential('k', 1));
+  const asked = async (at: number) => {
+    ms = at;
+    expect(principals.recall(credential('k', 1))).toMatchObject({ company_id: 'c' });
+    await new Promise(setImmediate);
+    return counted.asked;
+  };
+  expect([await asked(65_000), await asked(65_001), await asked(65_001)]).toEqual([1, 2, 2]);
 });

@@ -1,6 +1,6 @@
 // Which user tokens are valid, and when: both sides of each limit. The complete path is tested in authentication.test.ts.
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWTHeaderParameters, type JWTPayload } from 'jose';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTokenVerifier, type TokenVerifier } from '../src/auth/tokens.ts';
@@ -11,6 +11,8 @@ const DAY = 24 * HOUR;
 const COMPANY = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const CLAIMS = { issuer: 'https://login.example.com', subject: 'dana', company_id: COMPANY };
 
+/** ES modules find `jest` here; it is a global only in scripts. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 const folder = mkdtempSync(join(tmpdir(), 'jwks-'));
 const file = join(folder, 'jwks.json');
 let key: CryptoKey;
@@ -104,5 +106,71 @@ describe('the times of a user token', () => {
     expect(await verify(await sign({ iat: ISSUED + 5, nbf: ISSUED + 5 }))).toEqual(CLAIMS);
     expect(await verify(await sign({ iat: ISSUED + 6 }))).toBeUndefined();
     expect(await verify(await sign({ nbf: ISSUED + 6 }))).toBeUndefined();
+  });
+});
+
+test('rejects a token that expires while the keys are fetched', async () => {
+  const { issuer } = CLAIMS;
+  const settings = { issuer, audience: 'truckroll', keys: { file }, maxAgeMs: DAY * 1000 };
+  const verified = async (after: number) => {
+    const times = [ISSUED, after];
+    return createTokenVerifier(settings, () => (times.length > 1 ? times.shift()! : times[0]!) * 1000).verify(await sign());
+  };
+  expect(await verified(ISSUED + HOUR - 0.001)).toEqual(CLAIMS);
+  expect(await verified(ISSUED + HOUR)).toBeUndefined();
+});
+
+describe('the issuer’s keys', () => {
+  const { issuer } = CLAIMS;
+  const settings = { issuer, audience: 'truckroll', maxAgeMs: DAY * 1000 };
+
+  /** A key set, and a token signed by its key. */
+  async function issuerWith(kid: string) {
+    const pair = await generateKeyPair('ES256');
+    const set = { keys: [{ ...(await exportJWK(pair.publicKey)), kid, alg: 'ES256' }] };
+    const claims = { iss: issuer, sub: CLAIMS.subject, aud: 'truckroll', iat: ISSUED, exp: ISSUED + HOUR, company_id: COMPANY };
+    return { set, token: await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid }).sign(pair.privateKey) };
+  }
+
+  test('are read again from a changed file once the last look is more than 5 seconds old', async () => {
+    const [old, changed] = [await issuerWith('old'), await issuerWith('new')];
+    const path = join(folder, 'changing.json');
+    writeFileSync(path, JSON.stringify(old.set));
+    let elapsed = 7;
+    const { verify } = createTokenVerifier(
+      { ...settings, keys: { file: path } },
+      () => ISSUED * 1000,
+      () => elapsed,
+    );
+    expect(await verify(old.token)).toEqual(CLAIMS);
+    writeFileSync(path, JSON.stringify(changed.set));
+    utimesSync(path, ISSUED, ISSUED);
+    elapsed = 5007;
+    expect([await verify(old.token), await verify(changed.token)]).toEqual([CLAIMS, undefined]);
+    elapsed = 5008;
+    expect([await verify(old.token), await verify(changed.token)]).toEqual([undefined, CLAIMS]);
+  });
+
+  test('are fetched again from a URL after 10 minutes, and for an unknown key after 30 seconds', async () => {
+    const [old, changed] = [await issuerWith('old'), await issuerWith('new')];
+    let { set } = old;
+    let ms = ISSUED * 1000;
+    const spies = [spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(set)), spyOn(Date, 'now').mockImplementation(() => ms)];
+    try {
+      const url = { ...settings, keys: { url: 'https://login.example.com/jwks' } };
+      const [first, second] = [createTokenVerifier(url), createTokenVerifier(url)];
+      for (const { verify } of [first, second]) expect(await verify(old.token)).toEqual(CLAIMS);
+      ({ set } = changed);
+      ms += 29_999;
+      expect(await first.verify(changed.token)).toBeUndefined();
+      ms += 1;
+      expect(await first.verify(changed.token)).toEqual(CLAIMS);
+      ms += 600_000 - 30_000 - 1;
+      expect(await second.verify(old.token)).toEqual(CLAIMS);
+      ms += 1;
+      expect(await second.verify(old.token)).toBeUndefined();
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
   });
 });

@@ -6,8 +6,12 @@ import { LRUCache } from 'lru-cache';
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 
-/** Time in ms that a verified signature is remembered. After a key leaves the set, its tokens work no longer than this. */
+/** Time in ms that a verified signature is remembered, even if its key leaves the set. */
 const REMEMBERED_MS = 60_000;
+/** Age in ms from which keys of a URL are fetched again. While the issuer is down, tokens are accepted for at most this long. */
+const FETCHED_MS = 600_000;
+/** Minimum time in ms between two fetches for tokens whose key is not in the set. */
+const UNKNOWN_KEY_MS = 30_000;
 const FILE_CHECK_MS = 5000;
 /** Seconds by which the issuer's clock may be ahead. They do not extend a token's life: `exp` is checked against the gateway's clock. */
 const CLOCK_TOLERANCE_SECONDS = 5;
@@ -32,9 +36,10 @@ export interface TokenVerifier {
   verify(token: string): Promise<UserClaims | undefined>;
 }
 
-/** `nowMs`: milliseconds since 1970. */
-export function createTokenVerifier(settings: TokenSettings, nowMs: () => number = Date.now): TokenVerifier {
-  const keys = 'url' in settings.keys ? createRemoteJWKSet(new URL(settings.keys.url), { timeoutDuration: 3000 }) : fileKeys(settings.keys.file);
+/** `nowMs`: milliseconds since 1970. `elapsedMs`: milliseconds since some moment, never set back. */
+export function createTokenVerifier(settings: TokenSettings, nowMs: () => number = Date.now, elapsedMs: () => number = () => performance.now()): TokenVerifier {
+  const fetching = { timeoutDuration: 3000, cacheMaxAge: FETCHED_MS, cooldownDuration: UNKNOWN_KEY_MS };
+  const keys = 'url' in settings.keys ? createRemoteJWKSet(new URL(settings.keys.url), fetching) : fileKeys(settings.keys.file, elapsedMs);
   const remembered = new LRUCache<string, Verified & { until: number }>({ max: 10_000 });
 
   return {
@@ -95,18 +100,18 @@ function saysTokenIsWrong(error: unknown): boolean {
 }
 
 /** Reads keys from a file, and again when it changes. */
-function fileKeys(path: string): JWTVerifyGetKey {
+function fileKeys(path: string, elapsedMs: () => number): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
   let changedAt = 0;
   let checkedAt = -Infinity;
   return async (header, token) => {
-    if (keys === undefined || performance.now() - checkedAt > FILE_CHECK_MS) {
+    if (keys === undefined || elapsedMs() - checkedAt > FILE_CHECK_MS) {
       const { mtimeMs } = await stat(path);
       if (keys === undefined || mtimeMs !== changedAt) {
         keys = createLocalJWKSet(JSON.parse(await readFile(path, 'utf8')));
         changedAt = mtimeMs;
       }
-      checkedAt = performance.now();
+      checkedAt = elapsedMs();
     }
     return keys(header, token);
   };
