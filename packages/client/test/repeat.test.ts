@@ -3,6 +3,8 @@ import { REPEATABLE_WRITES } from '../src/client.ts';
 import { ConnectionError, TimeoutError, errorOf } from '../src/errors.ts';
 import { pauseAfter } from '../src/repeat.ts';
 
+/** ES modules find `jest` here; it is a global only in scripts. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 const document = JSON.parse(readFileSync(new URL('../../../gateway/openapi.json', import.meta.url), 'utf8'));
 const codes: string[] = document.components.schemas.ApiError.properties.code.enum;
 const PATIENCE = { retries: 3, longestWaitSeconds: 90 };
@@ -32,6 +34,22 @@ test('a wait lasts at least Retry-After and grows with each attempt; a too long 
   const error = new ConnectionError('cut');
   expect([1, 2, 3, 4].map((attempts) => pauseAfter(error, attempts, PATIENCE, 1))).toEqual([200, 400, 800, undefined]);
   expect(pauseAfter(error, 1, { ...PATIENCE, retries: 0 }, 1)).toBeUndefined();
+});
+
+test.each([
+  ['90', 90_000],
+  ['91', undefined],
+  ['Sun, 01 Mar 2026 12:01:30 GMT', 90_000],
+  ['Sun, 01 Mar 2026 12:01:31 GMT', undefined],
+  ['Sun, 01 Mar 2026 12:00:01 GMT', 1000],
+  ['Sun, 01 Mar 2026 12:00:00 GMT', 0],
+  ['Sun, 01 Mar 2026 11:59:59 GMT', 0],
+  ['soon', 0],
+])('after Retry-After %p, waits for %p ms', async (after, ms) => {
+  const now = spyOn(Date, 'now').mockReturnValue(Date.parse('2026-03-01T12:00:00Z'));
+  const error = await refusal('RATE_LIMITED', 429, { 'retry-after': after });
+  now.mockRestore();
+  expect(pauseAfter(error, 1, PATIENCE, 0)).toBe(ms);
 });
 
 test('the retried writes are exactly those that take an idempotency key in the API description', () => {

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { VerificationError, verifyWebhook } from '../src/webhooks.ts';
 
+/** ES modules find `jest` here; it is a global only in scripts. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 const document = JSON.parse(readFileSync(new URL('../../../gateway/openapi.json', import.meta.url), 'utf8'));
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
@@ -29,6 +31,21 @@ test('a changed, old, unsigned or differently signed webhook is refused', () => 
     [[], signed(), body],
   ];
   for (const args of refused) expect(() => verifyWebhook(...args)).toThrow(VerificationError);
+});
+
+test.each([
+  [-301, false],
+  [-300, true],
+  [300, true],
+  [301, false],
+])('a webhook signed %i s from now is accepted: %p', (seconds, accepted) => {
+  const now = Date.parse('2026-03-01T12:00:00Z');
+  const headers = signed(SECRET, new Date(now + seconds * 1000));
+  const clock = spyOn(Date, 'now').mockReturnValue(now);
+  const verify = () => verifyWebhook(SECRET, headers, body);
+  if (accepted) expect(verify).not.toThrow();
+  else expect(verify).toThrow(VerificationError);
+  clock.mockRestore();
 });
 
 test('the event types are those in the API description', () => {

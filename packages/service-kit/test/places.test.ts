@@ -92,7 +92,10 @@ describe('a company that floods while others are active', () => {
     expect(await leave('flood')).toEqual(['flood', 'flood']);
     expect(await leave('flood')).toEqual(['flood']);
     expect(await leave('flood')).toEqual(['flood']);
-    clock.advanceTimersByTime(1000);
+    clock.advanceTimersByTime(999);
+    expect(about.othersThan('flood')).toBe(true);
+    clock.advanceTimersByTime(1);
+    expect(about.othersThan('flood')).toBe(false);
     expect(await leave('flood')).toEqual(['flood', 'flood']);
   });
 
