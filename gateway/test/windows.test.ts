@@ -74,7 +74,7 @@ test('uses requests that were counted ahead only in the window in which they wer
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ remaining: 4, resetSeconds: 60 }), 2]);
 });
 
-test('counts by a minute of its own while Redis is away', async () => {
+test('counts in memory, for a minute, while Redis is unavailable', async () => {
   const { consume } = limitsWith();
   for (let i = 0; i < 5; i += 1) expect(await consume()).toMatchObject({ exceeded: false, remaining: 4 - i, resetSeconds: 60 });
   clock.advanceTimersByTime(59_999);

@@ -114,7 +114,7 @@ test.each([
   expect([before, after]).toEqual(what === 'an older one is due' ? [1, 0] : [0, 1]);
 });
 
-test('tells a worker that reports that more is due for the endpoint once it is', async () => {
+test('answers a report that more is due for the endpoint, once it is due', async () => {
   const one = await queued();
   const { deliveries } = await leasedAt(T);
   await desk.fanOut(one.event());
