@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const FILE = join(import.meta.dirname, 'rules.json');
 
 export interface Measured {
   readonly tests: readonly string[];
-  /** Digest of the file and its tests at the last run that passed: see digestOf. */
+  /** Digest of the code of the file and its tests at the last run that passed: see digestOf. */
   readonly digest: string;
   /** By mutant (see describeMutant), why no test needs to detect it. */
   readonly survivors: Readonly<Record<string, string>>;
@@ -27,8 +28,15 @@ export function writeList(list: RuleList): void {
 
 export function digestOf(file: string, tests: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const each of [file, ...tests]) hash.update(readFileSync(join(ROOT, each)));
+  for (const each of [file, ...tests]) hash.update(codeOf(readFileSync(join(ROOT, each), 'utf8')));
   return hash.digest('hex').slice(0, 16);
+}
+
+const printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed });
+
+/** A source text without its comments, which change no result. */
+export function codeOf(source: string): string {
+  return printer.printFile(ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest));
 }
 
 export function changedFiles({ measured }: RuleList): string[] {

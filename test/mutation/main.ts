@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 import { judge, type Mutant } from './judge.ts';
+import { testsReaching } from './reach.ts';
 import { ROOT, changedFiles, digestOf, readList, writeList, type Measured } from './list.ts';
 
 const HELP = `usage: npm run test:mutation [-- [--check] [--tests TEST]… FILE…]
 
-Without files: those of test/mutation/rules.json that have changed, or whose tests have. A file that is not measured yet needs
---tests with its test files. What passes is noted in test/mutation/rules.json, unless --check is given.`;
+Without files: those of test/mutation/rules.json that have changed, or whose tests have. Files that are not measured yet need
+--tests with their test files; each file gets those that import it. What passes is noted in test/mutation/rules.json, unless --check is given.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -35,8 +36,9 @@ async function run(asked: readonly string[], given: readonly string[] | undefine
   const wanted = new Map(
     chosen.map((file): [string, Measured] => {
       const known = list.measured[file];
-      const tests = given ?? known?.tests;
+      const tests = given === undefined ? known?.tests : testsReaching(ROOT, file, given);
       if (tests === undefined) throw new Error(`${file} is not measured yet: name its tests by --tests`);
+      if (tests.length === 0) throw new Error(`no test that was given imports ${file}`);
       return [file, { tests, digest: digestOf(file, tests), survivors: known?.survivors ?? {} }];
     }),
   );

@@ -30,7 +30,7 @@ function isComputing(name: string): boolean {
 }
 
 /** Modules whose values a file imports; relative ones as paths from the root. */
-function importedBy(source: ts.SourceFile): string[] {
+export function importedBy(source: ts.SourceFile): string[] {
   return source.statements.flatMap((statement) => {
     const typesOnly = ts.isImportDeclaration(statement)
       ? statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { judge, type Mutant } from './judge.ts';
-import { ROOT, readList } from './list.ts';
+import { ROOT, codeOf, readList } from './list.ts';
+import { testsReaching } from './reach.ts';
 import { ruleFiles } from './rule-files.ts';
 
 const { measured, unmeasured } = readList();
@@ -38,6 +39,45 @@ it('excludes files that wait or import something that is not a rule', () => {
   } finally {
     rmSync(root, { recursive: true });
   }
+});
+
+it('finds the tests that import a file by its path, through other modules too', () => {
+  const root = mkdtempSync(join(tmpdir(), 'truckroll-rules-'));
+  const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
+  try {
+    mkdirSync(join(root, 'packages/x'), { recursive: true });
+    write('packages/x/rule.ts', `import { other } from './other.ts';`);
+    write('packages/x/other.ts', `import { rule } from './rule.ts';`);
+    write('packages/x/direct.test.ts', `import { rule } from './rule.ts';`);
+    write('packages/x/through.test.ts', `import { expect } from 'expect';\nimport { other } from './other.ts';`);
+    write('packages/x/type.test.ts', `import type { Rule } from './rule.ts';`);
+    write('package.test.ts', `import { rule } from '@truckroll/x';`);
+    const tests = ['packages/x/direct.test.ts', 'packages/x/through.test.ts', 'packages/x/type.test.ts', 'package.test.ts'];
+    expect(testsReaching(root, 'packages/x/rule.ts', tests)).toEqual(['packages/x/direct.test.ts', 'packages/x/through.test.ts']);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+describe('the code of a file', () => {
+  const code = codeOf('export const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n');
+
+  it.each([
+    ['a comment of its own line', '// The smaller one.\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n'],
+    ['a comment behind code', 'export const least = (a: number, b: number) => `${a < b ? a : b} // cents`; // The smaller one.\n'],
+    ['documentation', '/** The smaller one. */\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n'],
+    ['a comment within code', 'export const least = (a: number, /* cents */ b: number) => `${/* least */ a < b ? a : b} // cents`;\n'],
+    ['blank lines', '\n\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n\n'],
+  ])('stays the same with %s', (_, source) => {
+    expect(codeOf(source)).toBe(code);
+  });
+
+  it.each([
+    ['an operator', 'export const least = (a: number, b: number) => `${a <= b ? a : b} // cents`;\n'],
+    ['what looks like a comment in a text', 'export const least = (a: number, b: number) => `${a < b ? a : b} // dollars`;\n'],
+  ])('differs with %s', (_, source) => {
+    expect(codeOf(source)).not.toBe(code);
+  });
 });
 
 describe('a verdict', () => {
