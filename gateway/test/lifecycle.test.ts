@@ -170,7 +170,7 @@ test('logs a request once, without its credential or query', async () => {
 
 describe('the environment', () => {
   test('is rejected with a list of everything that is missing', () => {
-    expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*BILLING_ADDRESS[^]*INTEGRATIONS_ADDRESS[^]*CURSOR_KEYS[^]*IDENTITY_KEYS/);
+    expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*INTEGRATIONS_ADDRESS[^]*BILLING_ADDRESS[^]*CURSOR_KEYS[^]*IDENTITY_KEYS/);
   });
 
   test('never shows a key', () => {

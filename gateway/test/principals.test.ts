@@ -186,6 +186,7 @@ test('refreshes an old answer once, however many requests find it', async () => 
   world.ms = 60_001;
   for (let request = 0; request < 3; request += 1) await find();
   expect(counted.read).toBe(2);
+});
 
 test.each([
   ['an unknown key, although no revocation can be missed', 2, true],
