@@ -150,7 +150,7 @@ test('keeps a circuit closed that has fewer than five failures in a row', () => 
   const circuits = new Circuits();
   for (let i = 0; i < 4; i += 1) circuits.failed('shaky', now);
   expect([circuits.mayBegin('shaky', now), circuits.mayBegin('shaky', now), circuits.isOpen('shaky', now)]).toEqual([true, true, false]);
-  circuits.succeeded('shaky');
+  circuits.close('shaky');
   for (let i = 0; i < 4; i += 1) circuits.failed('shaky', now);
   expect(circuits.isOpen('shaky', now)).toBe(false);
   circuits.failed('shaky', now);
