@@ -56,8 +56,8 @@ test('an attempt whose provider throws is UNKNOWN, because the provider may have
 
 test.each([
   [1, 'queued again'],
-  [7, 'queued again'],
-  [8, 'FAILED'],
+  [8, 'queued again'],
+  [9, 'FAILED'],
 ])('attempt %i becomes %s if the provider has not taken the message', async (attempts, what) => {
   expect(await sending(attempts, ended('UNTAKEN'))).toEqual({ what, sent: 1 });
 });
