@@ -52,8 +52,8 @@ test('counts successes and failures by endpoint and minute of their end, in the 
   ]);
 });
 
-test('counts an attempt that ends after now in the current minute', () => {
-  expect(countAttempts([attempt({ endedAt: 5 * MINUTE })], MINUTE + 1)[0]).toMatchObject({ at: MINUTE, lastSuccessAt: 5 * MINUTE });
+test('counts an attempt that ends after now as one that ends now', () => {
+  expect(countAttempts([attempt({ endedAt: 5 * MINUTE })], MINUTE + 1)[0]).toMatchObject({ at: MINUTE, lastSuccessAt: MINUTE + 1 });
 });
 
 test('keeps periods of different lengths apart, and the latest success of those it adds up', () => {

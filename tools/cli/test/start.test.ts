@@ -32,7 +32,7 @@ test('lists every command as it describes itself', async () => {
   }
 });
 
-test('loads neither the contract nor a command for help and version, so that they appear at once', () => {
+test('loads of the contract only the list of components, and no command, for help and version, so that they appear at once', () => {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = [];
@@ -42,12 +42,13 @@ test('loads neither the contract nor a command for help and version, so that the
     console.error(JSON.stringify(loaded));`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
   const own = (JSON.parse(stderr.trim().split('\n').at(-1)!) as string[]).filter((url) => url.startsWith('file:') && !url.includes('node_modules'));
-  expect(own.map((url) => url.split('/tools/').at(-1)).toSorted()).toEqual([
+  expect(own.map((url) => url.split(/\/(?:tools|packages)\//).at(-1)).toSorted()).toEqual([
     'cli/src/command-list.ts',
     'cli/src/failure.ts',
     'cli/src/main.ts',
     'cli/src/printable.ts',
     'cli/src/run.ts',
+    'contract/src/components.ts',
   ]);
 });
 
