@@ -2,16 +2,28 @@
 -- last answer gave. Arguments: a file of `visit<TAB>revision<TAB>assignment or -` lines, the key's header value, the
 -- technicians' ids separated by commas, and a number that makes idempotency keys new in every run.
 local free, staffed = {}, {}
+-- The lists from their first to their last entry. Lua's # does not count a list whose first entries are gone.
 local free_at, staffed_at = 1, 1
+local last_free, last_staffed = 0, 0
 local technicians = {}
 local authorization, run
 local count = 0
 local add_next = true
 
+local function push_free(visit, revision)
+  last_free = last_free + 1
+  free[last_free] = { visit, revision }
+end
+
+local function push_staffed(assignment, revision)
+  last_staffed = last_staffed + 1
+  staffed[last_staffed] = { assignment, revision }
+end
+
 function init(args)
   for line in io.lines(args[1]) do
     local visit, revision, assignment = line:match("^([^\t]+)\t([^\t]+)\t([^\t]+)$")
-    if assignment == "-" then free[#free + 1] = { visit, revision } else staffed[#staffed + 1] = { assignment, revision } end
+    if assignment == "-" then push_free(visit, revision) else push_staffed(assignment, revision) end
   end
   authorization = args[2]
   for id in args[3]:gmatch("[^,]+") do technicians[#technicians + 1] = id end
@@ -28,7 +40,7 @@ local function send(method, path, body)
 end
 
 function request()
-  local add = free_at <= #free and (add_next or staffed_at > #staffed)
+  local add = free_at <= last_free and (add_next or staffed_at > last_staffed)
   add_next = not add
   if add then
     local visit = free[free_at]
@@ -48,7 +60,7 @@ function response(status, headers, body)
   if status ~= 201 and status ~= 200 then return end
   local visit = body:sub(16, 51)
   local revision, assignment = body:match('"revision":"(%x+)"'), body:match('"assignments":%[{"id":"([^"]+)"')
-  if assignment then staffed[#staffed + 1] = { assignment, revision } else free[#free + 1] = { visit, revision } end
+  if assignment then push_staffed(assignment, revision) else push_free(visit, revision) end
 end
 
 function done(summary, latency)
