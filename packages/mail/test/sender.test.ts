@@ -1,16 +1,33 @@
-import { silentLog } from '@truckroll/service-kit';
+// A message is sent at most once: what may have reached the provider is never tried again.
+import { Database, silentLog } from '@truckroll/service-kit';
 import { createSender, type Attempt, type Lease } from '../src/index.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 afterEach(() => void spyOn(Math, 'random').mockRestore());
 
-/** Sends one message to a provider that always has the same outcome. Resolves to the pauses before its retries, in seconds, and its result. */
-async function send(outcome: Attempt['outcome'], timeoutMs?: number) {
+/** A database that is out of reach: every statement fails with 503. */
+const away = new Database({ url: 'postgres://127.0.0.1:1/none', schema: 'none' });
+afterAll(() => away.close());
+
+const ended = (outcome: Attempt['outcome']) => async (): Promise<Attempt> => ({ outcome, detail: '' });
+
+interface Sending {
+  /** Number of the first attempt. */
+  attempts?: number;
+  timeoutMs?: number;
+  /** Failures of the database before the result is stored. */
+  failures?: number;
+}
+
+/** Sends one message until it has a result. Resolves to the result, the pauses before its retries in seconds, and what its leases were. */
+async function send(provider: () => Promise<Attempt>, { attempts = 1, timeoutMs, failures = 0 }: Sending = {}) {
   const pauses: number[] = [];
   const leases: number[] = [];
-  const ended = Promise.withResolvers<string>();
-  let due: Lease | undefined = { id: 'm', attempts: 1 };
+  const finished = Promise.withResolvers<string>();
+  let due: Lease | undefined = { id: 'm', attempts };
+  let sent = 0;
+  let left = failures;
   const sender = createSender({
     name: 'messages',
     log: silentLog,
@@ -25,19 +42,25 @@ async function send(outcome: Attempt['outcome'], timeoutMs?: number) {
         due = undefined;
         return taken;
       },
-      send: async () => ({ outcome, detail: '' }),
+      async send() {
+        sent += 1;
+        return provider();
+      },
       count: () => undefined,
-      finish: async (_, result) => ended.resolve(result),
-      async postpone({ id, attempts }, delayMs) {
+      async finish(_, result) {
+        if (left-- > 0) await away.query({ text: 'select 1' });
+        finished.resolve(result);
+      },
+      async postpone(lease, delayMs) {
         pauses.push(delayMs / 1000);
-        due = { id, attempts: attempts + 1 };
+        due = { id: lease.id, attempts: lease.attempts + 1 };
       },
     },
   });
   await sender.start();
-  const result = await ended.promise;
+  const result = await finished.promise;
   await sender.stop();
-  return { result, pauses, leases: [...new Set(leases)] };
+  return { result, sent, pauses, leases: [...new Set(leases)] };
 }
 
 const PAUSES = [30, 60, 120, 240, 480, 900, 900, 900];
@@ -48,16 +71,34 @@ test.each([
   ['a fifth more', 1, 1.2],
 ])('retries for about an hour, with pauses of %s, then marks a message FAILED', async (_, random, factor) => {
   spyOn(Math, 'random').mockReturnValue(random);
-  const { result, pauses } = await send('UNTAKEN');
+  const { result, pauses } = await send(ended('UNTAKEN'));
   expect(result).toBe('FAILED');
   expect(pauses.map(Math.round)).toEqual(PAUSES.map((seconds) => Math.round(seconds * factor)));
 });
 
-test('sends once when the provider has accepted, rejected or may have accepted a message', async () => {
-  for (const outcome of ['SENT', 'FAILED', 'UNKNOWN'] as const) expect(await send(outcome)).toMatchObject({ result: outcome, pauses: [] });
+test.each([
+  [8, 1],
+  [9, 0],
+])('queues a message that the provider has not taken at attempt %i again %i times', async (attempts, retries) => {
+  const { result, sent, pauses } = await send(ended('UNTAKEN'), { attempts });
+  expect([result, sent, pauses.length]).toEqual(['FAILED', 1 + retries, retries]);
+});
+
+test.each(['SENT', 'FAILED', 'UNKNOWN'] as const)('an attempt that is %s is the last one', async (outcome) => {
+  expect(await send(ended(outcome))).toMatchObject({ result: outcome, sent: 1, pauses: [] });
+});
+
+test('an attempt whose provider throws is UNKNOWN, because the provider may have sent the message', async () => {
+  const { result, sent } = await send(() => Promise.reject(new Error('the connection broke')));
+  expect({ result, sent }).toEqual({ result: 'UNKNOWN', sent: 1 });
+});
+
+test('an outcome that cannot be stored at once is stored later, and the message is not sent again', async () => {
+  const { result, sent } = await send(ended('SENT'), { failures: 2 });
+  expect({ result, sent }).toEqual({ result: 'SENT', sent: 1 });
 });
 
 test('leases a message until 30 seconds after the time limit of an attempt', async () => {
-  expect((await send('SENT')).leases).toEqual([45_000]);
-  expect((await send('SENT', 1500)).leases).toEqual([31_500]);
+  expect((await send(ended('SENT'))).leases).toEqual([45_000]);
+  expect((await send(ended('SENT'), { timeoutMs: 1500 })).leases).toEqual([31_500]);
 });
