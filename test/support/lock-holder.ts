@@ -1,9 +1,6 @@
 // Interleaves transactions by events: the test's own transaction holds a lock until the code under test waits for it.
 import { createSession, type Session } from '@truckroll/service-kit';
-import { until } from './until.ts';
-
-const WAITING = `select from pg_stat_activity
-  where datname = current_database() and backend_type = 'client backend' and wait_event_type = 'Lock'`;
+import { mustWait } from '@truckroll/testing';
 
 export class LockHolder {
   readonly #own: Session;
@@ -26,11 +23,8 @@ export class LockHolder {
   }
 
   /** Resolves to true once at least `transactions` of the database wait for a lock, or to false if one of the calls ends first. */
-  async waiting(transactions: number, ...calls: Promise<unknown>[]): Promise<boolean> {
-    let ended = false;
-    for (const call of calls) call.catch(() => undefined).finally(() => (ended = true));
-    await until('a transaction that waits for a lock', async () => ended || (await this.#watch.query({ text: WAITING })).rowCount >= transactions);
-    return !ended;
+  waiting(transactions: number, ...calls: Promise<unknown>[]): Promise<boolean> {
+    return mustWait(this.#watch, Promise.race(calls), transactions);
   }
 
   async commit(): Promise<void> {

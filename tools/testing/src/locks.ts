@@ -1,21 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Transaction } from '@truckroll/service-kit';
+import type { Database, Queryable, Transaction } from '@truckroll/service-kit';
 
 const EVERY_MS = 5;
+const AT_MOST_MS = 30_000;
 
-/** Whether `work` comes to wait for a lock: true once `count` sessions of the database wait for one, false if `work` ends before. */
-export async function mustWait(database: Database, work: Promise<unknown>, count = 1): Promise<boolean> {
+/** Whether `work` comes to wait for a lock: true once `count` clients of the database wait for one, false if `work` ends before. Rejects after 30 s. */
+export async function mustWait(database: Pick<Queryable, 'query'>, work: Promise<unknown>, count = 1): Promise<boolean> {
   let ended = false;
   const end = (): void => void (ended = true);
   work.then(end, end);
-  for (;;) {
+  for (const startedAt = performance.now(); ; ) {
     const wasEnded = ended;
     // Outside transactions, because PostgreSQL shows a transaction the sessions as they were at its first look.
     const { rowCount } = await database.query({
-      text: `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      text: `select from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and wait_event_type = 'Lock'`,
     });
     if (rowCount >= count) return true;
     if (wasEnded) return false;
+    if (performance.now() - startedAt > AT_MOST_MS) {
+      throw new Error(`waited for ${count} transactions that wait for a lock for ${AT_MOST_MS / 1000} s; seen last: ${rowCount}, and the work has not ended`);
+    }
     await delay(EVERY_MS);
   }
 }
