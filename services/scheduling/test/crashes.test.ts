@@ -13,18 +13,7 @@ import * as line from './records.ts';
 const MOST_STATEMENTS = 30;
 const companyId = randomUUID();
 const caller = { company_id: companyId, time_zone: 'America/Chicago', user_id: randomUUID() };
-const member = {
-  id: randomUUID(),
-  name: 'Dana Whitfield',
-  first_name: 'Dana',
-  last_name: 'Whitfield',
-  role: 'TECHNICIAN',
-  status: 'ACTIVE',
-  assignable: true,
-  tags: [],
-  created_at: '2026-03-01T15:00:00Z',
-  updated_at: '2026-03-01T15:00:00Z',
-};
+const member = line.teamMember();
 const job = line.job();
 let fresh: TestDatabase;
 let proxy: CrashingProxy;
@@ -96,7 +85,7 @@ async function traces(visitId: string, key: string): Promise<number[]> {
 
 async function add(visit: Visit, key: string): Promise<Visit> {
   const times = { starts_at: visit.window_start_at, ends_at: visit.window_end_at, allow_outside_window: false };
-  const asked = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: member.id, customer_notification: null, ...times };
+  const asked = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: member['id'], customer_notification: null, ...times };
   return (await channel.client(AssignmentCommandServiceService).addAssignment({ caller, idempotency_key: key, ...asked })).data as Visit;
 }
 

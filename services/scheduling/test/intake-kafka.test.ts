@@ -27,18 +27,7 @@ const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
 const kafka = createKafka('test', { kafkaBrokers, kafkaPrefix }, silentLog);
 const groupId = `${kafkaPrefix}test`;
 const consumer = kafka.consumer({ groupId });
-const member = {
-  id: randomUUID(),
-  name: 'Dana Whitfield',
-  first_name: 'Dana',
-  last_name: 'Whitfield',
-  role: 'TECHNICIAN',
-  status: 'ACTIVE',
-  assignable: true,
-  tags: [],
-  created_at: '2026-03-01T15:00:00Z',
-  updated_at: '2026-03-01T15:00:00Z',
-};
+const member = line.teamMember();
 let harness: Harness;
 let company: Company;
 
@@ -75,14 +64,14 @@ async function play(id: string): Promise<void> {
   let visit = (await company.detail('job-appointments', record['id'])) as Visit;
   const of = { company_id: company.id, id };
   const caller = () => ({
-    caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: member.id },
+    caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: member['id'] },
     idempotency_key: randomUUID(),
     expected_revision: visit.revision,
     customer_notification: null,
   });
   const add = async () => {
     const times = { starts_at: visit.window_start_at, ends_at: visit.window_end_at, allow_outside_window: false };
-    visit = (await commands.addAssignment({ ...caller(), appointment_id: visit.id, team_member_id: member.id, ...times })).data as Visit;
+    visit = (await commands.addAssignment({ ...caller(), appointment_id: visit.id, team_member_id: member['id'], ...times })).data as Visit;
   };
   await intake.recordServiceRequest({ ...of, channel: ServiceRequestChannel.PHONE });
   await intake.changeServiceRequestStatus({ ...of, status: Status.CONTACTED });

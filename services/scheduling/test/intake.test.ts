@@ -15,18 +15,7 @@ let company: Company;
 let intake: Callers<typeof IntakeServiceService>;
 const account = line.account();
 const job = line.job({ account: line.ref(account['id'], account['name']) });
-const member = {
-  id: randomUUID(),
-  name: 'Dana Whitfield',
-  first_name: 'Dana',
-  last_name: 'Whitfield',
-  role: 'TECHNICIAN',
-  status: 'ACTIVE',
-  assignable: true,
-  tags: [],
-  created_at: '2026-03-01T15:00:00Z',
-  updated_at: '2026-03-01T15:00:00Z',
-};
+const member = line.teamMember();
 
 beforeAll(async () => {
   harness = await startHarness();
@@ -67,7 +56,7 @@ const add = async (to: Visit) =>
       idempotency_key: randomUUID(),
       expected_revision: to.revision,
       appointment_id: to.id,
-      team_member_id: member.id,
+      team_member_id: member['id'],
       starts_at: to.window_start_at,
       ends_at: to.window_end_at,
       allow_outside_window: false,
@@ -208,7 +197,7 @@ describe('booking a service request', () => {
     const on = await visit();
     const { id } = await recorded();
     await book(id, on);
-    const assignment = line.assignment({ job_id: job['id'], appointment_id: on.id, team_member: line.ref(member.id, member.name) });
+    const assignment = line.assignment({ job_id: job['id'], appointment_id: on.id, team_member: line.ref(member['id'], member['name']) });
     await company.store('job-assignments', assignment);
     await company.store('job-assignments', { ...assignment, status: 'EN_ROUTE' });
     await company.store('job-assignments', { ...assignment, status: 'CANCELED' });
@@ -231,7 +220,7 @@ describe('interactions', () => {
     channel: InteractionChannel.CALL,
     direction: InteractionDirection.INBOUND,
     started_at: 1_000_000,
-    handled_by_id: member.id,
+    handled_by_id: member['id'],
     ...fields,
   });
 

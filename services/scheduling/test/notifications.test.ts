@@ -16,18 +16,7 @@ let mail: MailServer;
 let sms: SmsServer;
 let harness: Harness;
 let company: Company;
-const member = {
-  id: randomUUID(),
-  name: 'Dana Whitfield',
-  first_name: 'Dana',
-  last_name: 'Whitfield',
-  role: 'TECHNICIAN',
-  status: 'ACTIVE',
-  assignable: true,
-  tags: [],
-  created_at: '2026-03-01T15:00:00Z',
-  updated_at: '2026-03-01T15:00:00Z',
-};
+const member = line.teamMember();
 
 beforeAll(async () => {
   [mail, sms] = await Promise.all([startMailServer(), startSmsServer()]);
@@ -94,7 +83,7 @@ async function add(visit: Visit, customer_notification: CustomerNotification | n
     idempotency_key: randomUUID(),
     expected_revision: visit.revision,
     appointment_id: visit.id,
-    team_member_id: member.id,
+    team_member_id: member['id'],
     starts_at: visit.window_start_at,
     ends_at: visit.window_end_at,
     allow_outside_window: false,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { soon, startHarness, type Company, type Harness } from './harness.ts';
-import { assignment, job, location, ref, visit } from './records.ts';
+import { assignment, job, location, ref, teamMember, visit } from './records.ts';
 
 let harness: Harness;
 let company: Company;
@@ -119,18 +119,7 @@ test('changes a revision exactly when the visit or its assignments change', asyn
   expect(new Set(seen).size).toBe(4);
 
   await company.store('jobs', work);
-  await company.store('team-members', {
-    id: part.team_member.id,
-    name: 'Dana Whitfield',
-    first_name: 'Dana',
-    last_name: 'Whitfield',
-    role: 'TECHNICIAN',
-    status: 'ACTIVE',
-    assignable: true,
-    tags: [],
-    created_at: first.created_at,
-    updated_at: first.created_at,
-  });
+  await company.store('team-members', teamMember({ id: part.team_member.id }));
   await soon(async () => (await company.detail('job-appointments', first.id)).assignments[0].team_member.name, 'Dana Whitfield');
   expect(await revision()).toBe(seen[3]);
 
