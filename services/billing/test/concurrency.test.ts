@@ -11,10 +11,8 @@ import { tables } from '../src/resources/index.ts';
 import { invoices } from '../src/resources/invoices.ts';
 import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
+import { AT, account, invoice, payment, type Line } from './records.ts';
 
-type Line = Record<string, unknown>;
-const AT = '2026-03-01T15:00:00Z';
-const account = { id: randomUUID(), name: 'Whitfield Residence' };
 /** Advisory lock that every import takes shared, after everything else and before its commit. */
 const PAUSE = 1;
 
@@ -41,35 +39,11 @@ beforeEach(() => {
   company = randomUUID();
 });
 
-const invoice = {
-  id: randomUUID(),
-  number: 'INV-1',
-  status: 'OPEN',
-  account,
-  created_at: AT,
-  updated_at: AT,
-  issued_at: AT,
-  currency: 'USD',
-  pricing_multiplier: 1,
-  line_items: [],
-  discounts: [],
-  tax: { name: 'None', rate: 0, rounding: 'round' },
-  amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 },
-};
-const payment = {
-  id: randomUUID(),
-  account,
-  status: 'PAID',
-  method: 'CARD',
-  amount_cents: 700,
-  currency: 'USD',
-  occurred_at: AT,
-  created_at: AT,
-  invoice_allocations: [{ invoice_id: invoice.id, applied_cents: 700 }],
-};
+const owed = invoice();
+const paid = payment({ [owed.id]: 700 }, { method: 'CARD', amount_cents: 700 });
 const refund = {
   id: randomUUID(),
-  payment_id: payment.id,
+  payment_id: paid.id,
   account,
   status: 'SUCCEEDED',
   amount_cents: 1,
@@ -79,7 +53,7 @@ const refund = {
   payment_method: 'CASH',
   collected_by: null,
 };
-const lines: Record<string, Line> = { invoices: invoice, payments: payment, refunds: refund };
+const lines: Record<string, Line> = { invoices: owed, payments: paid, refunds: refund };
 
 const importBy = (database: Database, path: string): Promise<ImportResponse> =>
   importBatch(
@@ -113,8 +87,8 @@ test.each([
   ['invoices', 'payments'],
 ] as const)('shows the payment on its invoice when %s are stored while %s are imported', async (first, second) => {
   await together(first, second);
-  const { data } = GetInvoiceResponse.decode(await detail(invoices, invoice.id));
-  expect(data).toMatchObject({ amounts: { paid_cents: 700 }, payment_applications: [{ payment_id: payment.id }] });
+  const { data } = GetInvoiceResponse.decode(await detail(invoices, owed.id));
+  expect(data).toMatchObject({ amounts: { paid_cents: 700 }, payment_applications: [{ payment_id: paid.id }] });
 });
 
 test.each([

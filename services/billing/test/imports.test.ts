@@ -7,11 +7,9 @@ import { openFreshDatabase } from '@truckroll/testing';
 import { tables } from '../src/resources/index.ts';
 import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
+import { AT, account, invoice, payment, type Line } from './records.ts';
 
-type Line = Record<string, unknown>;
 const MOST = Number.MAX_SAFE_INTEGER;
-const AT = '2026-03-01T15:00:00Z';
-const account = { id: randomUUID(), name: 'Whitfield Residence' };
 
 let database: Database;
 let close: () => Promise<void>;
@@ -19,40 +17,6 @@ beforeAll(async () => {
   ({ database, close } = await openFreshDatabase(schema));
 });
 afterAll(() => close());
-
-function invoice(fields: Line = {}): Line & { id: string } {
-  return {
-    id: randomUUID(),
-    number: 'INV-1',
-    status: 'OPEN',
-    account,
-    created_at: AT,
-    updated_at: AT,
-    issued_at: AT,
-    currency: 'USD',
-    pricing_multiplier: 1,
-    line_items: [],
-    discounts: [],
-    tax: { name: 'None', rate: 0, rounding: 'round' },
-    amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 },
-    ...fields,
-  };
-}
-
-function payment(applied: Record<string, number>, fields: Line = {}): Line & { id: string } {
-  return {
-    id: randomUUID(),
-    account,
-    status: 'PAID',
-    method: 'CHECK',
-    amount_cents: 1,
-    currency: 'USD',
-    occurred_at: AT,
-    created_at: AT,
-    invoice_allocations: Object.entries(applied).map(([invoice_id, applied_cents]) => ({ invoice_id, applied_cents })),
-    ...fields,
-  };
-}
 
 const importLines = (company_id: string, path: string, lines: readonly Line[]) =>
   importBatch(
