@@ -19,21 +19,9 @@ import {
 } from '../src/index.ts';
 import { mayProject } from '../src/projection.ts';
 import type { TableDefinition } from '../src/table.ts';
+import { locationTables } from './locations.ts';
 
-const own = {
-  name: 'own',
-  migrations: [
-    {
-      name: '0001_locations',
-      sql: `create table locations (company_id uuid not null, id uuid not null, created_at timestamptz not null, updated_at timestamptz not null,
-          address_postal_code text, document bytea not null, derived bytea, primary key (company_id, id));
-        create table location_accounts (company_id uuid not null, value uuid not null, created_at timestamptz not null, id uuid not null,
-          primary key (company_id, value, created_at, id));
-        create table sources (company_id uuid not null, id uuid not null, value text not null);
-        select keep_projection('locations')`,
-    },
-  ],
-};
+const own = locationTables('create table sources (company_id uuid not null, id uuid not null, value text not null)');
 
 const definition: TableDefinition<Location> = {
   resource: resource('locations'),

@@ -7,21 +7,9 @@ import { outboxTables } from '@truckroll/outbox';
 import { Database, createLog } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, importBatch, recordStoreMigrations, type Table } from '../src/index.ts';
+import { locationTables } from './locations.ts';
 
-const own = {
-  name: 'own',
-  migrations: [
-    {
-      name: '0001_locations',
-      sql: `create table locations (company_id uuid not null, id uuid not null, created_at timestamptz not null, updated_at timestamptz not null,
-          address_postal_code text, document bytea not null, derived bytea, primary key (company_id, id));
-        create table location_accounts (company_id uuid not null, value uuid not null, created_at timestamptz not null, id uuid not null,
-          primary key (company_id, value, created_at, id));
-        create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$;
-        select keep_projection('locations')`,
-    },
-  ],
-};
+const own = locationTables("create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$");
 
 /** Rules that fail depending on the location's name. */
 const table = defineTable<Location>({

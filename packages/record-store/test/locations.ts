@@ -1,0 +1,19 @@
+import type { MigrationSet } from '@truckroll/service-kit';
+
+/** A table of locations with a link to accounts, and what else the test needs. */
+export function locationTables(more: string): MigrationSet {
+  return {
+    name: 'own',
+    migrations: [
+      {
+        name: '0001_locations',
+        sql: `create table locations (company_id uuid not null, id uuid not null, created_at timestamptz not null, updated_at timestamptz not null,
+            address_postal_code text, document bytea not null, derived bytea, primary key (company_id, id));
+          create table location_accounts (company_id uuid not null, value uuid not null, created_at timestamptz not null, id uuid not null,
+            primary key (company_id, value, created_at, id));
+          ${more};
+          select keep_projection('locations')`,
+      },
+    ],
+  };
+}
