@@ -6,12 +6,10 @@ import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import type { Running, Stack } from './stack.ts';
 
-export type ServiceName = Owner;
-
 export interface Services {
-  readonly running: Readonly<Record<ServiceName, Running>>;
-  readonly channels: Readonly<Record<ServiceName, Channel>>;
-  stop(name: ServiceName): Promise<void>;
+  readonly running: Readonly<Record<Owner, Running>>;
+  readonly channels: Readonly<Record<Owner, Channel>>;
+  stop(name: Owner): Promise<void>;
 }
 
 /** Credentials of the callers that this process acts as: gateway, operator and dispatcher. */
@@ -23,16 +21,16 @@ export function callCredential(caller: CallCredential['caller']): string {
 }
 
 /** Extra settings by service. The key is new for each run: no sealed secret is kept. */
-const OWN: Partial<Record<ServiceName, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
+const OWN: Partial<Record<Owner, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
 
 export async function startServices(
   stack: Stack,
-  names: readonly ServiceName[],
+  names: readonly Owner[],
   env: Record<string, string> = {},
   checkout = ROOT,
 ): Promise<Partial<Services> & Pick<Services, 'running' | 'channels' | 'stop'>> {
-  const running = {} as Record<ServiceName, Running>;
-  const channels = {} as Record<ServiceName, Channel>;
+  const running = {} as Record<Owner, Running>;
+  const channels = {} as Record<Owner, Channel>;
   for (const name of names) {
     running[name] = await stack.launch({ name, script: join(checkout, `services/${name}/src/main.ts`), env: { CALLER_CREDENTIALS, ...OWN[name], ...env } });
     channels[name] = openChannel(`127.0.0.1:${running[name].port}`, { credentials: CALLERS });
@@ -55,7 +53,7 @@ export function startGateway(
   checkout = ROOT,
 ): Promise<Running> {
   // The gateway is ready once each service has answered a health check; integrations stands in for services that a benchmark does not run.
-  const address = (name: ServiceName): string => `127.0.0.1:${(running[name] ?? running.integrations)?.port}`;
+  const address = (name: Owner): string => `127.0.0.1:${(running[name] ?? running.integrations)?.port}`;
   return stack.launch({
     name: 'gateway',
     script: join(checkout, 'gateway/src/main.ts'),

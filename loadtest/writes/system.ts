@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { relayLock } from '@truckroll/outbox';
+import type { Owner } from '@truckroll/contract';
 import { STATE, say } from '@truckroll/local-stack';
 import type { Channel } from '@truckroll/service-kit';
 import type pg from 'pg';
@@ -9,7 +10,6 @@ import { importFile } from '../data/import.ts';
 import { TECHNICIANS, VISITS, accountFile, idOf, visitFiles } from '../data/visits.ts';
 import { runWrites, type Outcome } from '../measure/wrk.ts';
 import { KeyFile, type Operator } from '../system/operator.ts';
-import type { ServiceName } from '../system/programs.ts';
 import type { Running } from '../system/stack.ts';
 
 export const DATABASE = 'truckroll_writes';
@@ -26,7 +26,7 @@ export interface Visit {
 }
 
 /** Creates the company and its records if they are missing. Resolves to a key of the company. */
-export async function prepareCompany(operator: Operator, channels: Readonly<Record<ServiceName, Channel>>): Promise<string> {
+export async function prepareCompany(operator: Operator, channels: Readonly<Record<Owner, Channel>>): Promise<string> {
   await operator.createCompany(COMPANY);
   const key = await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(COMPANY.id, operator);
   say(`Importing ${VISITS} visits, where they are not there yet …`);

@@ -27,11 +27,9 @@ import { createIssuer } from './tokens.ts';
 
 export type { ImportReport, TestCompany } from './company.ts';
 
-export type ServiceName = Owner;
-
 export interface System {
   baseUrl: string;
-  channel(owner: ServiceName): Channel;
+  channel(owner: Owner): Channel;
   createCompany(timezone?: string): Promise<TestCompany>;
   /** Imports JSON values as the lines of `<path>.ndjson`. */
   importRecords(company: TestCompany, path: string, records: Iterable<unknown>): Promise<ImportReport>;
@@ -48,8 +46,8 @@ export interface System {
   dispatcherEnvironment: Readonly<Record<string, string>>;
   /** The /metrics page of each component, including the given ones. */
   metrics(others?: readonly Service[]): Promise<Record<string, string>>;
-  stopService(name: ServiceName): Promise<void>;
-  startService(name: ServiceName): Promise<void>;
+  stopService(name: Owner): Promise<void>;
+  startService(name: Owner): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -109,7 +107,7 @@ export async function startSystem({
   const services: Service[] = owners.map((owner) => CREATE[owner](config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
   const channels = Object.fromEntries(owners.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
-    ServiceName,
+    Owner,
     Channel
   >;
   const gatewayEnvironment = {

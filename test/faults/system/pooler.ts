@@ -1,5 +1,6 @@
 // PgBouncer in transaction mode between the services and PostgreSQL, set up as docs/operations.md says.
-import { startPgBouncer, type Schema } from '@truckroll/local-stack';
+import type { Owner } from '@truckroll/contract';
+import { startPgBouncer } from '@truckroll/local-stack';
 import { createSession } from '@truckroll/service-kit';
 import type { ServerContext } from '../../../tools/local-stack/src/servers/server.ts';
 import type { ProcessPlan } from '../../../tools/local-stack/src/start/plan.ts';
@@ -14,7 +15,7 @@ export interface Pooler extends Target {
 /** Smaller than the services' pools, so that transactions share connections. */
 const POOL_SIZE = 5;
 
-export async function startPooler(context: ServerContext, adminUrl: string, databaseUrls: Readonly<Record<Schema, string>>): Promise<Pooler> {
+export async function startPooler(context: ServerContext, adminUrl: string, databaseUrls: Readonly<Record<Owner, string>>): Promise<Pooler> {
   const admin = await createSession({ url: adminUrl });
   await admin.query({ text: operationsSql('### Behind a pooler') }).finally(() => admin.close());
   const start = () => startPgBouncer(context, { urls: Object.values(databaseUrls), mode: 'transaction', poolSize: POOL_SIZE });

@@ -11,7 +11,7 @@ export { prepareKafka } from './servers/kafka.ts';
 export type { ServerName } from './servers/server.ts';
 export { start } from './start/start.ts';
 export { serverEnvironment } from './environment.ts';
-export { provision, type Schema } from './roles.ts';
+export { provision } from './roles.ts';
 export { tokenIssuer } from './token-issuer.ts';
 export { lockState } from './state-lock.ts';
 export { chromium } from './chromium.ts';

@@ -3,9 +3,6 @@ import { owners, type Owner } from '@truckroll/contract/components';
 import pg from 'pg';
 import { Problem } from './problem.ts';
 
-/** Each role owns the schema of its name and cannot enter any other. */
-export type Schema = Owner;
-
 export interface Provisioning {
   /** URL of an administrator: a superuser, or a role that may create roles and schemas. */
   readonly adminUrl: string;
@@ -15,7 +12,8 @@ export interface Provisioning {
   readonly secret: string;
 }
 
-export async function provision(options: Provisioning): Promise<Readonly<Record<Schema, string>>> {
+/** Each owner's role owns the schema of its name and cannot enter any other. */
+export async function provision(options: Provisioning): Promise<Readonly<Record<Owner, string>>> {
   const url = new URL(options.adminUrl);
   if (options.database !== undefined) {
     await within(url.href, (client) => createDatabase(client, options.database!));
@@ -34,7 +32,7 @@ export async function provision(options: Provisioning): Promise<Readonly<Record<
     own.password = password;
     return [schema, own.href] as const;
   });
-  return Object.fromEntries(urls) as Record<Schema, string>;
+  return Object.fromEntries(urls) as Record<Owner, string>;
 }
 
 async function createDatabase(client: pg.Client, name: string): Promise<void> {
@@ -42,7 +40,7 @@ async function createDatabase(client: pg.Client, name: string): Promise<void> {
   if (rowCount === 0) await client.query(`create database "${name}"`);
 }
 
-async function createRole(client: pg.Client, role: Schema, password: string): Promise<void> {
+async function createRole(client: pg.Client, role: Owner, password: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
   await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'`);
   // Only a member of a role may give it a schema; superusers are members of all roles.

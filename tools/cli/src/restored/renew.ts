@@ -25,8 +25,8 @@ import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/r
 import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@truckroll/scheduling/restored';
 import { readWindow, type Window } from './window.ts';
 
-/** In the order in which they are renewed. */
 const restored: Record<Owner, Restored> = { integrations, scheduling, billing, reporting };
+/** In the order in which they are renewed. */
 export const SERVICES: readonly Restored[] = owners.map((owner) => restored[owner]);
 
 export type Databases = ReadonlyMap<string, Database>;

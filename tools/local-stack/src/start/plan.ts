@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressVariable, owners } from '@truckroll/contract/components';
+import { addressVariable, owners, type Owner } from '@truckroll/contract/components';
 import { ROOT } from '../folder.ts';
 import { Problem } from '../problem.ts';
 import { isFree, type Ports } from '../ports.ts';
 import type { StopOrder } from '../processes/stop-in-order.ts';
-import type { Schema } from '../roles.ts';
 import type { Say } from '../say.ts';
 import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
 
@@ -30,7 +29,7 @@ export interface PlanOptions {
   readonly state: string;
   readonly ports: Ports;
   readonly say: Say;
-  readonly databaseUrls: Readonly<Record<Schema, string>>;
+  readonly databaseUrls: Readonly<Record<Owner, string>>;
   readonly redisUrl: string;
   readonly kafkaBrokers: string;
   readonly secrets: Secrets;
@@ -74,7 +73,7 @@ export async function plan(options: PlanOptions): Promise<Plan> {
   const targets = { WEBHOOK_ALLOWED_TARGETS: environment['WEBHOOK_ALLOWED_TARGETS'] || LISTEN_TARGET };
   // Messages to a demo company's people must not be delivered, unless the user configures providers.
   const messages = { NOTIFICATION_FOLDER: environment['NOTIFICATION_FOLDER'] || join(state, 'outgoing') };
-  const own: Partial<Record<Schema, Record<string, string>>> = {
+  const own: Partial<Record<Owner, Record<string, string>>> = {
     integrations: { WEBHOOK_SECRET_KEYS: secrets.webhookSecretKeys, ...targets, ...messages },
     scheduling: messages,
   };
