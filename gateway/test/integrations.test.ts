@@ -27,6 +27,8 @@ beforeAll(async () => {
     METRICS_PORT: '0',
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
+    // By name, so that `npm test -- FILE` starts Kafka.
+    KAFKA_BROKERS: process.env['KAFKA_BROKERS'],
     KAFKA_PREFIX: prefix,
   };
   const accepted = { CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join() };
