@@ -28,3 +28,12 @@ it('names the route of a misspelt parameter, without a stack trace', () => {
   expect(stderr).toMatch(/GetInvoice: .*ident/);
   expect(stderr).not.toMatch(/^ +at /m);
 });
+
+it('names a field of a record that is not declared in the order of numbers', () => {
+  const [first, late] = ['string id = 1 [(truckroll.options.v1.format) = FORMAT_UUID', 'string id = 99 [(truckroll.options.v1.format) = FORMAT_UUID'];
+  tree.replace(FILE, first, late);
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/generate.mjs'], { cwd: tree.folder, encoding: 'utf8' });
+  tree.replace(FILE, late, first);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/declare \w+ \(\d+\) before id \(99\), in the order of numbers/);
+});

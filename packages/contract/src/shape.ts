@@ -165,7 +165,12 @@ export function shapeOf(message: DescMessage): Shape {
     byName,
   };
   shapes.set(message.typeName, shape);
-  for (const desc of message.fields.toSorted((a, b) => a.number - b.number)) {
+  for (const desc of message.fields) {
+    const last = fields.at(-1);
+    // Generated code writes fields as they are declared, and the JSON writer reads them in the order of their numbers.
+    if (last !== undefined && desc.number < last.number) {
+      throw new Error(`${message.typeName}: declare ${desc.name} (${desc.number}) before ${last.name} (${last.number}), in the order of numbers`);
+    }
     const field = Object.freeze(fieldOf(desc));
     fields.push(field);
     byName.set(field.name, field);
