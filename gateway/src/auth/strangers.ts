@@ -1,12 +1,12 @@
 // Counts missing, unknown and malformed credentials by address. A cached credential always passes. When an address is over its limit, its
 // other credentials wait their turn to be looked up, and are rejected only if too many wait.
 import { ApiError } from '@truckroll/contract';
-import { Places, type Metrics } from '@truckroll/service-kit';
+import { FairQueue, SHED, type Metrics } from '@truckroll/service-kit';
 import { AddressCounts, networkOf } from './addresses.ts';
 
 /** Concurrent look-ups for all addresses that are over the limit, and for one of them. */
-const LOOK_UPS = { places: 8, share: 2 };
-/** Maximum look-ups that may wait for one address; one more is rejected with 429. */
+const LOOK_UPS = { all: 8, address: 2 };
+/** Most look-ups that may wait. One more is answered with 429 at the address that has the most of them. */
 const MOST_WAITING = 100;
 /** Longest time in ms that a look-up may wait. */
 const PATIENCE_MS = 10_000;
@@ -20,13 +20,17 @@ export interface StrangersOptions {
 export class Strangers {
   readonly #perMinute: number;
   readonly #seen = new AddressCounts();
-  readonly #places = new Places({ ...LOOK_UPS, queue: MOST_WAITING, patienceMs: PATIENCE_MS });
+  readonly #queue: FairQueue = new FairQueue({
+    admits: ({ held }) => this.#queue.held < LOOK_UPS.all && held < LOOK_UPS.address,
+    queue: MOST_WAITING,
+    patienceMs: PATIENCE_MS,
+  });
   readonly #unknown;
 
   constructor({ perMinute, metrics }: StrangersOptions) {
     this.#perMinute = perMinute;
     this.#unknown = metrics.counter('gateway_unknown_keys_total', 'Requests whose API key or user token is unknown or malformed', ['answer']);
-    metrics.observedGauge('gateway_look_ups_waiting', 'Credentials that wait to be looked up as their address is over its limit', () => this.#places.waiting);
+    metrics.observedGauge('gateway_look_ups_waiting', 'Credentials that wait to be looked up as their address is over its limit', () => this.#queue.waiting);
   }
 
   /** Whether an address has sent too many missing or unknown credentials. `addressOf` is called only if some address has sent one. */
@@ -37,12 +41,15 @@ export class Strangers {
   /** Looks a credential up when it is the address's turn. Rejects with ApiError 429 if too many look-ups of the address wait. */
   async inTurn<T>(address: string, lookUp: () => Promise<T> | T): Promise<T> {
     const network = networkOf(address);
-    if (this.#places.waitingOf(network) >= MOST_WAITING) throw tooMany(1);
-    await this.#places.enter(network);
+    try {
+      await this.#queue.enter(network);
+    } catch (error) {
+      throw error === SHED ? tooMany(1) : error;
+    }
     try {
       return await lookUp();
     } finally {
-      this.#places.leave(network);
+      this.#queue.leave(network);
     }
   }
 

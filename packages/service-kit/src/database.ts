@@ -14,10 +14,11 @@ import {
 import { settle, transactionSettings } from './connection-settings.ts';
 import { PoolerError, StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
 import { databaseDurations } from './durations.ts';
+import { FairQueue, SHED } from './fair-queue.ts';
 import { heard } from './heard.ts';
 import type { Metrics } from './metrics.ts';
 import { Notifications } from './notifications.ts';
-import { CompaniesAbout, NO_COMPANY, Places } from './places.ts';
+import { NO_COMPANY, RecentCompanies } from './recent-companies.ts';
 import { createSession, type Session } from './session.ts';
 import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGRESQL } from './semconv.ts';
 import { withSpan } from './tracing.ts';
@@ -25,7 +26,7 @@ import { withSpan } from './tracing.ts';
 export interface DatabaseOptions extends ConnectionOptions {
   /** Maximum number of connections. Default 14. */
   readonly maxConnections?: number;
-  /** Maximum calls of one company waiting for a connection, separately for reads and transactions; further ones get a 429. Default 100. */
+  /** Calls that wait for a connection; where one more comes, the newest of the company with the most waiting is a 429. Default 100. */
   readonly maxWaiting?: number;
   /** Milliseconds that a call waits for its turn to take a connection. Default 5,000. */
   readonly patienceMs?: number;
@@ -65,23 +66,31 @@ export interface CompanyDatabase extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
-/** Share of the connections that reads leave to transactions and vice versa, so that transactions waiting for locks never take the last one from reads. */
+/** Share of the connections that is left to single statements by transactions and the other way round: what waits for a lock stops no read. */
 const RESERVED = 2 / 7;
-/** Share of a kind's connections that one company may hold, so that others find one free. */
+/** Share of the rest that one company may hold: the others find a connection at once. */
 const SHARE = 0.8;
-/** Concurrent transactions of a company while others are active. They soon wait for each other, at the latest for its number sequences, and slow others. */
+/**
+ * Concurrent transactions of one company while others are active. They wait for each other before long, at the latest for the company's
+ * numbers; more of them would only take processors and disk from others.
+ */
 const TRANSACTIONS_BESIDE = 1;
 
-/** Maximum age of the last answer at which a busy pool counts as healthy. */
+type Kind = 'read' | 'transaction';
+
+/** How long ago a busy pool may have had its last answer to count as well. */
 const BUSY_MS = 2000;
 
 /** A pool of connections to a service's schema. Work for a company uses `of(companyId)` and queues in turn; the other methods are for the service itself. */
 export class Database implements Queryable {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
-  /** Limits single statements, which are mostly reads. */
-  readonly #reads: Places;
-  readonly #transactions: Places;
+  /** Of connections. A company has a flow for each kind, so that its transactions do not hold up its reads. */
+  readonly #queue: FairQueue;
+  readonly #recent = new RecentCompanies();
+  readonly #held: Record<Kind, number> = { read: 0, transaction: 0 };
+  readonly #waiting: Record<Kind, number> = { read: 0, transaction: 0 };
+  readonly #onShed: (kind: Kind) => void;
   readonly #observe: (statement: Statement, startedAt: number, error?: unknown) => void;
   /** Sent before the other statements of a transaction that may write. */
   readonly #settings: Statement | undefined;
@@ -92,22 +101,16 @@ export class Database implements Queryable {
   constructor(options: DatabaseOptions) {
     this.options = options;
     const max = options.maxConnections ?? 14;
-    const places = max - Math.floor(max * RESERVED);
+    const each = max - Math.floor(max * RESERVED);
     const refused = options.metrics?.counter('database_refused_total', 'Refused as too much of one company waited for a connection', ['kind']);
-    const about = new CompaniesAbout();
-    const share = Math.max(1, Math.floor(places * SHARE));
-    const placesFor = (kind: string, shareBeside: number): Places =>
-      new Places({
-        places,
-        share,
-        shareBeside,
-        about,
-        queue: options.maxWaiting ?? 100,
-        patienceMs: options.patienceMs ?? 5000,
-        onRefused: () => refused?.inc({ kind }),
-      });
-    this.#reads = placesFor('read', share);
-    this.#transactions = placesFor('transaction', TRANSACTIONS_BESIDE);
+    this.#onShed = (kind) => refused?.inc({ kind });
+    this.#queue = new FairQueue({
+      admits: (flow) => this.#queue.held < max && this.#held[kindOf(flow.name)] < each && flow.held < this.#mostOf(flow.name, each),
+      queue: options.maxWaiting ?? 100,
+      patienceMs: options.patienceMs ?? 5000,
+      onHeld: (name, change) => (this.#held[kindOf(name)] += change),
+      isExempt: (name) => companyOf(name) === NO_COMPANY,
+    });
     this.#settings = transactionSettings(options);
     class Client extends Connection {
       // A constructor instead of pool options, because the URL is read again for each connection.
@@ -127,7 +130,7 @@ export class Database implements Queryable {
     // An idle connection was lost. The pool has dropped it already, and opens another when needed.
     this.#pool.on('error', () => undefined);
     this.#observe = observer(options.metrics);
-    if (options.metrics !== undefined) watch(options.metrics, this.#pool, this.#reads, this.#transactions);
+    if (options.metrics !== undefined) watch(options.metrics, this.#pool, this.#waiting);
   }
 
   /** For all work on behalf of a company. Errors: as below, and ApiError 429 if too many of its calls wait. */
@@ -177,7 +180,7 @@ export class Database implements Queryable {
 
   /** Readiness check. A busy pool that gets answers counts as healthy: removing a loaded replica would only load the others. */
   async check(): Promise<void> {
-    if (this.#pool.waitingCount + this.#reads.waiting + this.#transactions.waiting > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
+    if (this.#pool.waitingCount + this.#queue.waiting > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
     await this.query({ text: 'select 1' });
   }
 
@@ -187,27 +190,55 @@ export class Database implements Queryable {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  async #read<T>(companyId: string, statement: Statement, how: Run<T>): Promise<T> {
-    const turn = this.#reads.enter(companyId);
+  #read<T>(companyId: string, statement: Statement, how: Run<T>): Promise<T> {
+    return this.#inTurn('read', companyId, () => this.#once(statement, how));
+  }
+
+  #transact<T>(companyId: string, work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
+    return this.#inTurn('transaction', companyId, async () => {
+      try {
+        return await this.#attempt(work, options);
+      } catch (error) {
+        if (!options.retryContention || !isContention(error)) throw error;
+        return await this.#attempt(work, options);
+      }
+    });
+  }
+
+  async #inTurn<T>(kind: Kind, companyId: string, work: () => Promise<T>): Promise<T> {
+    this.#recent.note(companyId);
+    const name = flowName(kind, companyId);
+    const turn = this.#enter(kind, name);
     if (turn !== undefined) await turn;
     try {
-      return await this.#once(statement, how);
+      return await work();
     } finally {
-      this.#reads.leave(companyId);
+      this.#queue.leave(name);
     }
   }
 
-  async #transact<T>(companyId: string, work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
-    const turn = this.#transactions.enter(companyId);
-    if (turn !== undefined) await turn;
+  #enter(kind: Kind, name: string): Promise<void> | undefined {
     try {
-      return await this.#attempt(work, options);
+      const turn = this.#queue.enter(name);
+      if (turn === undefined) return undefined;
+      this.#waiting[kind] += 1;
+      return turn.catch((error: unknown) => this.#refuse(kind, error)).finally(() => (this.#waiting[kind] -= 1));
     } catch (error) {
-      if (!options.retryContention || !isContention(error)) throw error;
-      return await this.#attempt(work, options);
-    } finally {
-      this.#transactions.leave(companyId);
+      return this.#refuse(kind, error);
     }
+  }
+
+  #refuse(kind: Kind, error: unknown): never {
+    if (error === SHED) this.#onShed(kind);
+    throw error;
+  }
+
+  /** Connections that one company may hold for one kind. */
+  #mostOf(name: string, each: number): number {
+    const company = companyOf(name);
+    if (company === NO_COMPANY) return each;
+    if (kindOf(name) === 'transaction' && this.#recent.isAnyBut(company)) return TRANSACTIONS_BESIDE;
+    return Math.max(1, Math.floor(each * SHARE));
   }
 
   #once<T>(statement: Statement, how: Run<T>): Promise<T> {
@@ -322,6 +353,12 @@ function beginning(options: TransactionOptions): Statement {
   return { name: text, text };
 }
 
+const KINDS: Readonly<Record<string, Kind>> = { r: 'read', t: 'transaction' };
+const flowName = (kind: Kind, companyId: string): string => (kind === 'read' ? 'r' : 't') + companyId;
+const kindOf = (flow: string): Kind => KINDS[flow.charAt(0)] as Kind;
+const companyOf = (flow: string): string => flow.slice(1);
+
+/** A way to run a statement on a connection. */
 type Run<T> = (client: pg.ClientBase, statement: Statement, how?: Sending) => Promise<T>;
 
 const run: Run<StatementResult<any>> = async (client, statement, how) => {
@@ -348,10 +385,10 @@ function spanned<T>(statement: Statement, work: () => Promise<T>): Promise<T> {
   return withSpan(`sql ${label}`, 'CLIENT', { [ATTR_DB_SYSTEM_NAME]: DB_SYSTEM_NAME_VALUE_POSTGRESQL, [ATTR_DB_QUERY_SUMMARY]: label }, work);
 }
 
-function watch(metrics: Metrics, pool: pg.Pool, reads: Places, transactions: Places): void {
+function watch(metrics: Metrics, pool: pg.Pool, waiting: Readonly<Record<Kind, number>>): void {
   metrics.observedGauge('database_connections', 'Open connections of the pool', () => pool.totalCount);
-  metrics.observedGauge('database_reads_waiting', 'Single statements that wait for a connection', () => reads.waiting);
-  metrics.observedGauge('database_transactions_waiting', 'Transactions that wait for a connection', () => transactions.waiting);
+  metrics.observedGauge('database_reads_waiting', 'Single statements that wait for a connection', () => waiting.read);
+  metrics.observedGauge('database_transactions_waiting', 'Transactions that wait for a connection', () => waiting.transaction);
 }
 
 function observer(metrics: Metrics | undefined): (statement: Statement, startedAt: number, error?: unknown) => void {

@@ -1,7 +1,7 @@
 // Records concurrent service requests together: one transaction, one statement and one commit for all of them.
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingRows, type MadeColumns } from '@truckroll/outbox';
-import { CompaniesAbout, Places, StatementError, binaryArrays, gather, type Database, type Statement } from '@truckroll/service-kit';
+import { FairQueue, RecentCompanies, StatementError, binaryArrays, gather, type Database, type Statement } from '@truckroll/service-kit';
 
 const { bytes, text, uuid } = binaryArrays;
 
@@ -32,18 +32,23 @@ const WAITING = { queue: 100, patienceMs: 5000 };
  * another request: then it must be recorded alone. Errors: 429 if too many of the company's requests are queued; 503.
  */
 export function recordTogether(database: Database): (recording: Recording) => Promise<Recorded | undefined> {
-  const places = new Places({ places: MOST.all, share: MOST.company, shareBeside: MOST.companyBeside, about: new CompaniesAbout(), ...WAITING });
+  const recent = new RecentCompanies();
+  const slots: FairQueue = new FairQueue({
+    admits: ({ name, held }) => slots.held < MOST.all && held < (recent.isAnyBut(name) ? MOST.companyBeside : MOST.company),
+    ...WAITING,
+  });
   const together = gather<Recording, Recorded | undefined>(
     () => 1 / MOST.all,
     (recordings) => recordAll(database, recordings),
   );
   return async (recording) => {
-    const turn = places.enter(recording.companyId);
+    recent.note(recording.companyId);
+    const turn = slots.enter(recording.companyId);
     if (turn !== undefined) await turn;
     try {
       return await together(recording);
     } finally {
-      places.leave(recording.companyId);
+      slots.leave(recording.companyId);
     }
   };
 }

@@ -1,0 +1,181 @@
+// Slots that companies share, and the one queue for them: start-time fair queueing (Goyal, Vin and Cheng, 1996), with longest-queue
+// drop (Suter et al., 1998) where the queue is full.
+//
+// Each millisecond is split equally between the calls under way, and a company's tag adds up its parts. A free slot goes to the
+// waiting company with the lowest tag. So a company pays for its own calls, and not for the time by which others slow them down.
+// A company that was idle starts at the tag of the call that began last: it saves nothing up.
+import { ApiError } from '@truckroll/contract';
+
+/** One company. */
+export interface Flow {
+  readonly name: string;
+  /** Slots held now. */
+  readonly held: number;
+}
+
+export interface FairQueueOptions {
+  /** Whether the company may take one more slot now. Where that becomes true by itself, `fill` must follow. */
+  readonly admits: (flow: Flow) => boolean;
+  /** Most requests that wait, of all companies together. */
+  readonly queue: number;
+  /** Most milliseconds that a request waits. */
+  readonly patienceMs: number;
+  /** Told of each slot that a company takes (1) or gives back (-1), before the next is given. */
+  readonly onHeld?: (name: string, change: 1 | -1) => void;
+  /** Companies whose requests are never shed. Default none. */
+  readonly isExempt?: (name: string) => boolean;
+}
+
+/** Error of every shed request: making one takes longer than shedding. */
+export const SHED = new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', {
+  retryAfterSeconds: 1,
+});
+
+interface Waiter {
+  readonly timer: NodeJS.Timeout;
+  admit(): void;
+  reject(error: ApiError): void;
+}
+
+interface Member extends Flow {
+  held: number;
+  tag: number;
+  /** Value of the queue's clock up to which `tag` is charged. */
+  chargedTo: number;
+  readonly waiting: Waiter[];
+}
+
+export class FairQueue {
+  /** Slots held, and requests that wait. */
+  held = 0;
+  waiting = 0;
+  readonly #options: FairQueueOptions;
+  readonly #flows = new Map<string, Member>();
+  readonly #backlogged = new Set<Member>();
+  /** Grows by 1/held each millisecond: what one call under way is charged. */
+  #clock = 0;
+  #clockAt = performance.now();
+  /** Tag of the call that began last. */
+  #virtualTime = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Whether one more request of the company would be shed: the queue is full, and no company has more waiting. */
+  sheds(name: string): boolean {
+    const own = this.#flows.get(name)?.waiting.length ?? 0;
+    return this.waiting >= this.#options.queue && own >= (this.#longest()?.waiting.length ?? 0);
+  }
+
+  /** Takes a slot: at once where this returns undefined, else when the promise resolves. `leave` must follow. Throws or rejects with SHED or 503. */
+  enter(name: string): Promise<void> | undefined {
+    const flow = this.#flowOf(name);
+    if (flow.waiting.length === 0 && this.#options.admits(flow)) {
+      this.#hold(flow, 1);
+      return undefined;
+    }
+    if (this.waiting >= this.#options.queue && !this.#options.isExempt?.(name)) this.#shedFor(flow);
+    const turn = new Promise<void>((admit, reject) => {
+      const late = (): void => {
+        this.#remove(flow, flow.waiting.indexOf(waiter));
+        this.#forget(flow);
+        reject(ApiError.unavailable(new Error('no slot became free in time'), 1));
+      };
+      const waiter: Waiter = { timer: setTimeout(late, this.#options.patienceMs), admit, reject };
+      flow.waiting.push(waiter);
+      this.#backlogged.add(flow);
+      this.waiting += 1;
+    });
+    this.fill();
+    return turn;
+  }
+
+  leave(name: string): void {
+    const flow = this.#flows.get(name) as Member;
+    this.#hold(flow, -1);
+    this.fill();
+    this.#forget(flow);
+  }
+
+  /** Charges a company for work without a slot, as if it had one. While nothing is under way, there is nobody to be fair to. */
+  charge(name: string, milliseconds: number): void {
+    if (this.held > 0) this.#flowOf(name).tag += milliseconds / this.held;
+  }
+
+  /** Gives free slots to the waiting companies that may take one, the lowest tag first. */
+  fill(): void {
+    for (let flow = this.#next(); flow !== undefined; flow = this.#next()) {
+      const { admit } = this.#remove(flow, 0);
+      this.#hold(flow, 1);
+      admit();
+    }
+  }
+
+  #next(): Member | undefined {
+    let next: Member | undefined;
+    for (const flow of this.#backlogged) {
+      if (!this.#options.admits(flow)) continue;
+      this.#settle(flow);
+      if (next === undefined || flow.tag < next.tag || (flow.tag === next.tag && flow.held < next.held)) next = flow;
+    }
+    return next;
+  }
+
+  /** Makes room for a request by shedding the newest one of the company with the most waiting. Throws SHED if that is its own. */
+  #shedFor(flow: Member): void {
+    const longest = this.#longest();
+    if (longest === undefined || flow.waiting.length >= longest.waiting.length) {
+      this.#forget(flow);
+      throw SHED;
+    }
+    this.#remove(longest, longest.waiting.length - 1).reject(SHED);
+    this.#forget(longest);
+  }
+
+  #longest(): Member | undefined {
+    let longest: Member | undefined;
+    for (const flow of this.#backlogged) {
+      if (flow.waiting.length > (longest?.waiting.length ?? 0) && !this.#options.isExempt?.(flow.name)) longest = flow;
+    }
+    return longest;
+  }
+
+  #flowOf(name: string): Member {
+    let flow = this.#flows.get(name);
+    if (flow === undefined) this.#flows.set(name, (flow = { name, held: 0, tag: 0, chargedTo: 0, waiting: [] }));
+    if (flow.held + flow.waiting.length === 0) flow.tag = Math.max(flow.tag, this.#virtualTime);
+    return flow;
+  }
+
+  #hold(flow: Member, change: 1 | -1): void {
+    this.#settle(flow);
+    if (change === 1) this.#virtualTime = Math.max(this.#virtualTime, flow.tag);
+    flow.held += change;
+    this.held += change;
+    this.#options.onHeld?.(flow.name, change);
+  }
+
+  /** Charges a company for its calls under way up to now. */
+  #settle(flow: Member): void {
+    const now = performance.now();
+    if (this.held > 0) this.#clock += (now - this.#clockAt) / this.held;
+    this.#clockAt = now;
+    flow.tag += flow.held * (this.#clock - flow.chargedTo);
+    flow.chargedTo = this.#clock;
+  }
+
+  #remove(flow: Member, index: number): Waiter {
+    const [waiter] = flow.waiting.splice(index, 1) as [Waiter];
+    clearTimeout(waiter.timer);
+    if (flow.waiting.length === 0) this.#backlogged.delete(flow);
+    this.waiting -= 1;
+    return waiter;
+  }
+
+  /** Forgets a company without calls once its tag has no effect, and all when nothing is under way. */
+  #forget(flow: Member): void {
+    if (this.held + this.waiting === 0) this.#flows.clear();
+    else if (flow.held + flow.waiting.length === 0 && flow.tag <= this.#virtualTime) this.#flows.delete(flow.name);
+  }
+}

@@ -1,0 +1,165 @@
+import { FairQueue, SHED, type Flow } from '../src/fair-queue.ts';
+
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+beforeEach(() => void clock.useFakeTimers({ now: 0 }));
+afterEach(() => void clock.useRealTimers());
+
+/** A queue for so many slots, the calls that have one, and the rejected requests. */
+function scene({ slots = 1, queue = 100, most = Infinity, isExempt = (_: string): boolean => false } = {}) {
+  const limits = { slots, most };
+  const inside: string[] = [];
+  const order: string[] = [];
+  const rejected: [string, unknown][] = [];
+  const fairQueue: FairQueue = new FairQueue({
+    admits: ({ held }: Flow) => fairQueue.held < limits.slots && held < limits.most,
+    queue,
+    patienceMs: 5000,
+    isExempt,
+  });
+  const begin = (name: string): void => void (inside.push(name), order.push(name));
+  const enter = (...names: string[]): void => {
+    for (const name of names) {
+      try {
+        const turn = fairQueue.enter(name);
+        if (turn === undefined) begin(name);
+        else turn.then(() => begin(name)).catch((error: unknown) => rejected.push([name, error]));
+      } catch (error) {
+        rejected.push([name, error]);
+      }
+    }
+  };
+  const leave = async (name: string): Promise<void> => {
+    inside.splice(inside.indexOf(name), 1);
+    fairQueue.leave(name);
+    await clock.advanceTimersByTimeAsync(0);
+  };
+  /** Serves whatever has a slot, one after the other, each call for the milliseconds of its company. */
+  const serve = async (calls: number, cost: Readonly<Record<string, number>>): Promise<string> => {
+    const before = order.length;
+    for (let call = 0; call < calls; call++) {
+      const name = inside[0] as string;
+      await clock.advanceTimersByTimeAsync(cost[name] as number);
+      await leave(name);
+    }
+    return order.slice(before).join(' ');
+  };
+  return { fairQueue, limits, inside, order, rejected, enter, leave, serve };
+}
+
+const times = (count: number, name: string): string[] => Array.from({ length: count }, () => name);
+
+test('gives the next slot to the company that has had least, and within one company to the request that came first', async () => {
+  const { enter, serve } = scene();
+  enter('flood', 'flood', 'flood', 'flood', 'a', 'b', 'a');
+  expect(await serve(6, { flood: 1, a: 1, b: 1 })).toBe('a b flood a flood flood');
+});
+
+test('weighs a company by the time that its calls take', async () => {
+  const { enter, serve } = scene();
+  enter(...times(10, 'dear'), ...times(40, 'cheap'));
+  const order = await serve(20, { dear: 4, cheap: 1 });
+  expect(order.split(' ').filter((name) => name === 'cheap')).toHaveLength(16);
+});
+
+test('charges a company a part of the time in which calls of others are under way too', async () => {
+  const { fairQueue, enter, leave, order } = scene({ slots: 2 });
+  enter('a', 'b');
+  await clock.advanceTimersByTimeAsync(10);
+  await leave('b');
+  // Alone now: `a` has had 5 + 3 ms, `b` 5.
+  await clock.advanceTimersByTimeAsync(3);
+  enter('c', 'a', 'b');
+  await leave('a');
+  await leave('c');
+  expect(order).toEqual(['a', 'b', 'c', 'b', 'a']);
+  expect(fairQueue.waiting).toBe(0);
+});
+
+test('charges a company for work without a slot', async () => {
+  const { fairQueue, enter, serve } = scene();
+  enter('a', 'b', 'c', 'c');
+  fairQueue.charge('b', 100);
+  expect(await serve(3, { a: 1, b: 1, c: 1 })).toBe('c c b');
+});
+
+test('lets a company save nothing up while it asks for nothing', async () => {
+  const { enter, serve } = scene();
+  enter('quiet', ...times(30, 'busy'));
+  await serve(20, { quiet: 1, busy: 1 });
+  enter(...times(5, 'quiet'));
+  expect(await serve(4, { quiet: 1, busy: 1 })).toBe('quiet busy quiet busy');
+});
+
+test('passes over a company that may not have another slot', async () => {
+  const { enter, inside, leave } = scene({ slots: 3, most: 2 });
+  enter('flood', 'flood', 'flood', 'other', 'third');
+  expect(inside).toEqual(['flood', 'flood', 'other']);
+  await leave('other');
+  expect(inside).toEqual(['flood', 'flood', 'third']);
+});
+
+test('gives several slots at once to different companies', async () => {
+  const { fairQueue, limits, enter, inside } = scene();
+  enter('a', ...times(3, 'b'), ...times(3, 'c'));
+  limits.slots = 3;
+  fairQueue.fill();
+  await clock.advanceTimersByTimeAsync(0);
+  expect(inside).toEqual(['a', 'b', 'c']);
+});
+
+describe('a full queue', () => {
+  test('sheds a new request of the company with the most waiting', () => {
+    const { fairQueue, enter, rejected } = scene({ queue: 3 });
+    enter(...times(5, 'flood'));
+    expect(rejected).toEqual([['flood', SHED]]);
+    expect(SHED).toMatchObject({ status: 429, code: 'RATE_LIMITED', retryAfterSeconds: 1 });
+    expect([fairQueue.sheds('flood'), fairQueue.sheds('other')]).toEqual([true, false]);
+  });
+
+  test('makes room for another company by shedding the newest request of the one with the most waiting', async () => {
+    const { fairQueue, enter, rejected, serve } = scene({ queue: 4 });
+    enter('flood', ...times(3, 'flood'), 'small', 'other');
+    await clock.advanceTimersByTimeAsync(0);
+    expect(rejected).toEqual([['flood', SHED]]);
+    expect(fairQueue.waiting).toBe(4);
+    expect(await serve(5, { flood: 1, small: 1, other: 1 })).toBe('small other flood flood');
+  });
+
+  test('sheds nothing of an exempt company', async () => {
+    const { fairQueue, enter, rejected } = scene({ queue: 2, isExempt: (name) => name === 'own' });
+    enter('own', ...times(5, 'own'));
+    expect(rejected).toEqual([]);
+    expect(fairQueue.waiting).toBe(5);
+    enter('other');
+    expect(rejected).toEqual([['other', SHED]]);
+  });
+});
+
+test('rejects a request that has waited too long with 503 and Retry-After, and gives it no slot later', async () => {
+  const { fairQueue, enter, inside, leave, rejected } = scene();
+  enter('a', 'b');
+  await clock.advanceTimersByTimeAsync(5000);
+  expect(rejected).toEqual([['b', expect.objectContaining({ status: 503, retryAfterSeconds: 1 })]]);
+  expect(fairQueue.waiting).toBe(0);
+  await leave('a');
+  expect(inside).toEqual([]);
+});
+
+test('reports each slot that a company takes or gives back', async () => {
+  const changes: [string, number][] = [];
+  const fairQueue: FairQueue = new FairQueue({
+    admits: () => fairQueue.held < 1,
+    queue: 5,
+    patienceMs: 5000,
+    onHeld: (name, change) => void changes.push([name, change]),
+  });
+  fairQueue.enter('a');
+  const turn = fairQueue.enter('b');
+  fairQueue.leave('a');
+  await turn;
+  expect(changes).toEqual([
+    ['a', 1],
+    ['a', -1],
+    ['b', 1],
+  ]);
+});
