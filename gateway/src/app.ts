@@ -6,7 +6,7 @@ import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { RedisLink } from '@truckroll/redis';
 import { ConfigError, createComponent, type Logger, type Service } from '@truckroll/service-kit';
-import { createAdmission } from './admission/admission.ts';
+import { Limiter, watchLimiter } from './admission/limiter.ts';
 import { createAuthentication } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations } from './auth/invalidations.ts';
@@ -20,7 +20,6 @@ import { consolePages } from './console.ts';
 import { docsPages, missingPage } from './docs.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
-import { Turns } from './http/turns.ts';
 import { Document } from './http/documents.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -91,16 +90,15 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
       const description = buildDocument(base === '' ? undefined : base, operations);
-      const admission = createAdmission(log, metrics);
+      const limiter = new Limiter();
+      const noteShed = watchLimiter(limiter, log, metrics);
       const limits = createLimits({ redis, perMinute, metrics });
       const context = {
         services,
         limits,
         cursors: createCursors(config.cursorKeys),
         outputs: new OutputPool(),
-        turns: new Turns(),
         draining,
-        admission,
         base,
         compresses: config.compressData,
       };
@@ -117,7 +115,8 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
           strangers,
           limits,
           keyUses,
-          admission,
+          limiter,
+          noteShed,
           routes,
           pages: publicPages({
             pages: {
@@ -138,7 +137,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
           draining,
         }),
       );
-      const sheds = createShedding({ known, keyUses, admission, routes, requestLog, draining });
+      const sheds = createShedding({ known, keyUses, limiter, noteShed, routes, requestLog, draining });
       const trusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
       const caps = {
         total: config.maxConnections,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
 import { createMetrics, silentLog } from '@truckroll/service-kit';
-import { createAdmission } from '../src/admission/admission.ts';
+import { Limiter } from '../src/admission/limiter.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
 import { createApi } from '../src/routes/api.ts';
@@ -15,13 +15,16 @@ test('charges a company once for a request to an unknown path', async () => {
   const identities = await standInIdentities();
   const { principal } = identities.addKey();
   const charges: [string, number][] = [];
+  const limiter = new Limiter();
+  limiter.charge = (company, milliseconds) => void charges.push([company, milliseconds]);
   const draining = { active: false };
   const api = createApi({
     authenticate: () => principal,
     strangers: new Strangers({ perMinute: 60, metrics }),
     limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded: false }) },
     keyUses: { note: () => undefined } as never,
-    admission: { ...createAdmission(silentLog, metrics), charge: (company, milliseconds) => void charges.push([company, milliseconds]) },
+    limiter,
+    noteShed: () => undefined,
     routes: () => undefined,
     pages: { serve: () => false },
     requestLog: createRequestLog(silentLog, metrics),

@@ -30,9 +30,9 @@ export interface Exchange extends RequestContext {
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;
-  /** Rejected at once because too many calls of its company were under way. */
+  /** Answered with 429 because the queue was full. */
   shed?: boolean;
-  /** Whether its time has been charged to its company. */
+  /** It has a slot or waits for one: the limiter charges its company. */
   charged?: boolean;
   /** Size of the answer's body. */
   bytes?: number;

@@ -1,6 +1,6 @@
-// Handles every request that is not for a public page, in this order (decisions §3, §5): authentication, limits, route, body size, the
-// operation itself. If too many calls of the company wait already, the request is rejected before it costs anything: in ./shedding.ts, or
-// here if the caller was not in the cache yet.
+// What happens to every request that is not for a public page, in this order (decisions §3, §5): who calls, how often,
+// where to, the body's size, and then the operation itself. Where the queue is full, a request is shed before it costs anything:
+// by ./shedding.ts, or here where that did not know yet who calls.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
@@ -11,12 +11,13 @@ import {
   ATTR_URL_PATH,
   describeSpan,
   failSpan,
+  SHED,
   onBehalfOf,
   readTraceparent,
   withRemoteSpan,
   type RequestContext,
 } from '@truckroll/service-kit';
-import type { Admission } from '../admission/admission.ts';
+import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { refuseBeyond, type Limits } from '../auth/limits.ts';
@@ -39,7 +40,9 @@ export interface ApiParts {
   strangers: Strangers;
   limits: Limits;
   keyUses: KeyUses;
-  admission: Admission;
+  limiter: Limiter;
+  /** Counts a shed request. */
+  noteShed(): void;
   routes: RouteTable<CompiledOperation>;
   pages: PublicPages;
   requestLog: RequestLog;
@@ -76,8 +79,11 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
     if (error instanceof ClientGone || error instanceof RequestAborted) return;
     const told = ApiError.from(error);
     if (told.status >= 500) failSpan();
-    const { principal, shed, charged } = exchange;
-    if (principal !== undefined && !shed && !charged) parts.admission.charge(principal.company_id, performance.now() - exchange.startedAt);
+    if (told === SHED) {
+      exchange.shed = true;
+      parts.noteShed();
+    }
+    charge(exchange, parts.limiter);
     if (isLate(exchange, told, parts)) await new Promise((resolve) => setTimeout(resolve, REFUSAL_DELAY_MS));
     sendError(exchange, told, extra, draining);
   } finally {
@@ -85,7 +91,15 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
   }
 }
 
-/** Whether a rejection is delayed: the client exceeds a request limit, its own, its company's, or its address's. Shed requests are not delayed. */
+/** Charges the company for an error that was answered outside the limiter. */
+function charge({ principal, shed, charged, startedAt }: Exchange, limiter: Limiter): void {
+  if (principal === undefined || charged) return;
+  const ms = performance.now() - startedAt;
+  if (shed) limiter.chargeShed(principal.company_id, ms);
+  else limiter.charge(principal.company_id, ms);
+}
+
+/** Whether the client is over a limit of requests: its own, its company's, or that of its address. What is shed is over none. */
 function isLate({ shed, peer = '' }: Exchange, { status }: ApiError, { strangers }: ApiParts): boolean {
   return !shed && (status === 429 || (status === 401 && strangers.isOver(() => peer)));
 }
@@ -103,12 +117,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
 
   const match = parts.routes(path);
   const target = match?.targets.get(req.method);
-  if (target?.bulkhead.full(principal.company_id)) {
-    exchange.shed = true;
-    parts.admission.refused();
-    // One error object for all of them: creating one takes longer than anything else here.
-    throw parts.admission.refusal;
-  }
+  if (target !== undefined && parts.limiter.sheds(principal.company_id)) throw SHED;
   const counted = parts.limits.consume(principal, target?.limitClass ?? 'reads');
   refuseBeyond(exchange, counted instanceof Promise ? await counted : counted);
   if (match === undefined) {
@@ -124,16 +133,14 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   extra.push(...target.headers);
   target.checkAccess(exchange);
   const body = await readBody(req);
-  const { bulkhead } = target;
-  const turn = bulkhead.enter(principal.company_id);
-  if (turn !== undefined) await turn;
-  const since = performance.now();
+  exchange.charged = true;
+  const turn = parts.limiter.enter(principal.company_id);
+  const call = turn instanceof Promise ? await turn : turn;
   try {
     // A client that went away while it waited needs no answer.
     if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
   } finally {
     const { res } = exchange;
-    exchange.charged = true;
-    bulkhead.leave(principal.company_id, performance.now() - since, res.headersSent && res.statusCode < 400);
+    parts.limiter.leave(call, res.headersSent && res.statusCode < 400 ? target.baseline : undefined);
   }
 }

@@ -1,7 +1,7 @@
 // Compiles a public operation: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation, type Shape } from '@truckroll/contract';
 import { giveBack, type ResponseMetadata } from '@truckroll/service-kit';
-import type { Admission, Bulkhead } from '../admission/admission.ts';
+import { Baseline } from '../admission/limiter.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
 import { sendSmall } from '../http/data.ts';
 import { parseJsonBody } from '../http/body.ts';
@@ -10,7 +10,6 @@ import { compileDeprecation } from '../http/deprecation.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { OutputPool } from '../http/output-pool.ts';
-import type { Turns } from '../http/turns.ts';
 import { unauthenticated } from '../auth/authenticate.ts';
 import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
 import type { Services } from '../services.ts';
@@ -24,8 +23,9 @@ import { bodyShape, compileRequest, readHeaders, refuseFields, readJson, readPat
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
-  bulkhead: Bulkhead;
-  /** Headers of every answer, including errors. */
+  /** Its unloaded latency. */
+  baseline: Baseline;
+  /** What every answer to it says, errors included. */
   headers: Headers;
   /** Throws ApiError 401 if the operation does not accept this kind of credential. */
   checkAccess(exchange: Exchange): void;
@@ -38,10 +38,8 @@ export interface OperationContext {
   limits: Limits;
   cursors: Cursors;
   outputs: OutputPool;
-  turns: Turns;
   draining: Draining;
-  admission: Admission;
-  /** The gateway's public address; empty if unknown. */
+  /** The gateway's public address; empty where it is not known. */
   base: string;
   compresses: boolean;
 }
@@ -50,7 +48,7 @@ export interface OperationContext {
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
 export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
-  const { services, limits, cursors, outputs, turns, draining, admission, base } = context;
+  const { services, limits, cursors, outputs, draining, base } = context;
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
@@ -85,8 +83,6 @@ export function compileOperation(operation: Operation, context: OperationContext
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
     const answer = await call(encode({ principal, address: exchange.peer, path, query, after, headers, body: message }), exchange);
-    const turn = turns.enter(answer.bytes.length);
-    if (turn !== undefined) await turn;
     if (exchange.res.destroyed) return;
 
     const { metadata } = answer;
@@ -114,7 +110,7 @@ export function compileOperation(operation: Operation, context: OperationContext
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
   const limitClass = limitClassOf(operation);
-  return { operation, limitClass, bulkhead: admission.bulkhead(operation.owner, limitClass), headers: fixed, checkAccess: access, handle };
+  return { operation, limitClass, baseline: new Baseline(), headers: fixed, checkAccess: access, handle };
 }
 
 /**

@@ -1,8 +1,9 @@
-// Rejects excess requests before Express, without a context, span or log line for each: a flood would take as much time as all other
-// requests.
+// Sheds requests before Express, and before a request has a context, a span or a log line of its own: shedding most of a flood would
+// otherwise take as much processor time as answering the rest.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { Admission } from '../admission/admission.ts';
+import { SHED } from '@truckroll/service-kit';
+import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
@@ -15,26 +16,26 @@ import type { RouteTable } from './table.ts';
 export interface SheddingParts {
   known: Authentication['known'];
   keyUses: KeyUses;
-  admission: Admission;
+  limiter: Limiter;
+  noteShed(): void;
   routes: RouteTable<CompiledOperation>;
   requestLog: RequestLog;
   draining: Draining;
 }
 
-/** Returns a function that runs before the application: it answers 429 and returns true if the company queues too much. Requests of unknown callers go on. */
-export function createShedding({ known, keyUses, admission, routes, requestLog, draining }: SheddingParts): (req: Request, res: Response) => boolean {
+/** Answers 429 and returns true if the request is shed; false leaves it to the application, as an unknown credential or path does. */
+export function createShedding({ known, keyUses, limiter, noteShed, routes, requestLog, draining }: SheddingParts): (req: Request, res: Response) => boolean {
   return (req, res) => {
-    if (!admission.crowded) return false;
+    if (!limiter.isFull) return false;
     const startedAt = performance.now();
-    const target = routes(splitTarget(req.url).path)?.targets.get(req.method);
-    if (target === undefined) return false;
+    if (routes(splitTarget(req.url).path)?.targets.get(req.method) === undefined) return false;
     const principal = known(singleHeader(req, 'authorization'));
-    if (principal === undefined || !target.bulkhead.refuses(principal.company_id)) return false;
-    target.bulkhead.asked(principal.company_id);
-    admission.refused();
+    if (principal === undefined || !limiter.sheds(principal.company_id)) return false;
+    noteShed();
     if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id);
-    sendError({ res, requestId: randomUUID() }, admission.refusal, [], draining);
+    sendError({ res, requestId: randomUUID() }, SHED, [], draining);
     requestLog.shed(startedAt);
+    limiter.chargeShed(principal.company_id, performance.now() - startedAt);
     return true;
   };
 }

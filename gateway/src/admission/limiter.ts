@@ -1,0 +1,247 @@
+// How many calls are under way at once, and whose is next: an adaptive concurrency limit (as Netflix's concurrency-limits and Envoy's
+// adaptive concurrency) in front of a fair queue between companies. Why these rules: docs/adr/0011.
+//
+// State    While                              Calls under way at most                   Becomes
+// open     one company asks                   MOST_SLOTS                                limited: a second company asks
+// limited  several ask                        the limit, and as many more of companies  open: the others are silent for a second
+//                                             that have none under way                  paced: a company floods and the limit is below 1
+// paced    one floods, the others ask for     one of the flood, which then rests;       limited: the limit is 1 again, or no company floods
+//          little, and the limit is below 1   of the others as in limited               open: the others are silent for a second
+//
+// Request  Becomes
+// queued   served: a slot is free, and of the companies that may take it, its own has had least
+//          shed (429): the queue is full, its company has the most waiting, and it is the newest of those
+//          late (503): it has waited for PATIENCE_MS
+// served   stalled: it is under way for PERIOD_MS while others wait, and gives up its slot
+import { FairQueue, SHED, type Flow, type Logger, type Metrics } from '@truckroll/service-kit';
+
+/** Calls under way in the open state: enough to keep every processor behind a gateway busy, few enough for another company to begin beside. */
+export const MOST_SLOTS = 32;
+/** Lowest limit without a flood: one call each at the gateway, the service, PostgreSQL and on the wire between them. */
+export const LEAST_SLOTS = 4;
+/** Requests that wait, of all companies: half a second of what one core answers. */
+export const QUEUE = 256;
+/** Milliseconds that a request waits at most, which is as long as clients like to wait, and between log lines about shed requests. */
+const PATIENCE_MS = 5000;
+/** Milliseconds between changes of the limit; a call that takes longer waits for something other than processors; longest rest of a flood. */
+export const PERIOD_MS = 250;
+/** Latency ÷ unloaded latency of other companies above which the limit falls: Gradient2's default. */
+const TOLERANCE = 1.5;
+/** Factors by which the limit falls and rises in a period. */
+const BACKOFF = 0.7;
+const GROWTH = 1.1;
+/** Share of the time that a flood keeps at least: a company floods if the others ask for less than that share of everything. */
+const FLOOR = 0.1;
+/** Weight of the newest call in the average of unloaded latency. */
+const SMOOTHING = 0.2;
+
+export type State = 'open' | 'limited' | 'paced';
+
+/** Unloaded latency of one operation, in ms: that of calls with nothing else under way, and of any that are faster. */
+export class Baseline {
+  #ms: number | undefined;
+
+  /** Returns the ratio of a call's latency to the unloaded latency. */
+  compare(ms: number, isAlone: boolean): number {
+    if (this.#ms === undefined) this.#ms = ms;
+    else if (isAlone || ms < this.#ms) this.#ms += SMOOTHING * (ms - this.#ms);
+    return ms / this.#ms;
+  }
+}
+
+export interface Call {
+  readonly company: string;
+  readonly startedAt: number;
+  /** Calls begun up to this one, or NaN if another was under way. */
+  readonly alone: number;
+  isStalled: boolean;
+}
+
+/** What one company asks for. Counts halve each period; slowness is that of the period. */
+interface Load {
+  requests: number;
+  served: number;
+  servedMs: number;
+  compared: number;
+  slowness: number;
+}
+
+export class Limiter {
+  readonly #queue = new FairQueue({ admits: (flow) => this.#admits(flow), queue: QUEUE, patienceMs: PATIENCE_MS });
+  readonly #loads = new Map<string, Load>();
+  /** Under way, the oldest first. */
+  readonly #calls = new Set<Call>();
+  #limit = MOST_SLOTS;
+  #periodAt = performance.now();
+  /** Most calls under way in this period. */
+  #peak = 0;
+  #begun = 0;
+  #flood: string | undefined;
+  #restsUntil = -Infinity;
+  #isWatching = false;
+
+  get state(): State {
+    if (this.#loads.size < 2) return 'open';
+    return this.#limit < 1 ? 'paced' : 'limited';
+  }
+
+  /** Calls that may be under way; below 1 the share of time that a flood's calls may take. */
+  get limit(): number {
+    return this.state === 'open' ? MOST_SLOTS : this.#limit;
+  }
+
+  get isFull(): boolean {
+    return this.#queue.waiting >= QUEUE;
+  }
+
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  /** Whether one more request of the company would be shed. */
+  sheds(company: string): boolean {
+    return this.#queue.sheds(company);
+  }
+
+  /** Charges a company for an error that was answered without `enter`. */
+  charge(company: string, ms: number): void {
+    this.#queue.charge(company, ms);
+  }
+
+  /** Charges a company for a request that was shed without `enter`. It is demand all the same. */
+  chargeShed(company: string, ms: number): void {
+    this.#note(company);
+    this.charge(company, ms);
+  }
+
+  #note(company: string): void {
+    this.#endPeriod();
+    const load = this.#loads.get(company);
+    if (load === undefined) this.#loads.set(company, { requests: 1, served: 0, servedMs: 0, compared: 0, slowness: 0 });
+    else load.requests += 1;
+  }
+
+  /** Resolves when it is the request's turn. `leave` must follow. Throws or rejects with SHED or ApiError 503. */
+  enter(company: string): Call | Promise<Call> {
+    this.#note(company);
+    const turn = this.#queue.enter(company);
+    if (turn === undefined) return this.#begin(company);
+    this.#watch();
+    return turn.then(() => this.#begin(company));
+  }
+
+  /** Ends a call. `baseline` is that of its operation, given where its answer is right: errors say nothing about latency. */
+  leave(call: Call, baseline?: Baseline): void {
+    const { company, startedAt } = call;
+    const ms = performance.now() - startedAt;
+    this.#calls.delete(call);
+    const load = this.#loads.get(company);
+    if (load !== undefined) {
+      load.served += 1;
+      load.servedMs += ms;
+      if (baseline !== undefined && ms < PERIOD_MS) {
+        load.compared += 1;
+        load.slowness += baseline.compare(ms, call.alone === this.#begun);
+      }
+    }
+    if (this.state === 'paced' && company === this.#flood) this.#rest(ms);
+    if (!call.isStalled) this.#queue.leave(company);
+    this.#endPeriod();
+  }
+
+  #admits({ name, held }: Flow): boolean {
+    const { state } = this;
+    const total = this.#queue.held;
+    if (state === 'open') return total < MOST_SLOTS;
+    const slots = Math.max(1, Math.floor(this.#limit));
+    if (state === 'paced' && name === this.#flood) return total < slots && performance.now() >= this.#restsUntil;
+    return total < slots || (held === 0 && total < 2 * slots);
+  }
+
+  #begin(company: string): Call {
+    this.#begun += 1;
+    const call: Call = { company, startedAt: performance.now(), alone: this.#calls.size === 0 ? this.#begun : NaN, isStalled: false };
+    this.#calls.add(call);
+    this.#peak = Math.max(this.#peak, this.#calls.size);
+    return call;
+  }
+
+  #rest(ms: number): void {
+    const rest = Math.min(PERIOD_MS, ms * (1 / this.#limit - 1));
+    this.#restsUntil = performance.now() + rest;
+    // Timers may be early by part of a millisecond.
+    setTimeout(() => this.#queue.fill(), rest + 1).unref();
+  }
+
+  #endPeriod(): void {
+    const periods = Math.floor((performance.now() - this.#periodAt) / PERIOD_MS);
+    if (periods < 1) return;
+    this.#periodAt += periods * PERIOD_MS;
+    this.#adjust();
+    for (const [company, load] of this.#loads) {
+      for (const count of ['requests', 'served', 'servedMs'] as const) load[count] *= 0.5 ** periods;
+      load.compared = load.slowness = 0;
+      if (load.requests < FLOOR) this.#loads.delete(company);
+    }
+    this.#peak = this.#calls.size;
+    this.#queue.fill();
+  }
+
+  /** The company that asks for most does not count: how fast its calls are is its own affair. */
+  #adjust(): void {
+    let [all, most, compared, slowness] = [0, 0, 0, 0];
+    let largest: string | undefined;
+    for (const [company, { requests, served, servedMs }] of this.#loads) {
+      const demand = served === 0 ? 0 : (requests * servedMs) / served;
+      all += demand;
+      if (demand > most) [largest, most] = [company, demand];
+    }
+    for (const [company, load] of this.#loads) {
+      if (company === largest) continue;
+      compared += load.compared;
+      slowness += load.slowness;
+    }
+    this.#flood = all - most < FLOOR * all ? largest : undefined;
+    // Calls that never overlap cannot slow each other down.
+    if (slowness > TOLERANCE * compared && this.#peak > 1) this.#limit = Math.min(this.#limit, this.#peak) * BACKOFF;
+    else if (compared > 0) this.#limit *= GROWTH;
+    this.#limit = Math.min(MOST_SLOTS, Math.max(this.#flood === undefined ? LEAST_SLOTS : FLOOR, this.#limit));
+  }
+
+  /** While requests wait: ends periods, and takes the slots of stalled calls, which wait for something other than processors. */
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    setTimeout(() => {
+      this.#isWatching = false;
+      this.#endPeriod();
+      for (const call of this.#calls) {
+        if (performance.now() - call.startedAt < PERIOD_MS) break;
+        if (!call.isStalled) this.#queue.leave(call.company);
+        call.isStalled = true;
+      }
+      if (this.#queue.waiting > 0) this.#watch();
+    }, PERIOD_MS).unref();
+  }
+}
+
+/** Counts and logs shed requests, and measures the limiter. Returns what must be called for each shed request. */
+export function watchLimiter(limiter: Limiter, log: Logger, metrics: Metrics): () => void {
+  const shed = metrics.counter('gateway_shed_total', 'Requests rejected with 429 because the queue was full and their company had the most waiting');
+  metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for a slot', () => limiter.waiting);
+  metrics.observedGauge(
+    'gateway_calls_limit',
+    'Calls that may be under way at once; below 1, the share of time that calls of a flood may take',
+    () => limiter.limit,
+  );
+  let unlogged = 0;
+  return () => {
+    shed.inc({});
+    unlogged += 1;
+    if (unlogged > 1) return;
+    setTimeout(() => {
+      log.warn({ requests: unlogged }, 'rejected requests because the queue was full');
+      unlogged = 0;
+    }, PATIENCE_MS).unref();
+  };
+}
