@@ -25,11 +25,11 @@ export const QUEUE = 256;
 const PATIENCE_MS = 5000;
 /** Milliseconds between changes of the limit; a call that takes longer waits for something other than processors; longest rest of a flood. */
 export const PERIOD_MS = 250;
-/** Latency ÷ unloaded latency of other companies above which the limit falls: Gradient2's default. */
+/** Mean latency ÷ unloaded latency of other companies above which the limit falls, by this factor: Gradient2's default. */
 const TOLERANCE = 1.5;
-/** Factors by which the limit falls and rises in a period. */
-const BACKOFF = 0.7;
-const GROWTH = 1.1;
+/** Latency ÷ unloaded latency above which an answer is late, and the share of other companies' answers that may be late during a flood. */
+const LATE = 3;
+const LATE_SHARE = 0.01;
 /** Share of the time that a flood keeps at least: a company floods if the others ask for less than that share of everything. */
 const FLOOR = 0.1;
 /** Weight of the newest call in the average of unloaded latency. */
@@ -40,6 +40,10 @@ export type State = 'open' | 'limited' | 'paced';
 /** Unloaded latency of one operation, in ms: that of calls with nothing else under way, and of any that are faster. */
 export class Baseline {
   #ms: number | undefined;
+
+  get ms(): number | undefined {
+    return this.#ms;
+  }
 
   /** Returns the ratio of a call's latency to the unloaded latency. */
   compare(ms: number, isAlone: boolean): number {
@@ -72,6 +76,7 @@ export class Limiter {
   /** Under way, the oldest first. */
   readonly #calls = new Set<Call>();
   #limit = MOST_SLOTS;
+  #fellAt = -Infinity;
   #periodAt = performance.now();
   /** Most calls under way in this period. */
   #peak = 0;
@@ -130,20 +135,18 @@ export class Limiter {
     return turn.then(() => this.#begin(company));
   }
 
-  /** Ends a call. `baseline` is that of its operation, given where its answer is right: errors say nothing about latency. */
-  leave(call: Call, baseline?: Baseline): void {
+  /** Ends a call. `baseline` is that of its operation; an error says nothing about it. */
+  leave(call: Call, baseline: Baseline, isRight: boolean): void {
     const { company, startedAt } = call;
     const ms = performance.now() - startedAt;
     this.#calls.delete(call);
     const load = this.#loads.get(company);
     if (load !== undefined) {
       load.served += 1;
-      load.servedMs += ms;
-      if (baseline !== undefined && ms < PERIOD_MS) {
-        load.compared += 1;
-        load.slowness += baseline.compare(ms, call.alone === this.#begun);
-      }
+      // Demand is unloaded time: a company that others slow down does not ask for more.
+      load.servedMs += baseline.ms ?? ms;
     }
+    if (isRight) this.#compare(call, load, baseline.compare(ms, call.alone === this.#begun));
     if (this.state === 'paced' && company === this.#flood) this.#rest(ms);
     if (!call.isStalled) this.#queue.leave(company);
     this.#endPeriod();
@@ -189,6 +192,7 @@ export class Limiter {
 
   /** The company that asks for most does not count: how fast its calls are is its own affair. */
   #adjust(): void {
+    if (this.state === 'open') return;
     let [all, most, compared, slowness] = [0, 0, 0, 0];
     let largest: string | undefined;
     for (const [company, { requests, served, servedMs }] of this.#loads) {
@@ -202,10 +206,31 @@ export class Limiter {
       slowness += load.slowness;
     }
     this.#flood = all - most < FLOOR * all ? largest : undefined;
+    if (this.#flood !== undefined) return;
     // Calls that never overlap cannot slow each other down.
-    if (slowness > TOLERANCE * compared && this.#peak > 1) this.#limit = Math.min(this.#limit, this.#peak) * BACKOFF;
-    else if (compared > 0) this.#limit *= GROWTH;
-    this.#limit = Math.min(MOST_SLOTS, Math.max(this.#flood === undefined ? LEAST_SLOTS : FLOOR, this.#limit));
+    if (slowness > TOLERANCE * compared && this.#peak > 1) this.#setLimit(Math.min(this.#limit, this.#peak) / TOLERANCE);
+    else this.#setLimit(compared > 0 ? this.#limit + 1 : this.#limit);
+  }
+
+  #compare(call: Call, load: Load | undefined, slowness: number): void {
+    if (load === undefined) return;
+    load.compared += 1;
+    load.slowness += slowness;
+    if (this.#flood !== undefined && call.company !== this.#flood) this.#follow(call, slowness > LATE);
+  }
+
+  /**
+   * During a flood the limit follows each answer to another company. The factors cancel out if LATE_SHARE of the answers are late. A call
+   * that began before the limit fell says nothing about the new limit.
+   */
+  #follow({ startedAt }: Call, isLate: boolean): void {
+    if (startedAt < this.#fellAt) return;
+    if (isLate) this.#fellAt = performance.now();
+    this.#setLimit(isLate ? this.#limit / Math.E : this.#limit * (1 + LATE_SHARE));
+  }
+
+  #setLimit(limit: number): void {
+    this.#limit = Math.min(MOST_SLOTS, Math.max(this.#flood === undefined ? LEAST_SLOTS : FLOOR, limit));
   }
 
   /** While requests wait: ends periods, and takes the slots of stalled calls, which wait for something other than processors. */

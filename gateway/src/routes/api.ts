@@ -141,6 +141,6 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
   } finally {
     const { res } = exchange;
-    parts.limiter.leave(call, res.headersSent && res.statusCode < 400 ? target.baseline : undefined);
+    parts.limiter.leave(call, target.baseline, res.headersSent && res.statusCode < 400);
   }
 }

@@ -5,6 +5,7 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 interface Work {
   readonly call: Call;
   readonly cameAt: number;
+  readonly weight: number;
   leftMs: number;
 }
 
@@ -15,6 +16,8 @@ interface Asked {
   readonly ms: number;
   /** Factor by which each takes longer now, whatever else is under way. */
   readonly slowness?: number;
+  /** Processes that work for each at once. */
+  readonly weight?: number;
   /** Whether the answers are errors. */
   readonly isError?: boolean;
 }
@@ -63,9 +66,9 @@ export class Processors {
     return seen;
   }
 
-  #ask(company: string, { ms, slowness = 1 }: Asked, seen: Seen): void {
+  #ask(company: string, { ms, slowness = 1, weight = 1 }: Asked, seen: Seen): void {
     const cameAt = performance.now();
-    const begin = (call: Call): void => void this.#underWay.push({ call, cameAt, leftMs: ms * slowness });
+    const begin = (call: Call): void => void this.#underWay.push({ call, cameAt, weight, leftMs: ms * slowness });
     try {
       const turn = this.#limiter.enter(company);
       if (turn instanceof Promise) turn.then(begin, (error: unknown) => seen.rejected.push(error));
@@ -78,14 +81,14 @@ export class Processors {
   #work(companies: Readonly<Record<string, Asked>>, seen: Record<string, Seen>): void {
     this.peak = Math.max(this.peak, this.#underWay.length);
     if (this.stands) return;
-    const share = Math.min(1, this.#cores / this.#underWay.length);
+    const weights = this.#underWay.reduce((sum, { weight }) => sum + weight, 0);
     for (const work of [...this.#underWay]) {
-      work.leftMs -= share;
+      work.leftMs -= Math.min(1, (this.#cores * work.weight) / weights);
       if (work.leftMs > 1e-9) continue;
       this.#underWay.splice(this.#underWay.indexOf(work), 1);
       const { company } = work.call;
       const asked = companies[company];
-      this.#limiter.leave(work.call, asked === undefined || asked.isError ? undefined : this.#baselineOf(asked.ms));
+      this.#limiter.leave(work.call, this.#baselineOf(asked?.ms ?? 0), asked !== undefined && !asked.isError);
       const mine = seen[company];
       if (mine === undefined) continue;
       mine.served += 1;
@@ -98,8 +101,4 @@ export class Processors {
     if (baseline === undefined) this.#baselines.set(ms, (baseline = new Baseline()));
     return baseline;
   }
-}
-
-export function p99(latencies: readonly number[]): number {
-  return latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] as number;
 }
