@@ -1,8 +1,8 @@
-// What becomes of requests when the queue of the gateway is full.
+// Requests while the gateway's queue is full.
 import { QUEUE } from '../src/admission/limiter.ts';
 import { eventually, request, startGateway } from './support/gateway.ts';
 
-test('sheds requests of a company that fills the queue with 429 and Retry-After at once, and serves another company meanwhile', async () => {
+test('sheds requests of a company that fills the queue with 429 and Retry-After at once, while another company is served', async () => {
   const gateway = await startGateway({ READS_PER_MINUTE: '100000' });
   try {
     await gateway.get('/v1/invoices');
@@ -16,7 +16,7 @@ test('sheds requests of a company that fills the queue with 429 and Retry-After 
       if (status === 429) refusals.push(`${headers.get('retry-after')} ${body.error.code} ${body.error.request_id === headers.get('x-request-id')}`);
     };
     const flood = Array.from({ length: QUEUE }, send);
-    // Stalled calls give up their slots, so that how many requests fit depends on time.
+    // Stalled calls give up their slots, so the number of requests that fit depends on time.
     await eventually(() => {
       flood.push(...Array.from({ length: 20 }, send));
       return refusals.length > 0;

@@ -1,4 +1,4 @@
-// The concurrency limit and its states: companies ask, and processors share their time between the calls that begin.
+// The concurrency limit and its states. Simulated processors share their time between the calls that the limiter lets run.
 import { SHED } from '@truckroll/service-kit';
 import { Baseline, LEAST_SLOTS, Limiter, MOST_SLOTS, PERIOD_MS, QUEUE, type Call } from '../src/admission/limiter.ts';
 import { Processors } from './support/processors.ts';
@@ -7,7 +7,7 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 beforeEach(() => void clock.useFakeTimers());
 afterEach(() => void clock.useRealTimers());
 
-/** Of companies: a few short requests, and twice what one processor serves. */
+/** Companies with a few short requests, and with twice what one processor serves. */
 const LIGHT = { rate: 40, ms: 3 };
 const FLOOD = { rate: 250, ms: 8, weight: 4 };
 
@@ -16,7 +16,7 @@ function scene(cores = 1) {
   return { limiter, processors: new Processors(limiter, cores) };
 }
 
-/** One processor with a flood beside another company, after the limit has been found. */
+/** One processor, a flood and another company, after the limit has adapted. */
 async function flooded() {
   const made = scene();
   await made.processors.run(1, { light: LIGHT });
@@ -53,9 +53,9 @@ describe('the open state', () => {
 
   test('becomes limited as soon as a second company asks', () => {
     const { limiter } = scene();
-    enter(limiter, 'a');
+    void enter(limiter, 'a');
     expect(limiter.state).toBe('open');
-    enter(limiter, 'b');
+    void enter(limiter, 'b');
     expect(limiter.state).toBe('limited');
   });
 });
@@ -75,7 +75,7 @@ describe('the limited state', () => {
     expect([limiter.state, limiter.limit]).toEqual(['limited', MOST_SLOTS]);
   });
 
-  test('lowers the limit beside a flood until one answer in a hundred to others is late, and raises it when the load is gone', async () => {
+  test('lowers the limit during a flood until few answers to others are late, and raises it when the load is gone', async () => {
     const { limiter, processors } = scene(4);
     await processors.run(1, { light: LIGHT });
     await processors.run(5, { light: LIGHT, flood: { rate: 2000, ms: 4 } });
@@ -123,8 +123,8 @@ describe('the limited state', () => {
 
   test('lets a company that has no call under way begin one beyond the limit, up to twice the limit', () => {
     const { limiter } = scene();
-    enter(limiter, 'a');
-    enter(limiter, 'b', MOST_SLOTS);
+    void enter(limiter, 'a');
+    void enter(limiter, 'b', MOST_SLOTS);
     expect(begun(enter(limiter, 'c', 2))).toBe(1);
     for (let company = 1; company < MOST_SLOTS; company++) expect(begun(enter(limiter, `company ${company}`))).toBe(1);
     expect(begun(enter(limiter, 'one more'))).toBe(0);
@@ -188,7 +188,7 @@ describe('the paced state', () => {
   test('applies at once when the other company comes back', async () => {
     const { limiter, processors } = await flooded();
     await processors.run(2, { flood: FLOOD });
-    enter(limiter, 'light');
+    void enter(limiter, 'light');
     expect(limiter.state).toBe('paced');
   });
 });
@@ -202,7 +202,7 @@ describe('requests', () => {
 
   test('of the company with the most waiting are shed when the queue is full, and no others', () => {
     const { limiter } = scene();
-    enter(limiter, 'flood', MOST_SLOTS + QUEUE);
+    void enter(limiter, 'flood', MOST_SLOTS + QUEUE);
     expect([limiter.isFull, limiter.sheds('flood'), limiter.sheds('other')]).toEqual([true, true, false]);
     expect(() => limiter.enter('flood')).toThrow(SHED);
     expect(() => enter(limiter, 'other')).not.toThrow();
@@ -243,7 +243,7 @@ describe('the unloaded latency of an operation', () => {
     expect(baseline.compare(12, false)).toBeCloseTo(1);
   });
 
-  test('is not raised by calls beside others, however many, and is lowered by those that are faster', () => {
+  test('is not raised by concurrent calls, however many, and is lowered by those that are faster', () => {
     const baseline = new Baseline();
     baseline.compare(4, true);
     for (let call = 0; call < 1000; call++) baseline.compare(12, false);

@@ -1,51 +1,52 @@
-// How many calls are under way at once, and whose is next: an adaptive concurrency limit (as Netflix's concurrency-limits and Envoy's
-// adaptive concurrency) in front of a fair queue between companies. Why these rules: docs/adr/0011.
+// Limits concurrent calls and decides whose call is next: an adaptive concurrency limit, like Netflix's concurrency-limits and Envoy's
+// adaptive concurrency, in front of a fair queue between companies. The reasons are in docs/adr/0011.
 //
-// State    While                              Calls under way at most                   Becomes
-// open     one company asks                   MOST_SLOTS                                limited: a second company asks
-// limited  several ask                        the limit, and as many more of companies  open: the others are silent for a second
-//                                             that have none under way                  paced: a company floods and the limit is below 1
-// paced    one floods, the others ask for     one of the flood, which then rests;       limited: the limit is 1 again, or no company floods
-//          little, and the limit is below 1   of the others as in limited               open: the others are silent for a second
+// State    While                               Maximum number of calls                     Next state
+// open     one company is active               MOST_SLOTS                                  limited: a second company becomes active
+// limited  several are active                  the limit; a company without a call may     open: the others are silent for a second
+//                                              start one more, up to twice the limit       paced: a company floods and the limit is below 1
+// paced    one floods and the limit is below   one of the flood, which then pauses; other  limited: the limit is 1 again, or the flood is over
+//          1                                   companies as in limited                     open: the others are silent for a second
 //
-// Request  Becomes
-// queued   served: a slot is free, and of the companies that may take it, its own has had least
-//          shed (429): the queue is full, its company has the most waiting, and it is the newest of those
+// Request  Next
+// queued   running: a slot is free, and its company has used the least of those that may take it
+//          shed (429): the queue is full, its company has the most requests in it, and this is the newest of them
 //          late (503): it has waited for PATIENCE_MS
-// served   stalled: it is under way for PERIOD_MS while others wait, and gives up its slot
-import { FairQueue, SHED, type Flow, type Logger, type Metrics } from '@truckroll/service-kit';
+// running  stalled: it has taken PERIOD_MS while others wait, and gives up its slot
+import { FairQueue, type Flow, type Logger, type Metrics } from '@truckroll/service-kit';
 
-/** Calls under way in the open state: enough to keep every processor behind a gateway busy, few enough for another company to begin beside. */
+/** Maximum concurrent calls: enough to keep the processors behind a gateway busy. */
 export const MOST_SLOTS = 32;
-/** Lowest limit without a flood: one call each at the gateway, the service, PostgreSQL and on the wire between them. */
+/** Lowest limit without a flood: one call each in the gateway, the service and PostgreSQL, and one on its way between them. */
 export const LEAST_SLOTS = 4;
-/** Requests that wait, of all companies: half a second of what one core answers. */
+/** Maximum number of waiting requests of all companies: what one core answers in half a second. */
 export const QUEUE = 256;
-/** Milliseconds that a request waits at most, which is as long as clients like to wait, and between log lines about shed requests. */
+/** Maximum time in ms that a request waits: a client that has waited longer has often given up. Also the interval of log lines about shed requests. */
 const PATIENCE_MS = 5000;
-/** Milliseconds between changes of the limit; a call that takes longer waits for something other than processors; longest rest of a flood. */
+/** Milliseconds between changes of the limit. A call that takes longer waits for something other than a processor. Also a flood's longest pause. */
 export const PERIOD_MS = 250;
-/** Mean latency ÷ unloaded latency of other companies above which the limit falls, by this factor: Gradient2's default. */
+/** The limit falls by this factor if other companies' mean latency ÷ unloaded latency is above it. The value is the default of Gradient2. */
 const TOLERANCE = 1.5;
-/** Latency ÷ unloaded latency above which an answer is late, and the share of other companies' answers that may be late during a flood. */
+/** An answer is late above this latency ÷ unloaded latency. During a flood, LATE_SHARE of the answers to other companies may be late. */
 const LATE = 3;
 const LATE_SHARE = 0.01;
-/** Share of the time that a flood keeps at least: a company floods if the others ask for less than that share of everything. */
+/** A company floods if the others ask for less than this share of everything. A flood always keeps this share of the time. */
 const FLOOR = 0.1;
-/** Weight of the newest call in the average of unloaded latency. */
+/** Weight of the newest call in the average that is the unloaded latency. */
 const SMOOTHING = 0.2;
 
 export type State = 'open' | 'limited' | 'paced';
 
-/** Unloaded latency of one operation, in ms: that of calls with nothing else under way, and of any that are faster. */
+/** Average unloaded latency of one operation: of calls that run alone, and of any that are faster. */
 export class Baseline {
   #ms: number | undefined;
 
+  /** Undefined before the first call. */
   get ms(): number | undefined {
     return this.#ms;
   }
 
-  /** Returns the ratio of a call's latency to the unloaded latency. */
+  /** Learns from a call and returns its latency ÷ unloaded latency. */
   compare(ms: number, isAlone: boolean): number {
     if (this.#ms === undefined) this.#ms = ms;
     else if (isAlone || ms < this.#ms) this.#ms += SMOOTHING * (ms - this.#ms);
@@ -56,12 +57,12 @@ export class Baseline {
 export interface Call {
   readonly company: string;
   readonly startedAt: number;
-  /** Calls begun up to this one, or NaN if another was under way. */
+  /** Number of calls that started, including this one; NaN if another was running. */
   readonly alone: number;
   isStalled: boolean;
 }
 
-/** What one company asks for. Counts halve each period; slowness is that of the period. */
+/** Demand of one company. Counts halve each period; `compared` calls and the sum of their `slowness` are of this period only. */
 interface Load {
   requests: number;
   served: number;
@@ -73,12 +74,13 @@ interface Load {
 export class Limiter {
   readonly #queue = new FairQueue({ admits: (flow) => this.#admits(flow), queue: QUEUE, patienceMs: PATIENCE_MS });
   readonly #loads = new Map<string, Load>();
-  /** Under way, the oldest first. */
+  /** Running calls, oldest first. */
   readonly #calls = new Set<Call>();
   #limit = MOST_SLOTS;
+  /** When a late answer lowered the limit, as performance.now(). */
   #fellAt = -Infinity;
   #periodAt = performance.now();
-  /** Most calls under way in this period. */
+  /** Maximum number of concurrent calls in this period. */
   #peak = 0;
   #begun = 0;
   #flood: string | undefined;
@@ -90,7 +92,7 @@ export class Limiter {
     return this.#limit < 1 ? 'paced' : 'limited';
   }
 
-  /** Calls that may be under way; below 1 the share of time that a flood's calls may take. */
+  /** Maximum number of concurrent calls; below 1, the share of the time in which a flood's calls may run. */
   get limit(): number {
     return this.state === 'open' ? MOST_SLOTS : this.#limit;
   }
@@ -113,7 +115,7 @@ export class Limiter {
     this.#queue.charge(company, ms);
   }
 
-  /** Charges a company for a request that was shed without `enter`. It is demand all the same. */
+  /** Charges a company for a request that was shed without `enter`. It still counts as demand. */
   chargeShed(company: string, ms: number): void {
     this.#note(company);
     this.charge(company, ms);
@@ -126,7 +128,7 @@ export class Limiter {
     else load.requests += 1;
   }
 
-  /** Resolves when it is the request's turn. `leave` must follow. Throws or rejects with SHED or ApiError 503. */
+  /** Resolves when the request may run; `leave` must follow. Throws or rejects with SHED or ApiError 503. */
   enter(company: string): Call | Promise<Call> {
     this.#note(company);
     const turn = this.#queue.enter(company);
@@ -135,7 +137,7 @@ export class Limiter {
     return turn.then(() => this.#begin(company));
   }
 
-  /** Ends a call. `baseline` is that of its operation; an error says nothing about it. */
+  /** Ends a call of an operation. Errors are not compared with the operation's baseline. */
   leave(call: Call, baseline: Baseline, isRight: boolean): void {
     const { company, startedAt } = call;
     const ms = performance.now() - startedAt;
@@ -190,7 +192,7 @@ export class Limiter {
     this.#queue.fill();
   }
 
-  /** The company that asks for most does not count: how fast its calls are is its own affair. */
+  /** Ignores the latency of the company with the largest demand: it may slow itself down. */
   #adjust(): void {
     if (this.state === 'open') return;
     let [all, most, compared, slowness] = [0, 0, 0, 0];
@@ -233,7 +235,7 @@ export class Limiter {
     this.#limit = Math.min(MOST_SLOTS, Math.max(this.#flood === undefined ? LEAST_SLOTS : FLOOR, limit));
   }
 
-  /** While requests wait: ends periods, and takes the slots of stalled calls, which wait for something other than processors. */
+  /** While requests wait: ends periods, and takes the slots of stalled calls. */
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
@@ -250,13 +252,13 @@ export class Limiter {
   }
 }
 
-/** Counts and logs shed requests, and measures the limiter. Returns what must be called for each shed request. */
+/** Registers the limiter's metrics. Returns a function that counts and logs a shed request. */
 export function watchLimiter(limiter: Limiter, log: Logger, metrics: Metrics): () => void {
   const shed = metrics.counter('gateway_shed_total', 'Requests rejected with 429 because the queue was full and their company had the most waiting');
   metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for a slot', () => limiter.waiting);
   metrics.observedGauge(
     'gateway_calls_limit',
-    'Calls that may be under way at once; below 1, the share of time that calls of a flood may take',
+    'Maximum number of concurrent calls; below 1, the share of the time in which calls of a flood may run',
     () => limiter.limit,
   );
   let unlogged = 0;

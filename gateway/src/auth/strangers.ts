@@ -6,7 +6,7 @@ import { AddressCounts, networkOf } from './addresses.ts';
 
 /** Concurrent look-ups for all addresses that are over the limit, and for one of them. */
 const LOOK_UPS = { all: 8, address: 2 };
-/** Most look-ups that may wait. One more is answered with 429 at the address that has the most of them. */
+/** Maximum number of waiting look-ups. One more is rejected with 429, at the address that has the most of them. */
 const MOST_WAITING = 100;
 /** Longest time in ms that a look-up may wait. */
 const PATIENCE_MS = 10_000;

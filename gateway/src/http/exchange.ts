@@ -32,7 +32,7 @@ export interface Exchange extends RequestContext {
   operation?: Operation;
   /** Answered with 429 because the queue was full. */
   shed?: boolean;
-  /** It has a slot or waits for one: the limiter charges its company. */
+  /** Whether it has or waits for a slot, so that the limiter charges its company. */
   charged?: boolean;
   /** Size of the answer's body. */
   bytes?: number;

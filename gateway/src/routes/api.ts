@@ -1,6 +1,6 @@
-// What happens to every request that is not for a public page, in this order (decisions §3, §5): who calls, how often,
-// where to, the body's size, and then the operation itself. Where the queue is full, a request is shed before it costs anything:
-// by ./shedding.ts, or here where that did not know yet who calls.
+// Handles every request that is not for a public page, in this order (decisions §3, §5): authentication, limits, route, body size, the
+// operation itself. If the queue is full, the request is shed before it costs anything: in ./shedding.ts, or here if the caller was not in
+// the cache yet.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
@@ -99,7 +99,7 @@ function charge({ principal, shed, charged, startedAt }: Exchange, limiter: Limi
   else limiter.charge(principal.company_id, ms);
 }
 
-/** Whether the client is over a limit of requests: its own, its company's, or that of its address. What is shed is over none. */
+/** Whether a rejection is delayed: the client exceeds a request limit, its own, its company's, or its address's. Shed requests are not delayed. */
 function isLate({ shed, peer = '' }: Exchange, { status }: ApiError, { strangers }: ApiParts): boolean {
   return !shed && (status === 429 || (status === 401 && strangers.isOver(() => peer)));
 }

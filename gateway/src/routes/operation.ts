@@ -23,9 +23,9 @@ import { bodyShape, compileRequest, readHeaders, refuseFields, readJson, readPat
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
-  /** Its unloaded latency. */
+  /** Unloaded latency of the operation. */
   baseline: Baseline;
-  /** What every answer to it says, errors included. */
+  /** Headers of every answer, including errors. */
   headers: Headers;
   /** Throws ApiError 401 if the operation does not accept this kind of credential. */
   checkAccess(exchange: Exchange): void;
@@ -39,7 +39,7 @@ export interface OperationContext {
   cursors: Cursors;
   outputs: OutputPool;
   draining: Draining;
-  /** The gateway's public address; empty where it is not known. */
+  /** The gateway's public address; empty if unknown. */
   base: string;
   compresses: boolean;
 }

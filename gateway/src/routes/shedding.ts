@@ -1,5 +1,4 @@
-// Sheds requests before Express, and before a request has a context, a span or a log line of its own: shedding most of a flood would
-// otherwise take as much processor time as answering the rest.
+// Sheds requests before Express, without a context, span or log line for each: a flood would take as much time as all other requests.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { SHED } from '@truckroll/service-kit';

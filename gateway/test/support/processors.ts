@@ -16,7 +16,7 @@ interface Asked {
   readonly ms: number;
   /** Factor by which each takes longer now, whatever else is under way. */
   readonly slowness?: number;
-  /** Processes that work for each at once. */
+  /** Number of processes that work for each at the same time. */
   readonly weight?: number;
   /** Whether the answers are errors. */
   readonly isError?: boolean;
@@ -29,7 +29,7 @@ interface Seen {
   rejected: unknown[];
 }
 
-/** Processors that share their time equally between the calls that a limiter lets begin, on a fake clock, in steps of one millisecond. */
+/** Processors that share their time between the calls that a limiter lets run, on a fake clock, in steps of one millisecond. */
 export class Processors {
   readonly #limiter: Limiter;
   readonly #cores: number;
@@ -49,9 +49,9 @@ export class Processors {
     return this.#underWay.filter(({ call }) => call.company === company).length;
   }
 
-  /** Lets companies ask for so many seconds. Returns what each saw. */
+  /** Simulates companies that send requests for some seconds. Returns what each observed. */
   async run(seconds: number, companies: Readonly<Record<string, Asked>>): Promise<Record<string, Seen>> {
-    const seen = Object.fromEntries(Object.keys(companies).map((name) => [name, { served: 0, latencies: [], rejected: [] } as Seen]));
+    const seen: Record<string, Seen> = Object.fromEntries(Object.keys(companies).map((name) => [name, { served: 0, latencies: [], rejected: [] }]));
     this.peak = 0;
     for (let ms = 0; ms < seconds * 1000; ms++) {
       for (const [name, asked] of Object.entries(companies)) {

@@ -26,7 +26,7 @@ import { withSpan } from './tracing.ts';
 export interface DatabaseOptions extends ConnectionOptions {
   /** Maximum number of connections. Default 14. */
   readonly maxConnections?: number;
-  /** Calls that wait for a connection; where one more comes, the newest of the company with the most waiting is a 429. Default 100. */
+  /** Maximum number of calls waiting for a connection. Beyond it, the company with the most waiting calls gets a 429 for its newest. Default 100. */
   readonly maxWaiting?: number;
   /** Milliseconds that a call waits for its turn to take a connection. Default 5,000. */
   readonly patienceMs?: number;
@@ -66,26 +66,23 @@ export interface CompanyDatabase extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
-/** Share of the connections that is left to single statements by transactions and the other way round: what waits for a lock stops no read. */
+/** Share of the connections that reads leave to transactions and vice versa, so that transactions waiting for locks never take the last one from reads. */
 const RESERVED = 2 / 7;
-/** Share of the rest that one company may hold: the others find a connection at once. */
+/** Share of a kind's connections that one company may hold, so that others find one free. */
 const SHARE = 0.8;
-/**
- * Concurrent transactions of one company while others are active. They wait for each other before long, at the latest for the company's
- * numbers; more of them would only take processors and disk from others.
- */
+/** Concurrent transactions of a company while others are active. They soon wait for each other, at the latest for its number sequences, and slow others. */
 const TRANSACTIONS_BESIDE = 1;
 
 type Kind = 'read' | 'transaction';
 
-/** How long ago a busy pool may have had its last answer to count as well. */
+/** Maximum age of the last answer at which a busy pool counts as healthy. */
 const BUSY_MS = 2000;
 
 /** A pool of connections to a service's schema. Work for a company uses `of(companyId)` and queues in turn; the other methods are for the service itself. */
 export class Database implements Queryable {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
-  /** Of connections. A company has a flow for each kind, so that its transactions do not hold up its reads. */
+  /** Shares connections. A company has a flow for each kind, so that its transactions do not delay its reads. */
   readonly #queue: FairQueue;
   readonly #recent = new RecentCompanies();
   readonly #held: Record<Kind, number> = { read: 0, transaction: 0 };
@@ -358,7 +355,6 @@ const flowName = (kind: Kind, companyId: string): string => (kind === 'read' ? '
 const kindOf = (flow: string): Kind => KINDS[flow.charAt(0)] as Kind;
 const companyOf = (flow: string): string => flow.slice(1);
 
-/** A way to run a statement on a connection. */
 type Run<T> = (client: pg.ClientBase, statement: Statement, how?: Sending) => Promise<T>;
 
 const run: Run<StatementResult<any>> = async (client, statement, how) => {

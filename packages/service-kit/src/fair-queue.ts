@@ -1,9 +1,9 @@
 // Slots that companies share, and the one queue for them: start-time fair queueing (Goyal, Vin and Cheng, 1996), with longest-queue
 // drop (Suter et al., 1998) where the queue is full.
 //
-// Each millisecond is split equally between the calls under way, and a company's tag adds up its parts. A free slot goes to the
+// Each millisecond is split equally between the running calls, and a company's tag adds up its parts. A free slot goes to the
 // waiting company with the lowest tag. So a company pays for its own calls, and not for the time by which others slow them down.
-// A company that was idle starts at the tag of the call that began last: it saves nothing up.
+// A company that was idle starts at the tag of the call that started last, so idle time gives no credit.
 import { ApiError } from '@truckroll/contract';
 
 /** One company. */
@@ -14,20 +14,20 @@ export interface Flow {
 }
 
 export interface FairQueueOptions {
-  /** Whether the company may take one more slot now. Where that becomes true by itself, `fill` must follow. */
+  /** Whether the company may take one more slot now. If that becomes true for another reason than `leave`, call `fill`. */
   readonly admits: (flow: Flow) => boolean;
-  /** Most requests that wait, of all companies together. */
+  /** Maximum number of waiting requests of all companies together. */
   readonly queue: number;
-  /** Most milliseconds that a request waits. */
+  /** Maximum time in ms that a request waits. */
   readonly patienceMs: number;
-  /** Told of each slot that a company takes (1) or gives back (-1), before the next is given. */
+  /** Called for each slot that a company takes (1) or gives back (-1), before the next slot is given. */
   readonly onHeld?: (name: string, change: 1 | -1) => void;
   /** Companies whose requests are never shed. Default none. */
   readonly isExempt?: (name: string) => boolean;
 }
 
 /** Error of every shed request: making one takes longer than shedding. */
-export const SHED = new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', {
+export const SHED = new ApiError('RATE_LIMITED', 'Too many requests of this company are in progress. Send it again after the time in Retry-After.', {
   retryAfterSeconds: 1,
 });
 
@@ -52,10 +52,10 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #flows = new Map<string, Member>();
   readonly #backlogged = new Set<Member>();
-  /** Grows by 1/held each millisecond: what one call under way is charged. */
+  /** Grows by 1/held each millisecond: the charge of one running call. */
   #clock = 0;
   #clockAt = performance.now();
-  /** Tag of the call that began last. */
+  /** Tag of the call that started last. */
   #virtualTime = 0;
 
   constructor(options: FairQueueOptions) {
@@ -68,7 +68,7 @@ export class FairQueue {
     return this.waiting >= this.#options.queue && own >= (this.#longest()?.waiting.length ?? 0);
   }
 
-  /** Takes a slot: at once where this returns undefined, else when the promise resolves. `leave` must follow. Throws or rejects with SHED or 503. */
+  /** Takes a slot: now if this returns undefined, else when the promise resolves. `leave` must follow. Throws or rejects with SHED or 503. */
   enter(name: string): Promise<void> | undefined {
     const flow = this.#flowOf(name);
     if (flow.waiting.length === 0 && this.#options.admits(flow)) {
@@ -98,7 +98,7 @@ export class FairQueue {
     this.#forget(flow);
   }
 
-  /** Charges a company for work without a slot, as if it had one. While nothing is under way, there is nobody to be fair to. */
+  /** Charges a company for work without a slot, as if it had one. While no call is running, no other company is affected. */
   charge(name: string, milliseconds: number): void {
     if (this.held > 0) this.#flowOf(name).tag += milliseconds / this.held;
   }
@@ -156,7 +156,7 @@ export class FairQueue {
     this.#options.onHeld?.(flow.name, change);
   }
 
-  /** Charges a company for its calls under way up to now. */
+  /** Charges a company for its running calls up to now. */
   #settle(flow: Member): void {
     const now = performance.now();
     if (this.held > 0) this.#clock += (now - this.#clockAt) / this.held;
@@ -173,7 +173,7 @@ export class FairQueue {
     return waiter;
   }
 
-  /** Forgets a company without calls once its tag has no effect, and all when nothing is under way. */
+  /** Forgets a company without calls once its tag has no effect, and all companies when no call is left. */
   #forget(flow: Member): void {
     if (this.held + this.waiting === 0) this.#flows.clear();
     else if (flow.held + flow.waiting.length === 0 && flow.tag <= this.#virtualTime) this.#flows.delete(flow.name);

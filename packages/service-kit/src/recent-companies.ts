@@ -1,7 +1,7 @@
 /** Work of no company in particular: background parts, and look-ups before the company is known. */
 export const NO_COMPANY = '';
 
-/** How long a company counts as active after its last request, in ms. */
+/** Time in ms for which a company counts as active after its last request. */
 const ACTIVE_MS = 1000;
 
 /** Whether more than one company is active. It is enough to keep the two that asked last. */

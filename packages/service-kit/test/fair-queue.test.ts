@@ -4,7 +4,7 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 beforeEach(() => void clock.useFakeTimers({ now: 0 }));
 afterEach(() => void clock.useRealTimers());
 
-/** A queue for so many slots, the calls that have one, and the rejected requests. */
+/** A queue with some slots, the calls that have one, and the rejected requests. */
 function scene({ slots = 1, queue = 100, most = Infinity, isExempt = (_: string): boolean => false } = {}) {
   const limits = { slots, most };
   const inside: string[] = [];
@@ -153,7 +153,7 @@ test('reports each slot that a company takes or gives back', async () => {
     patienceMs: 5000,
     onHeld: (name, change) => void changes.push([name, change]),
   });
-  fairQueue.enter('a');
+  void fairQueue.enter('a');
   const turn = fairQueue.enter('b');
   fairQueue.leave('a');
   await turn;
