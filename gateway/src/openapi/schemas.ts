@@ -1,6 +1,7 @@
 // JSON Schemas (OpenAPI 3.1) of the contract's shapes, with one component for each named record or part.
 import {
   camelCase,
+  changeKinds,
   eventTypesOf,
   exampleOf,
   exampleRecord,
@@ -38,6 +39,7 @@ const STRINGS: Readonly<Record<string, Schema>> = {
   json_pointer: { format: 'json-pointer' },
   one_line: { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$' },
   idempotency_key: { pattern: '^[A-Za-z0-9_-]+$' },
+  change_kind: { enum: changeKinds.map(({ kind }) => kind) },
   event_type: { enum: eventTypesOf.event_type.map(({ type }) => type) },
 };
 type Use = 'answer' | 'body';

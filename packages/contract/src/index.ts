@@ -1,4 +1,5 @@
 export * from './callers.ts';
+export * from './changes.ts';
 export * from './components.ts';
 export * from './deprecation.ts';
 export * from './errors.ts';

@@ -1,4 +1,5 @@
 // Checks single values: the same rules for query parameters, bodies and import lines.
+import { changeKinds } from './changes.ts';
 import type { DetailCode } from './errors.ts';
 import { eventTypesOf } from './events.ts';
 import type { EnumShape, Field } from './shape.ts';
@@ -133,6 +134,10 @@ function checkString(field: Field, value: string): Checked {
   if (field.format === 'event_type' || field.format === 'subscription') {
     const types = eventTypesOf[field.format].map(({ type }) => type);
     return types.includes(value) ? { value } : bad('INVALID_ENUM_VALUE', `Give one of ${types.join(', ')}.`);
+  }
+  if (field.format === 'change_kind') {
+    const kinds = changeKinds.map(({ kind }) => kind);
+    return kinds.includes(value) ? { value } : bad('INVALID_ENUM_VALUE', `Give one of ${kinds.join(', ')}.`);
   }
   const pattern = field.format && PATTERNS[field.format];
   return pattern === undefined || pattern[0].test(value) ? { value } : bad('INVALID_FORMAT', pattern[1]);

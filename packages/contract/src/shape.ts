@@ -38,7 +38,8 @@ export type StringFormat =
   | 'one_line'
   | 'json_pointer'
   | 'event_type'
-  | 'subscription';
+  | 'subscription'
+  | 'change_kind';
 
 export interface Range {
   min?: number;
@@ -127,6 +128,7 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   18: 'event_type',
   19: 'subscription',
   20: 'json',
+  21: 'change_kind',
 };
 const STRING_FORMATS = new Set<string>([
   'time_zone',
@@ -141,6 +143,7 @@ const STRING_FORMATS = new Set<string>([
   'json_pointer',
   'event_type',
   'subscription',
+  'change_kind',
 ]);
 /** The timestamp format whose far-future values mean null. */
 const EXPIRY = 17;

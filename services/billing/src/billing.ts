@@ -1,9 +1,11 @@
+import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
-import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
+import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
@@ -35,6 +37,9 @@ export function createBilling(config: BillingConfig): Service {
       background(reprojector);
       server.implement(ProjectionServiceService, projectionHandlers(reprojector));
       server.implement(PublishingServiceService, publication.handlers());
+      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
+      changes.parts.forEach(background);
+      server.implement(ChangeServiceService, changes.handlers);
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

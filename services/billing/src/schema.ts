@@ -1,3 +1,4 @@
+import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
 import { migrationsIn } from '@truckroll/service-kit';
@@ -5,4 +6,4 @@ import { tables } from './resources/index.ts';
 
 const own = migrationsIn('billing', new URL('../migrations/', import.meta.url));
 
-export const schema = withProjections({ schema: 'billing', migrations: [recordStoreMigrations, outboxTables, own] }, tables);
+export const schema = withProjections({ schema: 'billing', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own] }, tables);

@@ -1,3 +1,4 @@
+import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import {
@@ -15,6 +16,7 @@ import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, Subscriber, createKafka, operatorCalls } from '@truckroll/outbox';
 import { createService, databaseUrls, type CallContext, type Service } from '@truckroll/service-kit';
@@ -23,6 +25,7 @@ import { auditAdmin, auditTrail } from './audit/read.ts';
 import { insertAuditEntries } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyAdmin } from './companies/admin.ts';
+import { companyKind } from './companies/changes.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
 import type { Context } from './context.ts';
@@ -108,6 +111,9 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(AuditServiceService, bound(auditTrail, context));
       server.implement(AuditAdminServiceService, bound(auditAdmin, context));
+      const changes = changeFeed({ database, kinds: [companyKind(database)], log, metrics });
+      changes.parts.forEach(background);
+      server.implement(ChangeServiceService, changes.handlers);
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });

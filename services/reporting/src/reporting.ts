@@ -1,10 +1,12 @@
+import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
-import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
+import { NameCache, Reprojector, nameSubscription, projectionHandlers, recordKinds, serveRecords } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
 import { readModelAdmin } from './read-models/admin.ts';
@@ -47,6 +49,9 @@ export function createReporting(config: ReportingConfig): Service {
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);
       server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
+      changes.parts.forEach(background);
+      server.implement(ChangeServiceService, changes.handlers);
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

@@ -1,3 +1,4 @@
+import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
 import { migrationsIn, type MigrationSet } from '@truckroll/service-kit';
@@ -15,7 +16,7 @@ const versions: MigrationSet = {
   })),
 };
 
-export const schema = withProjections({ schema: 'reporting', migrations: [recordStoreMigrations, outboxTables, own, versions] }, projected);
+export const schema = withProjections({ schema: 'reporting', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own, versions] }, projected);
 
 /** Settings for transactions that update sums with their changes. After changes by other writers, sums are rebuilt. */
 export const keepingSettings = { ...schema.settings, 'truckroll.keeps_summaries': String(SUMMARIES_VERSION) };

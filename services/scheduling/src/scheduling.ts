@@ -1,10 +1,12 @@
+import { changeFeed, documentKind } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
-import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
+import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordKinds, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
@@ -46,6 +48,14 @@ export function createScheduling(config: SchedulingConfig): Service {
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
       server.implement(ProjectionServiceService, projectionHandlers(reprojector));
       server.implement(PublishingServiceService, publication.handlers());
+      const kinds = [
+        ...recordKinds(tables, { database, names }),
+        documentKind(database, 'service-requests', 'service_requests'),
+        documentKind(database, 'interactions', 'interactions'),
+      ];
+      const changes = changeFeed({ database, kinds, log, metrics });
+      changes.parts.forEach(background);
+      server.implement(ChangeServiceService, changes.handlers);
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

@@ -1,5 +1,6 @@
 import { ApiError } from '@truckroll/contract';
-import type { GetCompanyRequest, GetCompanyResponse } from '@truckroll/contract/gen/integrations/v1/company';
+import type { Company, GetCompanyRequest, GetCompanyResponse } from '@truckroll/contract/gen/integrations/v1/company';
+import type { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { selectCompanies } from './store.ts';
@@ -10,5 +11,9 @@ export async function getCompany({ database }: Context, request: GetCompanyReque
   if (id === undefined) throw ApiError.notFound('company');
   const [company] = await selectCompanies(database, checked('ListCompaniesRequest', { id }).id);
   if (company === undefined) throw ApiError.notFound('company');
-  return { data: { id: company.id, name: company.name, timezone: company.timezone, currency: 'USD' } };
+  return { data: publicCompany(company) };
+}
+
+export function publicCompany({ id, name, timezone }: CompanyAccount): Company {
+  return { id, name, timezone, currency: 'USD' };
 }

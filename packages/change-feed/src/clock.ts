@@ -1,0 +1,93 @@
+// What of the feed may be read: changes of transactions below the lowest one that is still active. And which moment that stands for.
+import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
+import { logOutage, PeriodicTask } from '@truckroll/service-kit';
+
+/** A version is the epoch times this, plus the transaction's id (change_version in the migration). Numbers hold 900 epochs exactly. */
+export const VERSIONS_OF_EPOCH = 10 ** 13;
+
+export interface Moment {
+  readonly epoch: number;
+  /** All changes with lower versions are committed and visible, or will never be. */
+  readonly below: number;
+  /** Every change committed before this time, in microseconds, is below. 0 if no such time is known. */
+  readonly asOf: number;
+}
+
+interface Sample {
+  /** The first transaction id that had not been assigned. */
+  readonly next: number;
+  readonly at: number;
+}
+
+const EVERY_MS = 1000;
+/** Age of the readable moment in seconds above which the log names the transaction that holds it back. */
+const LATE_SECONDS = 5;
+
+export class ChangeClock implements BackgroundPart {
+  readonly name = 'change clock';
+  readonly #database: Database;
+  readonly #log: Logger;
+  /** In the order of time. Those before the latest that is readable are dropped. */
+  #samples: Sample[] = [];
+  #asOf = 0;
+  #failures = 0;
+  readonly #task = new PeriodicTask(EVERY_MS, () => this.#tick());
+  readonly #holders;
+
+  constructor(database: Database, log: Logger, metrics: Metrics) {
+    this.#database = database;
+    this.#log = log;
+    metrics.observedGauge('change_feed_delay_seconds', 'Time since the moment up to which the change feed is complete', () =>
+      this.#asOf === 0 ? 0 : Math.max(0, Date.now() / 1000 - this.#asOf / 1e6),
+    );
+    this.#holders = metrics.counter('change_feed_held_back_total', 'Seconds in which a transaction held back the change feed, by its application', [
+      'application',
+    ]);
+  }
+
+  async start(): Promise<void> {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop();
+  }
+
+  async now(): Promise<Moment> {
+    const { rows } = await this.#database.query<{ oldest: number; next: number; epoch: number; at: number }>({
+      name: 'change_moment',
+      text: `select pg_snapshot_xmin(s)::text::bigint as oldest, pg_snapshot_xmax(s)::text::bigint as next,
+          (select last_value / 1000000000000 from outbox_id_seq) as epoch, (extract(epoch from statement_timestamp()) * 1000000)::bigint as at
+        from pg_current_snapshot() s`,
+    });
+    const { oldest, next, epoch, at } = rows[0] as (typeof rows)[number];
+    this.#samples.push({ next, at });
+    const readable = this.#samples.findLastIndex((sample) => sample.next <= oldest);
+    if (readable >= 0) {
+      this.#asOf = Math.max(this.#asOf, (this.#samples[readable] as Sample).at);
+      this.#samples = this.#samples.slice(readable);
+    }
+    return { epoch, below: epoch * VERSIONS_OF_EPOCH + oldest, asOf: this.#asOf };
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      const { asOf } = await this.now();
+      this.#failures = 0;
+      if (Date.now() / 1000 - asOf / 1e6 > LATE_SECONDS) await this.#nameHolder();
+    } catch (error) {
+      logOutage(this.#log, 'the change feed cannot read the state of transactions', (this.#failures += 1), error);
+    }
+  }
+
+  async #nameHolder(): Promise<void> {
+    const { rows } = await this.#database.query<{ pid: number; application: string; state: string; seconds: number }>({
+      text: `select pid, application_name as application, state, extract(epoch from now() - xact_start)::int as seconds from pg_stat_activity
+        where backend_xid is not null and pid <> pg_backend_pid() order by age(backend_xid) desc limit 1`,
+    });
+    const [holder] = rows;
+    if (holder === undefined) return;
+    this.#holders.inc({ application: holder.application });
+    this.#log.warn({ ...holder }, 'an open transaction holds back the change feed: its changes must be committed or undone first');
+  }
+}

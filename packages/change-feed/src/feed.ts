@@ -1,0 +1,36 @@
+// The change feed of one service (decisions §14): which of its records changed, in the order of commit.
+import type { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
+import type { BackgroundPart, Database, Handlers, Logger, Metrics } from '@truckroll/service-kit';
+import { Backfill } from './backfill.ts';
+import { ChangeClock } from './clock.ts';
+import { digestRecords } from './digest.ts';
+import type { OwnedKind } from './kinds.ts';
+import { readChanges } from './read.ts';
+import { ChangeWatch } from './watch.ts';
+
+export interface ChangeFeed {
+  readonly handlers: Handlers<typeof ChangeServiceService>;
+  readonly parts: readonly BackgroundPart[];
+}
+
+export interface ChangeFeedOptions {
+  readonly database: Database;
+  readonly kinds: readonly OwnedKind[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export function changeFeed({ database, kinds, log, metrics }: ChangeFeedOptions): ChangeFeed {
+  const clock = new ChangeClock(database, log, metrics);
+  const backfill = new Backfill(database, kinds, log);
+  const watch = new ChangeWatch(database, clock, kinds);
+  const reading = { database, clock, backfill, kinds: new Map(kinds.map((kind) => [kind.kind, kind])) };
+  return {
+    handlers: {
+      readChanges: (request) => readChanges(reading, request),
+      digestRecords: (request) => digestRecords(reading, request),
+      findChanged: (request) => watch.find(request),
+    },
+    parts: [clock, backfill],
+  };
+}

@@ -1,0 +1,30 @@
+import { migrationsIn } from '@truckroll/service-kit';
+
+/** Tables and triggers that note changes. Needs the outbox's tables. A service's own migrations call `keep_changes` for each of its kinds. */
+export const changeMigrations = migrationsIn('change-feed', new URL('../migrations/', import.meta.url));
+
+export interface Company {
+  readonly companyId: string;
+  /** IANA name. */
+  readonly timeZone: string;
+}
+
+export interface ReadRecord {
+  /** The public id. Differs from the place's id if it is a code. */
+  readonly id: string;
+  /** Encoded. */
+  readonly record: Uint8Array;
+}
+
+/** A kind of record that a service owns. */
+export interface OwnedKind {
+  /** `invoices`. */
+  readonly kind: string;
+  readonly table: string;
+  /** Ids are codes instead of UUIDs. */
+  readonly codes?: boolean;
+  /** Company id under which records that are the same in every company are stored. */
+  readonly storedUnder?: string;
+  /** The records at these places, in their order, as reads return them; undefined for those that are gone. */
+  read(company: Company, ids: readonly string[]): Promise<readonly (ReadRecord | undefined)[]>;
+}

@@ -1,0 +1,171 @@
+// Reads changes in the order of commit (decisions §14): positions first, then the records as they are now.
+import { ApiError } from '@truckroll/contract';
+import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordChange } from '@truckroll/contract/gen/records/v1/changes';
+import type { Database } from '@truckroll/service-kit';
+import { VERSIONS_OF_EPOCH, type ChangeClock, type Moment } from './clock.ts';
+import type { Backfill } from './backfill.ts';
+import type { OwnedKind } from './kinds.ts';
+
+export interface ReadingParts {
+  readonly database: Database;
+  readonly kinds: ReadonlyMap<string, OwnedKind>;
+  readonly clock: ChangeClock;
+  readonly backfill: Backfill;
+}
+
+/** Positions scanned by one statement, if most of them are of kinds that were not asked for. */
+const SCANNED_TOGETHER = 5000;
+/** Positions scanned for one request. The answer to a few kinds in a large company may thus be empty although there is more. */
+const MOST_SCANNED = 50_000;
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The place of a change in the order of the feed. */
+interface Place {
+  readonly version: number;
+  readonly kind: string;
+  readonly id: string;
+}
+
+interface Scanned extends Place {
+  readonly changed_at: number;
+  readonly deleted: boolean;
+}
+
+const BEGINNING: Place = { version: 0, kind: '', id: NO_ID };
+
+/** Order by version, kind, id. Kinds and ids compare as bytes, as the index does. */
+function isAfter(a: Place, b: Place): boolean {
+  if (a.version !== b.version) return a.version > b.version;
+  return a.kind === b.kind ? a.id > b.id : a.kind > b.kind;
+}
+
+export function placeOf({ version, after_kind, after_id }: ChangePosition): Place {
+  return { version, kind: after_kind, id: after_id === '' ? NO_ID : after_id };
+}
+
+/** Checks the kinds and the epoch of positions. Errors: 400, and 410 if the database was restored since they were read. */
+export async function prepare(
+  { kinds, clock, backfill }: ReadingParts,
+  { company_id, positions, epoch }: { company_id: string; positions: readonly ChangePosition[]; epoch?: number | null },
+): Promise<Moment> {
+  for (const { kind } of positions) {
+    if (kinds.has(kind)) continue;
+    const message = `This service has ${[...kinds.keys()].join(', ')}.`;
+    throw ApiError.invalid([{ location: 'body', field: 'positions', code: 'INVALID_ENUM_VALUE', message }]);
+  }
+  await backfill.check(
+    company_id,
+    positions.map(({ kind }) => kind),
+  );
+  const moment = await clock.now();
+  if (epoch != null && epoch < moment.epoch) throw resyncRequired();
+  return moment;
+}
+
+export async function readChanges(parts: ReadingParts, request: ReadChangesRequest): Promise<ReadChangesResponse> {
+  const { company_id: companyId, time_zone: timeZone, limit, most_bytes: mostBytes } = request;
+  const moment = await prepare(parts, request);
+  const end: Place = { version: moment.below, kind: '', id: NO_ID };
+  if (request.skip) {
+    const positions = request.positions.map(({ kind }) => positionAt(kind, end, moment.below));
+    return { changes: [], positions, epoch: moment.epoch, more: false, as_of: moment.asOf };
+  }
+  const places = new Map(request.positions.map((position) => [position.kind, placeOf(position)]));
+  const beganAt = new Map(request.positions.map(({ kind, version, began_at }) => [kind, version === 0 ? moment.below : began_at]));
+  const found: Scanned[] = [];
+  let at = [...places.values()].reduce((least, place) => (isAfter(least, place) ? place : least), end);
+  let more = true;
+  for (let scanned = 0; found.length < limit && scanned < MOST_SCANNED; ) {
+    const most = scanned === 0 ? limit : SCANNED_TOGETHER;
+    const rows = await scan(parts, companyId, at, moment.below, most);
+    scanned += rows.length;
+    for (const row of rows) {
+      at = row;
+      const place = places.get(row.kind);
+      if (place === undefined || !isAfter(row, place)) continue;
+      if (row.deleted && row.version < (beganAt.get(row.kind) ?? 0)) continue;
+      if (found.push(row) === limit) break;
+    }
+    if (rows.length < most) {
+      more = false;
+      break;
+    }
+  }
+  // The last page may be full although nothing follows; the next one then says so.
+  if (!more && found.length < limit) at = end;
+  else more = true;
+  const changes = await recordsOf(parts.kinds, { companyId, timeZone }, found, moment.epoch);
+  const kept = withinBytes(changes, mostBytes);
+  if (kept < changes.length) {
+    at = found[kept - 1] as Scanned;
+    more = true;
+  }
+  const positions = [...places].map(([kind, place]) => positionAt(kind, isAfter(at, place) ? at : place, beganAt.get(kind) as number));
+  return { changes: changes.slice(0, kept).filter((change) => change !== undefined), positions, epoch: moment.epoch, more, as_of: moment.asOf };
+}
+
+function positionAt(kind: string, { version, kind: afterKind, id }: Place, beganAt: number): ChangePosition {
+  return { kind, version, after_kind: afterKind, after_id: id === NO_ID ? '' : id, began_at: beganAt };
+}
+
+async function scan({ database, kinds }: ReadingParts, companyId: string, after: Place, below: number, most: number): Promise<Scanned[]> {
+  const shared = [...new Set([...kinds.values()].flatMap(({ storedUnder }) => storedUnder ?? []))];
+  const one = (company: string): string => `(select version, kind, id, changed_at, deleted from change_positions
+      where company_id = ${company} and (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
+  const { rows } = await database.of(companyId).query<Scanned>({
+    name: `scan_changes_${shared.length}`,
+    text: `select * from (${[one('$1'), ...shared.map((_, index) => one(`$${index + 7}`))].join(' union all ')}) both
+      order by version, kind, id limit $6`,
+    values: [companyId, after.version, after.kind, after.id, below, most, ...shared],
+  });
+  return rows;
+}
+
+/** Reads the records of changes; undefined for one that has been deleted since, whose deletion comes later. */
+async function recordsOf(
+  kinds: ReadonlyMap<string, OwnedKind>,
+  company: { companyId: string; timeZone: string },
+  found: readonly Scanned[],
+  epoch: number,
+): Promise<(RecordChange | undefined)[]> {
+  const changes: (RecordChange | undefined)[] = [];
+  const byKind = new Map<string, number[]>();
+  found.forEach(({ kind, id, version, changed_at, deleted }, index) => {
+    if (deleted) changes[index] = { kind, id, version: shownVersion(version, epoch), changed_at };
+    else byKind.set(kind, [...(byKind.get(kind) ?? []), index]);
+  });
+  await Promise.all(
+    [...byKind].map(async ([kind, indexes]) => {
+      const owned = kinds.get(kind) as OwnedKind;
+      const records = await owned.read(
+        company,
+        indexes.map((index) => (found[index] as Scanned).id),
+      );
+      indexes.forEach((index, place) => {
+        const read = records[place];
+        const { version, changed_at } = found[index] as Scanned;
+        if (read !== undefined) changes[index] = { kind, id: read.id, version: shownVersion(version, epoch), changed_at, record: read.record };
+      });
+    }),
+  );
+  return Array.from({ length: found.length }, (_, index) => changes[index]);
+}
+
+/** After a restore, records keep their places, and their versions are above all that were shown before it. */
+export function shownVersion(version: number, epoch: number): number {
+  return Math.max(version, epoch * VERSIONS_OF_EPOCH);
+}
+
+/** Number of changes, at least one, whose records together have at most so many bytes. */
+function withinBytes(changes: readonly (RecordChange | undefined)[], most: number): number {
+  let bytes = 0;
+  const beyond = changes.findIndex((change, index) => (bytes += change?.record?.length ?? 0) > most && index > 0);
+  return beyond < 0 ? changes.length : beyond;
+}
+
+function resyncRequired(): ApiError {
+  return new ApiError(
+    'RESYNC_REQUIRED',
+    'The database was restored after this cursor was given: start without a cursor, and delete what has not appeared at the end.',
+  );
+}

@@ -1,0 +1,33 @@
+// The records of a service as kinds of the change feed (decisions §14).
+import { createHash } from 'node:crypto';
+import { BatchGetRecordsResponse } from '@truckroll/contract/gen/records/v1/record_reads';
+import type { Company, OwnedKind, ReadRecord } from '@truckroll/change-feed';
+import { idType } from './list-query.ts';
+import { RecordReader, type ReaderOptions } from './read.ts';
+import { EVERY_COMPANY, type Table } from './table.ts';
+
+export function recordKinds(tables: readonly Table[], options: ReaderOptions): OwnedKind[] {
+  return tables.map((table): OwnedKind => {
+    const reader = new RecordReader(table, options);
+    const codes = idType(table) === 'text';
+    return {
+      kind: table.path,
+      table: table.table,
+      codes,
+      ...(table.everyCompany === true ? { storedUnder: EVERY_COMPANY } : {}),
+      read: async (company, ids) => readEach(reader, company, codes ? await codesOf(table, options, ids) : ids),
+    };
+  });
+}
+
+async function readEach(reader: RecordReader, { companyId, timeZone }: Company, ids: readonly string[]): Promise<(ReadRecord | undefined)[]> {
+  const { reads } = BatchGetRecordsResponse.decode(await reader.details(ids.map((id) => ({ company_id: companyId, time_zone: timeZone, id }))));
+  return reads.map(({ data }, index) => (data == null ? undefined : { id: ids[index] as string, record: data }));
+}
+
+/** The codes that the feed knows by their hash. */
+async function codesOf({ table }: Table, { database }: ReaderOptions, hashes: readonly string[]): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>({ name: `codes_of_${table}`, text: `select id from ${table} where company_id = $1`, values: [EVERY_COMPANY] });
+  const byHash = new Map(rows.map(({ id }) => [createHash('md5').update(id).digest('hex'), id]));
+  return hashes.map((hash) => byHash.get(hash.replaceAll('-', '')) ?? '');
+}

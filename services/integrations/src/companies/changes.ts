@@ -1,0 +1,17 @@
+import type { OwnedKind } from '@truckroll/change-feed';
+import { Company } from '@truckroll/contract/gen/integrations/v1/company';
+import type { Database } from '@truckroll/service-kit';
+import { publicCompany } from './read.ts';
+import { selectCompanies } from './store.ts';
+
+/** The company as a kind of the change feed: its only record is the company itself. */
+export function companyKind(database: Database): OwnedKind {
+  return {
+    kind: 'company',
+    table: '(select id as company_id, id from companies) companies',
+    async read({ companyId }, ids) {
+      const [company] = await selectCompanies(database, companyId);
+      return ids.map((id) => (company === undefined ? undefined : { id, record: Company.encode(publicCompany(company)).finish() }));
+    },
+  };
+}

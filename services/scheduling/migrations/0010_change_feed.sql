@@ -1,0 +1,21 @@
+-- The records of this service are in the change feed (decisions §14).
+select keep_changes('accounts', 'accounts');
+select keep_changes('business_units', 'business-units');
+select keep_changes('contacts', 'contacts');
+select keep_changes('equipment', 'equipment');
+select keep_changes('form_responses', 'form-responses');
+select keep_changes('job_appointments', 'job-appointments');
+select keep_changes('job_assignments', 'job-assignments');
+select keep_changes('job_classes', 'job-classes');
+select keep_changes('job_leads', 'job-leads');
+select keep_changes('job_lifecycles', 'job-lifecycles');
+select keep_changes('job_types', 'job-types');
+select keep_changes('jobs', 'jobs');
+select keep_changes('lead_sources', 'lead-sources');
+select keep_changes('locations', 'locations');
+select keep_changes('tags', 'tags');
+select keep_changes('team_members', 'team-members');
+select keep_changes('time_entries', 'time-entries');
+select keep_changes('timesheets', 'timesheets');
+select keep_changes('service_requests', 'service-requests');
+select keep_changes('interactions', 'interactions');
