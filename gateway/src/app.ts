@@ -15,6 +15,9 @@ import { createLimits } from './auth/limits.ts';
 import { Principals } from './auth/principals.ts';
 import { Strangers } from './auth/strangers.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
+import { feedClients } from './changes/feed.ts';
+import { HeldPolls } from './changes/held-polls.ts';
+import { compileChanges } from './changes/operations.ts';
 import type { GatewayConfig } from './config.ts';
 import { consolePages } from './console.ts';
 import { docsPages, missingPage } from './docs.ts';
@@ -35,6 +38,8 @@ import { connectServices } from './services.ts';
 
 /** Keys spread over 16 slots: if REDIS_URL names one node of a cluster as a single server, that node rejects some of them. */
 const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
+/** Digests that a key or user may ask for in a minute (decisions §14, rule 9). */
+const DIGESTS_PER_MINUTE = 10;
 /** Authentication comes before every request, so a slower answer is as bad as none. */
 const IDENTITY_DEADLINE_MS = 3000;
 
@@ -87,7 +92,13 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       };
       background({ name: 'first calls to the services', start: answered, stop: async () => undefined });
 
-      const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
+      const perMinute = {
+        reads: config.readsPerMinute,
+        reports: config.reportsPerMinute,
+        writes: config.writesPerMinute,
+        changes: config.changesPerMinute,
+        digests: DIGESTS_PER_MINUTE,
+      };
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
       const description = buildDocument(base === '' ? undefined : base, operations);
       const limiter = new Limiter();
@@ -107,7 +118,10 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       trustProxies(app, config.trustedProxies);
       const verifyToken = tokenVerifier(config);
       const { authenticate, known } = createAuthentication({ principals, verifyToken, strangers });
-      const routes = routeTable(operations, (operation) => compileOperation(operation, context));
+      const clients = feedClients(services.channels);
+      const polls = new HeldPolls(async (owner, awaited) => (await clients.get(owner)!.findChanged({ awaited })).changed);
+      stopping.addEventListener('abort', () => polls.release());
+      const routes = routeTable(operations, (operation) => compileChanges(operation, { ...context, polls }) ?? compileOperation(operation, context));
       const requestLog = createRequestLog(log, metrics);
       app.use(
         createApi({

@@ -33,6 +33,8 @@ export const settings = {
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
   reportsPerMinute: env.integer('REPORTS_PER_MINUTE', { min: 1 }, 600),
   writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
+  /** Reads of the change feed per key or user and minute. A poll that waits counts once. */
+  changesPerMinute: env.integer('CHANGES_PER_MINUTE', { min: 1 }, 600),
   /** Unknown API keys from one address in a minute. Valid keys of that address, and all other addresses, are not affected. */
   unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
   /** Public pages that one address may request in a minute; /healthz and /readyz do not count. */

@@ -23,13 +23,14 @@ const AHEAD_SHARE = 0.01;
 /** Maximum callers whose rate is remembered. For the others each request is counted separately. */
 const MOST_STOCKS = 10_000;
 
-export type LimitClass = 'reads' | 'reports' | 'writes';
+/** `changes` and `digests` are the operations of the change feed (decisions §14, rules 8 and 9). */
+export type LimitClass = 'reads' | 'reports' | 'writes' | 'changes' | 'digests';
 type Scope = 'key' | 'company';
 
 /** Names of the policies in the RateLimit headers. */
 const POLICIES: Readonly<Record<Scope, Readonly<Record<LimitClass, string>>>> = {
-  key: { reads: 'default', reports: 'reports', writes: 'writes' },
-  company: { reads: 'company', reports: 'company-reports', writes: 'company-writes' },
+  key: { reads: 'default', reports: 'reports', writes: 'writes', changes: 'changes', digests: 'digests' },
+  company: { reads: 'company', reports: 'company-reports', writes: 'company-writes', changes: 'company-changes', digests: 'company-digests' },
 };
 
 export interface Limits {
@@ -161,7 +162,11 @@ function likely({ size, left, takenAt }: Stock, now: number, counted: readonly C
 
 /** A key's own counter, then its company's. */
 function countersOf(principal: Principal, limitClass: LimitClass, usual: number): [Counted, Counted] {
-  const { company_id: companyId, key_id, user_id, limits, company_limits, highest_limits } = principal;
+  const { company_id: companyId, key_id, user_id } = principal;
+  // Keys and companies have limits of their own for some classes only.
+  const [limits, company_limits, highest_limits] = [principal.limits, principal.company_limits, principal.highest_limits].map(
+    (own): { readonly [limitClass in LimitClass]?: number | null | undefined } => ({ ...own }),
+  );
   const name = `truckroll:limit:{${companyId}}:${limitClass}`;
   const company = company_limits?.[limitClass] ?? COMPANY_FACTOR * Math.max(usual, highest_limits?.[limitClass] ?? 0);
   return [

@@ -28,7 +28,7 @@ import { splitTarget, type Exchange } from '../http/exchange.ts';
 import { checkSingleHeaders } from '../http/single-headers.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { ClientGone } from '../services.ts';
-import type { CompiledOperation } from './operation.ts';
+import type { CompiledOperation, Held } from './operation.ts';
 import type { PublicPages } from './public-pages.ts';
 import type { RouteTable } from './table.ts';
 
@@ -134,13 +134,20 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   target.checkAccess(exchange);
   const body = await readBody(req);
   exchange.charged = true;
-  const turn = parts.limiter.enter(principal.company_id);
-  const call = turn instanceof Promise ? await turn : turn;
-  try {
-    // A client that went away while it waited needs no answer.
-    if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
-  } finally {
-    const { res } = exchange;
-    parts.limiter.leave(call, target.baseline, res.headersSent && res.statusCode < 400);
+  let handle: () => Promise<Held | void> = () => target.handle(exchange, match.values, body);
+  for (;;) {
+    const turn = parts.limiter.enter(principal.company_id);
+    const call = turn instanceof Promise ? await turn : turn;
+    let held: Held | void = undefined;
+    try {
+      // A client that went away while it waited needs no answer.
+      if (!exchange.res.destroyed) held = await handle();
+    } finally {
+      const { res } = exchange;
+      parts.limiter.leave(call, target.baseline, held !== undefined || (res.headersSent && res.statusCode < 400));
+    }
+    if (held === undefined) return;
+    await held.over;
+    handle = held.again;
   }
 }

@@ -29,8 +29,15 @@ export interface CompiledOperation {
   headers: Headers;
   /** Throws ApiError 401 if the operation does not accept this kind of credential. */
   checkAccess(exchange: Exchange): void;
-  /** Handles a request. `values` are the values of the route's placeholders. Throws ApiError. */
-  handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<void>;
+  /** Handles a request. `values` are the values of the route's placeholders. Resolves to Held if the answer is to wait. Throws ApiError. */
+  handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<Held | void>;
+}
+
+/** An answer that waits without a slot of its company. */
+export interface Held {
+  /** Resolves when the request is to be handled further. */
+  readonly over: Promise<void>;
+  again(): Promise<Held | void>;
 }
 
 export interface OperationContext {

@@ -30,6 +30,8 @@ export class ChangeClock implements BackgroundPart {
   /** In the order of time. Those before the latest that is readable are dropped. */
   #samples: Sample[] = [];
   #asOf = 0;
+  /** Microseconds. */
+  readonly #startedAt = Date.now() * 1000;
   #failures = 0;
   readonly #task = new PeriodicTask(EVERY_MS, () => this.#tick());
   readonly #holders;
@@ -74,7 +76,7 @@ export class ChangeClock implements BackgroundPart {
     try {
       const { asOf } = await this.now();
       this.#failures = 0;
-      if (Date.now() / 1000 - asOf / 1e6 > LATE_SECONDS) await this.#nameHolder();
+      if (Date.now() / 1000 - Math.max(this.#startedAt, asOf) / 1e6 > LATE_SECONDS) await this.#nameHolder();
     } catch (error) {
       logOutage(this.#log, 'the change feed cannot read the state of transactions', (this.#failures += 1), error);
     }

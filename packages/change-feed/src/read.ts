@@ -46,7 +46,7 @@ export function placeOf({ version, after_kind, after_id }: ChangePosition): Plac
 /** Checks the kinds and the epoch of positions. Errors: 400, and 410 if the database was restored since they were read. */
 export async function prepare(
   { kinds, clock, backfill }: ReadingParts,
-  { company_id, positions, epoch }: { company_id: string; positions: readonly ChangePosition[]; epoch?: number | null },
+  { company_id, positions, epoch }: { company_id: string; positions: readonly ChangePosition[]; epoch?: number | null | undefined },
 ): Promise<Moment> {
   for (const { kind } of positions) {
     if (kinds.has(kind)) continue;
@@ -114,7 +114,7 @@ async function scan({ database, kinds }: ReadingParts, companyId: string, after:
       where company_id = ${company} and (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
   const { rows } = await database.of(companyId).query<Scanned>({
     name: `scan_changes_${shared.length}`,
-    text: `select * from (${[one('$1'), ...shared.map((_, index) => one(`$${index + 7}`))].join(' union all ')}) both
+    text: `select * from (${[one('$1'), ...shared.map((_, index) => one(`$${index + 7}`))].join(' union all ')}) places
       order by version, kind, id limit $6`,
     values: [companyId, after.version, after.kind, after.id, below, most, ...shared],
   });
@@ -144,7 +144,7 @@ async function recordsOf(
       indexes.forEach((index, place) => {
         const read = records[place];
         const { version, changed_at } = found[index] as Scanned;
-        if (read !== undefined) changes[index] = { kind, id: read.id, version: shownVersion(version, epoch), changed_at, record: read.record };
+        if (read !== undefined) changes[index] = { kind, id: read.id, version: shownVersion(version, epoch), changed_at, record: Buffer.from(read.record.buffer, read.record.byteOffset, read.record.length) };
       });
     }),
   );

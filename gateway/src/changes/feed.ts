@@ -1,0 +1,107 @@
+// Reads the change feed of a company from the services that own its records (decisions §14).
+import { changeKinds, type Owner } from '@truckroll/contract';
+import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { ChangeServiceService, type ChangePosition, type RecordChange } from '@truckroll/contract/gen/records/v1/changes';
+import type { Channel } from '@truckroll/service-kit';
+import type { OwnerProgress } from './feed-state.ts';
+
+/** A page ends early at this size of its records, in bytes. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export interface Page {
+  readonly changes: readonly RecordChange[];
+  readonly progress: Map<Owner, OwnerProgress>;
+  readonly more: boolean;
+  /** Microseconds. */
+  readonly asOf: number;
+}
+
+export type FeedClients = ReturnType<typeof feedClients>;
+
+export function feedClients(channels: Readonly<Record<Owner, Channel>>) {
+  const owners = [...new Set(changeKinds.map(({ owner }) => owner))];
+  return new Map(owners.map((owner) => [owner, channels[owner].client(ChangeServiceService)]));
+}
+
+/** The kinds by the service that owns them. */
+export function byOwner(kinds: ReadonlySet<string>): Map<Owner, string[]> {
+  const groups = new Map<Owner, string[]>();
+  for (const { kind, owner } of changeKinds) if (kinds.has(kind)) groups.set(owner, [...(groups.get(owner) ?? []), kind]);
+  return groups;
+}
+
+const atBeginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
+
+interface Reading {
+  readonly clients: FeedClients;
+  readonly principal: Principal;
+  readonly kinds: ReadonlySet<string>;
+  readonly progress: ReadonlyMap<Owner, OwnerProgress>;
+}
+
+/** Reads one owner after another until the page is full. */
+export async function readPage(reading: Reading, limit: number, skip: boolean): Promise<Page> {
+  const changes: RecordChange[] = [];
+  const progress = new Map(reading.progress);
+  const owners = [...byOwner(reading.kinds)];
+  let bytes = 0;
+  let more = false;
+  let asOf = Infinity;
+  while (owners.length > 0 && changes.length < limit && bytes < MOST_BYTES) {
+    const [owner, kinds] = owners.shift() as (typeof owners)[number];
+    const read = await readOwner(reading, owner, kinds, { limit: limit - changes.length, bytes: MOST_BYTES - bytes, skip });
+    changes.push(...read.changes);
+    bytes += read.changes.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
+    asOf = Math.min(asOf, read.as_of);
+    const before = progress.get(owner)?.positions ?? [];
+    progress.set(owner, { epoch: read.epoch, positions: new Map([...before, ...read.positions.map((position) => [position.kind, position] as const)]) });
+    if (read.more) {
+      more = true;
+      break;
+    }
+  }
+  // The page is full: the services that have not been read may have changes or not.
+  if (!more && owners.length > 0) {
+    const rest = await Promise.all(owners.map(([owner, kinds]) => readOwner(reading, owner, kinds, { limit: 1, bytes: 1, skip: false })));
+    more = rest.some((read) => read.more || read.changes.length > 0);
+    asOf = rest.reduce((least, { as_of }) => Math.min(least, as_of), asOf);
+  }
+  return { changes, progress, more, asOf };
+}
+
+async function readOwner(
+  { clients, principal: { company_id, time_zone }, progress }: Reading,
+  owner: Owner,
+  kinds: readonly string[],
+  { limit, bytes, skip }: { limit: number; bytes: number; skip: boolean },
+) {
+  const known = progress.get(owner);
+  const positions = kinds.map((kind) => known?.positions.get(kind) ?? atBeginning(kind));
+  return clients.get(owner)!.readChanges({ company_id, time_zone, positions, epoch: known?.epoch ?? null, limit, most_bytes: bytes, skip });
+}
+
+export interface Digest {
+  readonly kind: string;
+  readonly bucket: number;
+  readonly count: number;
+  readonly digest: number;
+  readonly changed_since: boolean;
+}
+
+export async function readDigest(reading: Reading, buckets: boolean): Promise<{ digests: Digest[]; asOf: number }> {
+  const { clients, principal, progress } = reading;
+  const answers = await Promise.all(
+    [...byOwner(reading.kinds)].map(([owner, kinds]) => {
+      const known = progress.get(owner);
+      const positions = kinds.map((kind) => known?.positions.get(kind) ?? atBeginning(kind));
+      return clients.get(owner)!.digestRecords({ company_id: principal.company_id, positions, epoch: known?.epoch ?? null, buckets });
+    }),
+  );
+  const digests: Digest[] = answers.flatMap((answer) => answer.digests);
+  if (!buckets) {
+    const found = new Set(digests.map(({ kind }) => kind));
+    for (const kind of reading.kinds) if (!found.has(kind)) digests.push({ kind, bucket: 0, count: 0, digest: 0, changed_since: false });
+  }
+  digests.sort((a, b) => (a.kind === b.kind ? a.bucket - b.bucket : a.kind < b.kind ? -1 : 1));
+  return { digests, asOf: Math.min(...answers.map(({ as_of }) => as_of)) };
+}
