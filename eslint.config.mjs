@@ -15,13 +15,14 @@ const DIRECTION = {
   'packages/redis': ['service-kit'],
   'packages/webhook-targets': [],
   'packages/outbox': ['contract', 'service-kit'],
-  'packages/record-store': ['contract', 'service-kit', 'outbox'],
+  'packages/record-store': ['change-feed', 'contract', 'service-kit', 'outbox'],
+  'packages/change-feed': ['contract', 'service-kit'],
   'packages/client': [],
   'tools/demo-company': ['contract'],
   'tools/local-stack': ['contract/components'],
   'tools/cli': ['contract', 'service-kit', 'outbox', 'client', 'demo-company', 'local-stack', '[a-z]+/(restored|schema)'],
   gateway: ['contract', 'redis', 'service-kit'],
-  services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
+  services: ['change-feed', 'contract', 'service-kit', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
 

@@ -151,6 +151,7 @@ create index ${table}_order on ${table} (company_id, created_at, id);
 create index ${table}_updated on ${table} (company_id, updated_at);
 create index ${table}_status on ${table} (company_id, status, created_at, id);
 select keep_projection('${table}');
+select keep_changes('${table}', '${path}');
 `;
 }
 

@@ -90,7 +90,11 @@ test('a copy that has read the feed from the beginning equals what the lists ret
   const copy = new Copy(company);
   // Job financials follow from other services' records.
   const jobs = (await listed('jobs')).length;
-  await until('the financials of every job', () => listed('job-financials'), (found) => found.length === jobs);
+  await until(
+    'the financials of every job',
+    () => listed('job-financials'),
+    (found) => found.length === jobs,
+  );
   const changes = await copy.catchUp();
   expect(changes.filter(({ change }) => change === 'DELETED')).toEqual([]);
   expect(new Set(changes.map(({ kind, id }) => `${kind}/${id}`)).size).toBe(changes.length);
@@ -105,7 +109,9 @@ test('a copy that has read the feed from the beginning equals what the lists ret
   for (const { kind, count, digest: sum, changedSince } of digest.body.data) {
     const own = [...copy.records].filter(([key]) => key.startsWith(`${kind}/`));
     const expected = own.reduce((total, [key, { version }]) => {
-      const hash = createHash('sha256').update(`${key.slice(kind.length + 1)}:${version}`).digest('hex');
+      const hash = createHash('sha256')
+        .update(`${key.slice(kind.length + 1)}:${version}`)
+        .digest('hex');
       return (total + BigInt(`0x${hash.slice(0, 13)}`)) % 2n ** 53n;
     }, 0n);
     expect([kind, count, sum, changedSince]).toEqual([kind, own.length, Number(expected), false]);
@@ -116,7 +122,14 @@ test('a poll that waits is answered with the next change', async () => {
   const copy = new Copy(company);
   await copy.read('&cursor=now');
   const waiting = copy.read('&wait=30&kinds=tags');
-  const tag = { id: '7c1f0b52-3f1e-4a2b-9c3d-5e6f7a8b9c0d', name: 'Watched', color: null, applies_to: ['JOB'], created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z' };
+  const tag = {
+    id: '7c1f0b52-3f1e-4a2b-9c3d-5e6f7a8b9c0d',
+    name: 'Watched',
+    color: null,
+    applies_to: ['JOB'],
+    created_at: '2026-03-01T15:00:00Z',
+    updated_at: '2026-03-01T15:00:00Z',
+  };
   await system.importRecords(company, 'tags', [tag]);
   const { data } = await waiting;
   expect(data.map(({ kind, id, change }) => [kind, id, change])).toEqual([['tags', tag.id, 'UPSERTED']]);

@@ -31,8 +31,6 @@ interface Scanned extends Place {
   readonly deleted: boolean;
 }
 
-const BEGINNING: Place = { version: 0, kind: '', id: NO_ID };
-
 /** Order by version, kind, id. Kinds and ids compare as bytes, as the index does. */
 function isAfter(a: Place, b: Place): boolean {
   if (a.version !== b.version) return a.version > b.version;
@@ -144,7 +142,14 @@ async function recordsOf(
       indexes.forEach((index, place) => {
         const read = records[place];
         const { version, changed_at } = found[index] as Scanned;
-        if (read !== undefined) changes[index] = { kind, id: read.id, version: shownVersion(version, epoch), changed_at, record: Buffer.from(read.record.buffer, read.record.byteOffset, read.record.length) };
+        if (read !== undefined)
+          changes[index] = {
+            kind,
+            id: read.id,
+            version: shownVersion(version, epoch),
+            changed_at,
+            record: Buffer.from(read.record.buffer, read.record.byteOffset, read.record.length),
+          };
       });
     }),
   );
@@ -152,7 +157,7 @@ async function recordsOf(
 }
 
 /** After a restore, records keep their places, and their versions are above all that were shown before it. */
-export function shownVersion(version: number, epoch: number): number {
+function shownVersion(version: number, epoch: number): number {
   return Math.max(version, epoch * VERSIONS_OF_EPOCH);
 }
 

@@ -1,5 +1,6 @@
 // The kinds of record in the change feed (decisions §14), by their public names.
-import { resources, type Owner } from './operation.ts';
+import type { Owner } from './components.ts';
+import { resources } from './operation.ts';
 import { shapeNamed, type Shape } from './shape.ts';
 
 export interface ChangeKind {

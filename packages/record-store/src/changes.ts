@@ -27,7 +27,11 @@ async function readEach(reader: RecordReader, { companyId, timeZone }: Company, 
 
 /** The codes that the feed knows by their hash. */
 async function codesOf({ table }: Table, { database }: ReaderOptions, hashes: readonly string[]): Promise<string[]> {
-  const { rows } = await database.query<{ id: string }>({ name: `codes_of_${table}`, text: `select id from ${table} where company_id = $1`, values: [EVERY_COMPANY] });
+  const { rows } = await database.query<{ id: string }>({
+    name: `codes_of_${table}`,
+    text: `select id from ${table} where company_id = $1`,
+    values: [EVERY_COMPANY],
+  });
   const byHash = new Map(rows.map(({ id }) => [createHash('md5').update(id).digest('hex'), id]));
   return hashes.map((hash) => byHash.get(hash.replaceAll('-', '')) ?? '');
 }

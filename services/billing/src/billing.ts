@@ -5,7 +5,16 @@ import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
-import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
+import {
+  NameCache,
+  Publication,
+  Reprojector,
+  nameSubscription,
+  projectionHandlers,
+  recordKinds,
+  recordProjection,
+  serveRecords,
+} from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';

@@ -6,7 +6,17 @@ import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/rec
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
-import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordKinds, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
+import {
+  NameCache,
+  Publication,
+  RecordReader,
+  Reprojector,
+  projectionHandlers,
+  recordKinds,
+  recordProjection,
+  serveRecords,
+  type Table,
+} from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
