@@ -58,6 +58,6 @@ test('fails on an answer that lacks its record or is cut short', () => {
   expect(() => write(operation('ListInvoices'), Buffer.of(8, 1))).toThrow(/something other/);
 });
 
-test('can write the response of every operation', () => {
-  for (const candidate of operations) expect(typeof compileEnvelope(candidate)).toBe('function');
+test('can write the response of every operation, except those of the change feed', () => {
+  for (const candidate of operations.filter(({ service }) => !service.endsWith('.ChangesService'))) expect(typeof compileEnvelope(candidate)).toBe('function');
 });

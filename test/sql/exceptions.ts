@@ -35,6 +35,11 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
   {
     reason: 'Notes how far a path was published over all companies: its company_id is a position, not an owner.',
     statements: {
+      'packages/change-feed/src/backfill.ts #some': ['change_backfills'],
+      'packages/change-feed/src/backfill.ts change_backfill_at': ['change_backfills'],
+      'packages/change-feed/src/backfill.ts change_backfill_behind': ['change_backfills'],
+      'packages/change-feed/src/backfill.ts change_backfill_proceeds': ['change_backfills'],
+      'packages/change-feed/src/backfill.ts next': ['unknown_table'],
       'packages/record-store/src/publication.ts #publish': ['publications'],
       'packages/record-store/src/publication.ts anything_to_publish': ['publications', 'unpublished'],
       'packages/record-store/src/publication.ts note_publications': ['publications'],

@@ -5,13 +5,16 @@ test('every rpc names its callers', () => {
   expect(rpcs.filter((rpc) => callersOf(rpc).size === 0)).toEqual([]);
 });
 
-test('the gateway may call every rpc with a public route, and without one only those for authentication, checks and batch reads', () => {
+test('the gateway may call every rpc with a public route, and without one only those for authentication, checks, batch reads and the change feed', () => {
   const routed = new Set(operations.map(({ rpc }) => rpc));
   const open = rpcs.filter((rpc) => callersOf(rpc).has('gateway'));
   expect(open.filter((rpc) => !routed.has(rpc)).sort()).toEqual([
     '/truckroll.integrations.v1.IdentityService/Authenticate',
     '/truckroll.integrations.v1.IdentityService/TouchKeys',
     '/truckroll.integrations.v1.WebhookService/CheckWebhookTarget',
+    '/truckroll.records.v1.ChangeService/DigestRecords',
+    '/truckroll.records.v1.ChangeService/FindChanged',
+    '/truckroll.records.v1.ChangeService/ReadChanges',
     '/truckroll.records.v1.RecordReadService/BatchGetRecords',
   ]);
   expect([...routed].filter((rpc) => !open.includes(rpc))).toEqual([]);
