@@ -49,8 +49,11 @@ test('a poll ends when its client leaves, and makes its slot free', async () => 
   const first = polls.hold(ACME, invoices, MINUTE_MS, client.signal);
   for (let i = 1; i < 20; i += 1) void polls.hold(ACME, invoices, MINUTE_MS, never());
   expect(polls.hold(ACME, invoices, MINUTE_MS, never())).toBeUndefined();
+  let ended = false;
+  void first?.then(() => (ended = true));
   client.abort();
-  await first;
+  await settled();
+  expect(ended).toBe(true);
   expect(polls.hold(ACME, invoices, MINUTE_MS, never())).toBeDefined();
   polls.release();
 });
@@ -71,9 +74,11 @@ test('does not hold a poll that has no time left', () => {
 
 test('a stop ends all polls and holds no more', async () => {
   const { polls } = held();
-  const waiting = [polls.hold(ACME, invoices, MINUTE_MS, never()), polls.hold(OTHER, invoices, MINUTE_MS, never())];
+  const ended: string[] = [];
+  for (const company of [ACME, OTHER]) void polls.hold(company, invoices, MINUTE_MS, never())?.then(() => ended.push(company));
   polls.release();
-  await Promise.all(waiting);
+  await settled();
+  expect(ended).toEqual([ACME, OTHER]);
   expect(polls.hold(ACME, invoices, MINUTE_MS, never())).toBeUndefined();
 });
 

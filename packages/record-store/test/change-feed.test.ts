@@ -1,0 +1,137 @@
+// Positions of changes as one service writes and reads them, on a database of its own.
+import { randomUUID } from 'node:crypto';
+import { changeFeed, changeMigrations, documentKind, type ChangeFeed } from '@truckroll/change-feed';
+import type { ChangePosition, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
+import { beginEpoch, outboxTables } from '@truckroll/outbox';
+import { Database, createMetrics, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+
+const table = (name: string): string => `create table ${name} (company_id uuid not null, id uuid not null, document bytea not null, derived bytea,
+  primary key (company_id, id)); select keep_changes('${name}', '${name}');`;
+const own = { name: 'own', migrations: [{ name: '0001_own', sql: table('cats') + table('dogs') }] };
+
+let fresh: TestDatabase;
+let database: Database;
+let feed: ChangeFeed;
+let company: string;
+
+beforeAll(async () => {
+  fresh = await freshDatabase({});
+  await migrate({ url: fresh.url, schema: 'pets', sets: [outboxTables, changeMigrations, own] });
+  database = new Database({ url: fresh.url, schema: 'pets', maxConnections: 6 });
+  const kinds = ['cats', 'dogs'].map((name) => documentKind(database, name, name));
+  feed = changeFeed({ database, kinds, log: silentLog, metrics: createMetrics('test') });
+  for (const part of feed.parts) await part.start();
+});
+afterAll(async () => {
+  for (const part of feed.parts) await part.stop();
+  await database.close();
+  await fresh.drop();
+});
+beforeEach(() => {
+  company = randomUUID();
+});
+
+async function put(db: Queryable, kind: string, id: string, document = 'one'): Promise<void> {
+  await db.query({
+    text: `insert into ${kind} (company_id, id, document) values ($1, $2, $3)
+      on conflict (company_id, id) do update set document = excluded.document`,
+    values: [company, id, Buffer.from(document)],
+  });
+}
+const remove = (kind: string, id: string) => database.query({ text: `delete from ${kind} where company_id = $1 and id = $2`, values: [company, id] });
+
+const beginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
+
+/** The feed's handlers use nothing of a call but its request. */
+function read(positions: ChangePosition[], { limit = 100, bytes = 1_000_000, epoch = null as number | null } = {}): Promise<ReadChangesResponse> {
+  const handler = feed.handlers.readChanges as (request: unknown) => Promise<ReadChangesResponse>;
+  return handler({ company_id: company, time_zone: 'UTC', positions, epoch, limit, most_bytes: bytes, skip: false });
+}
+const ids = ({ changes }: ReadChangesResponse): string[] => changes.map(({ id }) => id);
+
+test('a transaction that commits late is read once, and nothing above it before', async () => {
+  const [late, early] = [randomUUID(), randomUUID()];
+  const before = await read([beginning('cats')]);
+  let meanwhile: ReadChangesResponse | undefined;
+  await database.transaction(async (tx) => {
+    await put(tx, 'cats', late);
+    await put(database, 'cats', early);
+    meanwhile = await read(before.positions);
+  });
+  expect(ids(meanwhile as ReadChangesResponse)).toEqual([]);
+  const after = await read((meanwhile as ReadChangesResponse).positions);
+  expect(ids(after)).toEqual([late, early]);
+  expect(ids(await read(after.positions))).toEqual([]);
+});
+
+test('changes of one transaction come next to each other, whatever the limit', async () => {
+  const [cat, dog, other] = [randomUUID(), randomUUID(), randomUUID()];
+  await put(database, 'cats', other);
+  await database.transaction(async (tx) => {
+    await put(tx, 'dogs', dog);
+    await put(tx, 'cats', cat);
+  });
+  await put(database, 'cats', other, 'two');
+  const seen: string[] = [];
+  let page = await read([beginning('cats'), beginning('dogs')], { limit: 1 });
+  for (; page.more; page = await read(page.positions, { limit: 1 })) {
+    expect(page.changes).toHaveLength(1);
+    seen.push(...ids(page));
+  }
+  expect(seen).toEqual([cat, dog, other]);
+});
+
+test('an identical record is not a change; a changed derived field is', async () => {
+  const cat = randomUUID();
+  await put(database, 'cats', cat);
+  const first = await read([beginning('cats')]);
+  await put(database, 'cats', cat);
+  const second = await read(first.positions);
+  expect(ids(second)).toEqual([]);
+  await database.query({ text: `update cats set derived = 'x' where company_id = $1`, values: [company] });
+  expect(ids(await read(second.positions))).toEqual([cat]);
+});
+
+test('a removed record is a tombstone, which a first read leaves out', async () => {
+  const cat = randomUUID();
+  await put(database, 'cats', cat);
+  const first = await read([beginning('cats')]);
+  await remove('cats', cat);
+  const { changes } = await read(first.positions);
+  expect(changes.map(({ id, record }) => [id, record ?? null])).toEqual([[cat, null]]);
+  expect(ids(await read([beginning('cats')]))).toEqual([]);
+});
+
+test('a kind added later starts from its beginning, and the others go on where they were', async () => {
+  const [cat, dog] = [randomUUID(), randomUUID()];
+  await put(database, 'dogs', dog);
+  await put(database, 'cats', cat);
+  const cats = await read([beginning('cats')]);
+  expect(ids(cats)).toEqual([cat]);
+  const both = await read([...cats.positions, beginning('dogs')]);
+  expect(ids(both)).toEqual([dog]);
+  expect(ids(await read(both.positions))).toEqual([]);
+});
+
+test('a page ends before the record that would exceed its bytes, but has at least one', async () => {
+  for (let i = 0; i < 3; i += 1) await put(database, 'cats', randomUUID(), 'x'.repeat(10));
+  const sizes: number[] = [];
+  let page = await read([beginning('cats')], { bytes: 25 });
+  sizes.push(page.changes.length);
+  while (page.more) sizes.push((page = await read(page.positions, { bytes: 25 })).changes.length);
+  expect(sizes).toEqual([2, 1]);
+  expect((await read([beginning('cats')], { bytes: 1 })).changes).toHaveLength(1);
+});
+
+// Last, because the epoch stays.
+test('a restore refuses older cursors, and raises every version', async () => {
+  const cat = randomUUID();
+  await put(database, 'cats', cat);
+  const before = await read([beginning('cats')]);
+  await beginEpoch(database, before.epoch + 1);
+  await expect(read(before.positions, { epoch: before.epoch })).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
+  const after = await read([beginning('cats')]);
+  expect(ids(after)).toEqual([cat]);
+  expect(after.changes[0]?.version).toBeGreaterThan(before.changes[0]?.version as number);
+});
