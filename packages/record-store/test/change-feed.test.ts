@@ -1,7 +1,7 @@
 // Positions of changes as one service writes and reads them, on a database of its own.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind, type ChangeFeed } from '@truckroll/change-feed';
-import type { ChangePosition, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
+import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
 import { Database, createMetrics, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
@@ -122,6 +122,73 @@ test('a page ends before the record that would exceed its bytes, but has at leas
   while (page.more) sizes.push((page = await read(page.positions, { bytes: 25 })).changes.length);
   expect(sizes).toEqual([2, 1]);
   expect((await read([beginning('cats')], { bytes: 1 })).changes).toHaveLength(1);
+});
+
+test('a page has at most so many changes when changes of other kinds lie between', async () => {
+  for (let i = 0; i < 3; i += 1) await put(database, 'dogs', randomUUID());
+  for (let i = 0; i < 3; i += 1) await put(database, 'cats', randomUUID());
+  const page = await read([beginning('cats')], { limit: 2 });
+  expect([page.changes.length, page.more]).toEqual([2, true]);
+  const rest = await read(page.positions, { limit: 2 });
+  expect([rest.changes.length, rest.more]).toEqual([1, false]);
+});
+
+test('a digest counts and sums the live records of a bucket, and says what changed after a position', async () => {
+  const [one, two, gone] = ['01', 'fe', 'fe'].map((byte) => `${byte}${randomUUID().slice(2)}`) as [string, string, string];
+  for (const id of [one, two, gone]) await put(database, 'cats', id);
+  await remove('cats', gone);
+  const first = await read([beginning('cats')]);
+  await put(database, 'cats', two, 'two');
+  const now = await read([beginning('cats')]);
+  const handler = feed.handlers.digestRecords as (request: unknown) => Promise<DigestRecordsResponse>;
+  const { digests } = await handler({ company_id: company, positions: first.positions, epoch: null, buckets: true });
+  const expected = (id: string): number => {
+    const { version } = now.changes.find((change) => change.id === id)!;
+    return Number(`0x${createHash('sha256').update(`${id}:${version}`).digest('hex').slice(0, 13)}`);
+  };
+  expect(digests).toEqual([
+    { kind: 'cats', bucket: 0x01, count: 1, digest: expected(one), changed_since: false },
+    { kind: 'cats', bucket: 0xfe, count: 1, digest: expected(two), changed_since: true },
+  ]);
+});
+
+test('a company whose records still lack positions gets 503, and one that is complete does not', async () => {
+  const [complete, behind] = ['00000000-0000-4000-8000-000000000001', 'ffffffff-ffff-4fff-bfff-ffffffffffff'] as const;
+  const cat = randomUUID();
+  const old = await freshDatabase({});
+  // Records that were stored before the table was in the feed. Two batches do not hold them.
+  const earlier = `create table cats (company_id uuid not null, id uuid not null, document bytea not null, derived bytea, primary key (company_id, id));
+    insert into cats values ('${complete}', '${cat}', 'one');
+    insert into cats select '${behind}', gen_random_uuid(), 'one' from generate_series(1, 2500);
+    select keep_changes('cats', 'cats')`;
+  await migrate({ url: old.url, schema: 'pets', sets: [outboxTables, changeMigrations, { name: 'own', migrations: [{ name: '0001_own', sql: earlier }] }] });
+  const db = new Database({ url: old.url, schema: 'pets', maxConnections: 4 });
+  const kinds = [documentKind(db, 'cats', 'cats')];
+  const start = (): ChangeFeed => changeFeed({ database: db, kinds, log: silentLog, metrics: createMetrics('test') });
+  const asks = (of: ChangeFeed, companyId: string) =>
+    (of.handlers.readChanges as (request: unknown) => Promise<ReadChangesResponse>)({
+      company_id: companyId,
+      time_zone: 'UTC',
+      positions: [beginning('cats')],
+      epoch: null,
+      limit: 3000,
+      most_bytes: 1_000_000,
+      skip: false,
+    });
+  const first = start();
+  await expect(asks(first, complete)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 5 });
+  const [, backfill] = first.parts;
+  // A start does one batch, and the loop a second one before it stops.
+  await backfill!.start();
+  await backfill!.stop();
+  expect(ids(await asks(first, complete))).toEqual([cat]);
+  await expect(asks(first, behind)).rejects.toMatchObject({ status: 503 });
+  const second = start();
+  await second.parts[1]!.start();
+  expect((await asks(second, behind)).changes).toHaveLength(2500);
+  await second.parts[1]!.stop();
+  await db.close();
+  await old.drop();
 });
 
 // Last, because the epoch stays.
