@@ -1,6 +1,6 @@
-// Positions of changes as one service writes and reads them, on a database of its own.
+// How one service writes and reads the positions of changes, in an empty database.
 import { createHash, randomUUID } from 'node:crypto';
-import { changeFeed, changeMigrations, documentKind, type ChangeFeed } from '@truckroll/change-feed';
+import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
 import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
 import { Database, createMetrics, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
@@ -9,6 +9,8 @@ import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 const table = (name: string): string => `create table ${name} (company_id uuid not null, id uuid not null, document bytea not null, derived bytea,
   primary key (company_id, id)); select keep_changes('${name}', '${name}');`;
 const own = { name: 'own', migrations: [{ name: '0001_own', sql: table('cats') + table('dogs') }] };
+
+type ChangeFeed = ReturnType<typeof changeFeed>;
 
 let fresh: TestDatabase;
 let database: Database;
@@ -124,7 +126,7 @@ test('a page ends before the record that would exceed its bytes, but has at leas
   expect((await read([beginning('cats')], { bytes: 1 })).changes).toHaveLength(1);
 });
 
-test('a page has at most so many changes when changes of other kinds lie between', async () => {
+test('a page keeps to its limit when changes of other kinds lie between', async () => {
   for (let i = 0; i < 3; i += 1) await put(database, 'dogs', randomUUID());
   for (let i = 0; i < 3; i += 1) await put(database, 'cats', randomUUID());
   const page = await read([beginning('cats')], { limit: 2 });
