@@ -45,8 +45,24 @@ const remove = (kind: string, id: string) => database.query({ text: `delete from
 
 const beginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
 
+/** Waits for every transaction so far. Tests in other databases of the cluster hold the feed back too, because they share transaction ids. */
+async function transactionsEnded(): Promise<void> {
+  const { rows } = await database.query<{ next: string }>({ text: 'select pg_snapshot_xmax(pg_current_snapshot())::text as next' });
+  for (let ended = false; !ended; ) {
+    const found = await database.query<{ ended: boolean }>({
+      text: 'select pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8 as ended',
+      values: [rows[0]?.next],
+    });
+    ended = found.rows[0]?.ended === true;
+  }
+}
+
 /** The feed's handlers use nothing of a call but its request. */
-function read(positions: ChangePosition[], { limit = 100, bytes = 1_000_000, epoch = null as number | null } = {}): Promise<ReadChangesResponse> {
+async function read(
+  positions: ChangePosition[],
+  { limit = 100, bytes = 1_000_000, epoch = null as number | null, waits = true } = {},
+): Promise<ReadChangesResponse> {
+  if (waits) await transactionsEnded();
   const handler = feed.handlers.readChanges as (request: unknown) => Promise<ReadChangesResponse>;
   return handler({ company_id: company, time_zone: 'UTC', positions, epoch, limit, most_bytes: bytes, skip: false });
 }
@@ -59,7 +75,7 @@ test('a transaction that commits late is read once, and nothing above it before'
   await database.transaction(async (tx) => {
     await put(tx, 'cats', late);
     await put(database, 'cats', early);
-    meanwhile = await read(before.positions);
+    meanwhile = await read(before.positions, { waits: false });
   });
   expect(ids(meanwhile as ReadChangesResponse)).toEqual([]);
   const after = await read((meanwhile as ReadChangesResponse).positions);
@@ -183,10 +199,12 @@ test('a company whose records still lack positions gets 503, and one that is com
   // A start does one batch, and the loop a second one before it stops.
   await backfill!.start();
   await backfill!.stop();
+  await transactionsEnded();
   expect(ids(await asks(first, complete))).toEqual([cat]);
   await expect(asks(first, behind)).rejects.toMatchObject({ status: 503 });
   const second = start();
   await second.parts[1]!.start();
+  await transactionsEnded();
   expect((await asks(second, behind)).changes).toHaveLength(2500);
   await second.parts[1]!.stop();
   await db.close();
