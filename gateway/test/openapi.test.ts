@@ -35,6 +35,7 @@ describe('the description', () => {
       expect(Object.keys(described.responses)[0]).toMatch(/^20\d$/);
       expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['400', '401', '429', '500', '503']));
       expect(Object.keys(described.responses).includes('404')).toBe(route.includes('{') || verb !== 'GET');
+      expect(Object.keys(described.responses).includes('410')).toBe(route.startsWith('/api/v1/integrations/changes'));
     }
   });
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
 import type { AwaitedChange } from '@truckroll/contract/gen/records/v1/changes';
 
-/** Held polls of one company; further polls do not wait (decisions §14, rule 8). */
+/** Held polls of one company in this gateway; further polls do not wait (decisions §14, rule 8). */
 const MOST_OF_COMPANY = 20;
 /** Pause after a failed call, in ms. */
 const AGAIN_MS = 1000;

@@ -74,9 +74,9 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
   }
   const webhooks = describeWebhooks(publicEvents, components);
   tags.set(WEBHOOKS_TAG.name, WEBHOOKS_TAG.description);
-  // Without writes nothing can conflict.
-  const changes = operations.some(({ verb }) => verb !== 'GET');
-  const responses = Object.fromEntries(Object.entries(responseComponents).filter(([name]) => changes || name !== 'Conflict'));
+  // Without writes nothing can conflict, and only cursors of the change feed need a resync.
+  const unused = [...(operations.some(({ verb }) => verb !== 'GET') ? [] : ['Conflict']), ...(operations.some(isOfFeed) ? [] : ['ResyncRequired'])];
+  const responses = Object.fromEntries(Object.entries(responseComponents).filter(([name]) => !unused.includes(name)));
   return {
     openapi: '3.1.0',
     info: {
@@ -143,9 +143,14 @@ function describeOperation(operation: Operation, tag: string, components: Compon
           ...(operation.kind === 'report' ? { 'text/csv': describeCsv(operation) } : {}),
         },
       },
-      ...errorResponses({ named: inputs.path.length > 0, changes }),
+      ...errorResponses({ named: inputs.path.length > 0, changes, resyncs: isOfFeed(operation) }),
     },
   };
+}
+
+/** Whether the operation belongs to the change feed, whose cursors end with a restore. */
+function isOfFeed({ rpc }: Operation): boolean {
+  return rpc.startsWith('/truckroll.integrations.v1.ChangesService/');
 }
 
 function headersOf(operation: Operation, inputs: Inputs): Schema {

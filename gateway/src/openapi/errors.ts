@@ -115,6 +115,7 @@ export const responseComponents: Readonly<Record<string, Schema>> = {
     ...limitHeaders,
     'Retry-After': ref('Retry-After'),
   }),
+  ResyncRequired: answer('`RESYNC_REQUIRED`: the database was restored after this cursor was given. Start again without a cursor.', limitHeaders),
   RateLimited: answer('`RATE_LIMITED`: more requests in a minute, or at once, than the limits allow.', { ...limitHeaders, 'Retry-After': ref('Retry-After') }),
   InternalError: answer('`INTERNAL_ERROR`: a defect on our side.', limitHeaders),
   Unavailable: answer('`INTERNAL_ERROR`: something we depend on does not answer at the moment.', { ...commonHeaders, 'Retry-After': ref('Retry-After') }),
@@ -124,12 +125,13 @@ function answer(description: string, headers: Schema): Schema {
   return { description, headers, content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } } };
 }
 
-export function errorResponses(options: { named: boolean; changes: boolean }): Record<string, Schema> {
+export function errorResponses(options: { named: boolean; changes: boolean; resyncs: boolean }): Record<string, Schema> {
   const names = {
     400: 'InvalidRequest',
     401: 'Unauthenticated',
     ...(options.named || options.changes ? { 404: 'NotFound' } : {}),
     ...(options.changes ? { 409: 'Conflict' } : {}),
+    ...(options.resyncs ? { 410: 'ResyncRequired' } : {}),
     429: 'RateLimited',
     500: 'InternalError',
     503: 'Unavailable',
