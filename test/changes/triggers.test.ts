@@ -16,7 +16,7 @@ afterAll(() => owners.stop());
 
 const NOTING = ['note_deleted', 'note_inserted', 'note_updated'];
 /** Records whose id is a code are few and never removed. */
-const NOTING_CODES = ['note_changed'];
+const NOTING_CODES = ['note_inserted', 'note_updated'];
 
 const tables = recordOwners.flatMap((owner) => tablesOf[owner].map((table) => [table.path, owner, table] as const));
 

@@ -226,7 +226,7 @@ test('the running system exposes everything that dashboards and alert rules use'
   const series = await scraped();
   // Metrics of a process rather than a component are missing in a test's system: metrics.test.ts and `npm start -- --observe` cover them.
   const rare =
-    /^(build_info|nodejs_|process_|gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
+    /^(build_info|nodejs_|process_|gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies|change_feed_held_back)/;
   for (const { where, expr } of expressions) {
     const { metrics, labels } = namesIn(expr);
     const own = metrics.filter((name) => !name.startsWith('slo:'));

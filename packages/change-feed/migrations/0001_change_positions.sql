@@ -80,7 +80,9 @@ declare
 begin
   insert into change_backfills (kind) values (kind);
   if codes then
-    execute format('create trigger note_changed after insert or update on %s for each row execute function note_changed_code(%L)', relation, kind);
+    execute format('create trigger note_inserted after insert on %s for each row execute function note_changed_code(%L)', relation, kind);
+    execute format('create trigger note_updated after update on %s for each row when (%s) execute function note_changed_code(%L)', relation,
+      'new.document <> old.document' || case when derives then ' or new.derived is distinct from old.derived' else '' end, kind);
     return;
   end if;
   execute format('create trigger note_inserted after insert on %s referencing new table as fresh

@@ -13,6 +13,17 @@ export interface Moment {
   readonly asOf: number;
 }
 
+/** The oldest transaction that has written. `state` and `seconds` are null if the service's role may not see them. */
+interface Holder {
+  readonly pid: number | null;
+  /** Name of a prepared transaction. */
+  readonly gid: string | null;
+  readonly database: string;
+  readonly application: string;
+  readonly state: string | null;
+  readonly seconds: number | null;
+}
+
 interface Sample {
   /** The first transaction id that had not been assigned. */
   readonly next: number;
@@ -20,6 +31,8 @@ interface Sample {
 }
 
 const EVERY_MS = 1000;
+/** Minimum interval between samples in microseconds, so that those of a long transaction need little memory. */
+const SAMPLED_EVERY = 100_000;
 /** Age of the readable moment in seconds above which the log names the transaction that holds it back. */
 const LATE_SECONDS = 5;
 
@@ -39,9 +52,7 @@ export class ChangeClock implements BackgroundPart {
   constructor(database: Database, log: Logger, metrics: Metrics) {
     this.#database = database;
     this.#log = log;
-    metrics.observedGauge('change_feed_delay_seconds', 'Time since the moment up to which the change feed is complete', () =>
-      this.#asOf === 0 ? 0 : Math.max(0, Date.now() / 1000 - this.#asOf / 1e6),
-    );
+    metrics.observedGauge('change_feed_delay_seconds', 'Time since the moment up to which the change feed is complete', () => this.#behindSeconds());
     this.#holders = metrics.counter('change_feed_held_back_total', 'Seconds in which a transaction held back the change feed, by its application', [
       'application',
     ]);
@@ -63,7 +74,9 @@ export class ChangeClock implements BackgroundPart {
         from pg_current_snapshot() s`,
     });
     const { oldest, next, epoch, at } = rows[0] as (typeof rows)[number];
-    this.#samples.push({ next, at });
+    // Nothing is open: no earlier sample is needed.
+    if (next <= oldest) this.#samples = [{ next, at }];
+    else if (at - (this.#samples.at(-1)?.at ?? 0) >= SAMPLED_EVERY) this.#samples.push({ next, at });
     const readable = this.#samples.findLastIndex((sample) => sample.next <= oldest);
     if (readable >= 0) {
       this.#asOf = Math.max(this.#asOf, (this.#samples[readable] as Sample).at);
@@ -74,18 +87,28 @@ export class ChangeClock implements BackgroundPart {
 
   async #tick(): Promise<void> {
     try {
-      const { asOf } = await this.now();
+      await this.now();
       this.#failures = 0;
-      if (Date.now() / 1000 - Math.max(this.#startedAt, asOf) / 1e6 > LATE_SECONDS) await this.#nameHolder();
+      if (this.#behindSeconds() > LATE_SECONDS) await this.#nameHolder();
     } catch (error) {
       logOutage(this.#log, 'the change feed cannot read the state of transactions', (this.#failures += 1), error);
     }
   }
 
+  #behindSeconds(): number {
+    return Math.max(0, Date.now() / 1000 - Math.max(this.#startedAt, this.#asOf) / 1e6);
+  }
+
+  /** Transaction ids belong to the server, so the holder may be in any of its databases. */
   async #nameHolder(): Promise<void> {
-    const { rows } = await this.#database.query<{ pid: number; application: string; state: string; seconds: number }>({
-      text: `select pid, application_name as application, state, extract(epoch from now() - xact_start)::int as seconds from pg_stat_activity
-        where backend_xid is not null and pid <> pg_backend_pid() order by age(backend_xid) desc limit 1`,
+    const { rows } = await this.#database.query<Holder>({
+      text: `select pid, gid, database, application, state, seconds from (
+          select pid, null as gid, datname as database, application_name as application, state,
+            extract(epoch from now() - xact_start)::int as seconds, backend_xid as id
+          from pg_stat_activity where backend_xid is not null and pid <> pg_backend_pid()
+          union all
+          select null, gid, database, 'prepared transaction', null, extract(epoch from now() - prepared)::int, transaction from pg_prepared_xacts
+        ) open order by age(id) desc limit 1`,
     });
     const [holder] = rows;
     if (holder === undefined) return;

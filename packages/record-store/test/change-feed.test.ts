@@ -3,12 +3,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
 import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
-import { Database, createMetrics, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
+import { Database, createMetrics, createSession, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 
 const table = (name: string): string => `create table ${name} (company_id uuid not null, id uuid not null, document bytea not null, derived bytea,
   primary key (company_id, id)); select keep_changes('${name}', '${name}');`;
-const own = { name: 'own', migrations: [{ name: '0001_own', sql: table('cats') + table('dogs') }] };
+/** Records whose id is a code. */
+const codes = `create table breeds (company_id uuid not null, id text not null, document bytea not null, primary key (company_id, id));
+  select keep_changes('breeds', 'breeds');`;
+const own = { name: 'own', migrations: [{ name: '0001_own', sql: table('cats') + table('dogs') + codes }] };
 
 type ChangeFeed = ReturnType<typeof changeFeed>;
 
@@ -111,6 +114,35 @@ test('an identical record is not a change; a changed derived field is', async ()
   expect(ids(await read(second.positions))).toEqual([cat]);
 });
 
+test('an identical record whose id is a code is not a change, and a different one is', async () => {
+  const version = async (): Promise<number | undefined> => {
+    const { rows } = await database.query<{ version: number }>({
+      text: `select version from change_positions where company_id = $1 and kind = 'breeds' and id = md5('PUG')::uuid`,
+      values: [company],
+    });
+    return rows[0]?.version;
+  };
+  await put(database, 'breeds', 'PUG');
+  const first = await version();
+  expect(first).toBeGreaterThan(0);
+  await put(database, 'breeds', 'PUG');
+  expect(await version()).toBe(first);
+  await put(database, 'breeds', 'PUG', 'two');
+  expect(await version()).toBeGreaterThan(first as number);
+});
+
+test('a record that is removed before it had a position leaves a tombstone', async () => {
+  const before = await read([beginning('cats')]);
+  const cat = randomUUID();
+  await database.transaction(async (tx) => {
+    await put(tx, 'cats', cat);
+    await tx.query({ text: 'delete from change_positions where company_id = $1', values: [company] });
+  });
+  await remove('cats', cat);
+  const { changes } = await read(before.positions);
+  expect(changes.map(({ id, record }) => [id, record ?? null])).toEqual([[cat, null]]);
+});
+
 test('a removed record is a tombstone, which a first read leaves out', async () => {
   const cat = randomUUID();
   await put(database, 'cats', cat);
@@ -210,6 +242,28 @@ test('a company whose records still lack positions gets 503, and one that is com
   await db.close();
   await old.drop();
 });
+
+test('a transaction that stays open in another database holds the feed back, and the log and a metric name it', async () => {
+  const elsewhere = await freshDatabase({});
+  let warn: (line: Record<string, unknown>) => void = () => undefined;
+  // Transactions of other tests may be older, until they end.
+  const named = new Promise((resolve) => (warn = (line) => void (line['application'] === 'forgotten' && resolve(line))));
+  const log = { ...silentLog, warn } as typeof silentLog;
+  const metrics = createMetrics('test');
+  const { parts } = changeFeed({ database, kinds: [], log, metrics });
+  const session = await createSession({ url: elsewhere.url, applicationName: 'forgotten' });
+  try {
+    await session.query({ text: 'begin' });
+    await session.query({ text: 'select pg_current_xact_id()' });
+    for (const part of parts) await part.start();
+    expect(await named).toMatchObject({ gid: null, database: new URL(elsewhere.url).pathname.slice(1), state: 'idle in transaction' });
+    expect((await metrics.render()).body).toMatch(/^change_feed_held_back_total\{application="forgotten",component="test"\} [1-9]/m);
+  } finally {
+    await session.close();
+    for (const part of parts) await part.stop();
+    await elsewhere.drop();
+  }
+}, 30_000);
 
 // Last, because the epoch stays.
 test('a restore refuses older cursors, and raises every version', async () => {
