@@ -22,7 +22,7 @@ function limitsWith(answers?: number[][]) {
   const client = { evalSha: async () => answers![asked.times++] };
   const run = (_: string, work: (given: unknown) => unknown) => (answers === undefined ? Promise.reject(new Error('away')) : work(client));
   const redis = { run } as unknown as RedisLink;
-  const limits = createLimits({ redis, perMinute: { reads: 5, reports: 5, writes: 5 }, metrics: createMetrics('test') });
+  const limits = createLimits({ redis, perMinute: { reads: 5, reports: 5, writes: 5, changes: 5, digests: 5 }, metrics: createMetrics('test') });
   const consume = async () => await limits.consume(caller, 'reads');
   return { asked, consume };
 }

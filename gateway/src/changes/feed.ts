@@ -100,7 +100,10 @@ export async function readDigest(reading: Reading, buckets: boolean): Promise<{ 
   const digests: Digest[] = answers.flatMap((answer) => answer.digests);
   if (!buckets) {
     const found = new Set(digests.map(({ kind }) => kind));
-    for (const kind of reading.kinds) if (!found.has(kind)) digests.push({ kind, bucket: 0, count: 0, digest: 0, changed_since: false });
+    for (const { kind, owner } of changeKinds) {
+      if (!reading.kinds.has(kind) || found.has(kind)) continue;
+      digests.push({ kind, bucket: 0, count: 0, digest: 0, changed_since: progress.get(owner)?.positions.has(kind) !== true });
+    }
   }
   digests.sort((a, b) => (a.kind === b.kind ? a.bucket - b.bucket : a.kind < b.kind ? -1 : 1));
   return { digests, asOf: Math.min(...answers.map(({ as_of }) => as_of)) };

@@ -77,19 +77,19 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
     const limit = values.get('limit') as number;
     const until = performance.now() + (values.get('wait') as number) * 1000;
     const principal = exchange.principal!;
+    const gone = new AbortController();
+    exchange.res.once('close', () => gone.abort());
     const again = async (from: typeof progress, skip: boolean): Promise<Held | void> => {
       const page = await readPage({ clients, principal, kinds, progress: from }, limit, skip);
+      // A client that left while the read ran gets no answer, and its poll holds no slot.
+      if (gone.signal.aborted) return;
       if (page.changes.length === 0 && !page.more) {
         const awaited = [...byOwner(kinds)].map(([owner, own]) => {
           const positions = page.progress.get(owner)!.positions;
           return { owner, kinds: own, version: Math.min(...own.map((kind) => positions.get(kind)!.version)) };
         });
-        const gone = new AbortController();
-        const leave = (): void => gone.abort();
-        exchange.res.once('close', leave);
         const held = context.polls.hold(principal.company_id, awaited, until - performance.now(), gone.signal);
-        if (held !== undefined) return { over: held.finally(() => exchange.res.off('close', leave)), again: () => again(page.progress, false) };
-        exchange.res.off('close', leave);
+        if (held !== undefined) return { over: held, again: () => again(page.progress, false) };
       }
       return answer(context, exchange, fixed, page);
     };
