@@ -17,14 +17,14 @@ import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/w
 import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { parseRedisUrl } from '@truckroll/redis';
-import { KeyRing, migrationsIn, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
+import { KeyRing, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
 import { createClient } from '@redis/client';
 import { createIntegrations } from '../src/integrations.ts';
+import { schema } from '../src/schema.ts';
 
 export async function startHarness(mail: MailConfig = {}) {
-  const schemas = { integrations: [migrationsIn('integrations', new URL('../migrations/', import.meta.url))] };
-  const database = await freshDatabase(schemas);
+  const database = await freshDatabase({ [schema.schema]: schema.migrations });
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { forgetEnded, giveUp, hasWork } from '@truckroll/mail';
-import { outboxTables } from '@truckroll/outbox';
-import { recordStoreMigrations } from '@truckroll/record-store';
-import { migrationsIn } from '@truckroll/service-kit';
 import { freshDatabase, pinClock, type PinnedClock, type TestDatabase } from '@truckroll/testing';
 import { answered, answering, purgeKeys } from '../src/assignments/idempotency.ts';
 import { postpone, take } from '../src/notifications/store.ts';
+import { schema } from '../src/schema.ts';
 
 const SECOND = 1_000_000;
 const DAY = 86_400 * SECOND;
@@ -16,7 +14,7 @@ const T = now();
 let server: TestDatabase;
 let clock: PinnedClock;
 beforeAll(async () => {
-  server = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, migrationsIn('scheduling', new URL('../migrations/', import.meta.url))] });
+  server = await freshDatabase({ [schema.schema]: schema.migrations });
   clock = await pinClock(server.url, 'scheduling');
 }, 60_000);
 afterAll(async () => {

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
 import { ImportServiceService, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
-import { outboxTables } from '@truckroll/outbox';
-import { recordStoreMigrations } from '@truckroll/record-store';
-import { Database, migrationsIn, openChannel, testCallers, testConfig } from '@truckroll/service-kit';
+import { Database, openChannel, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
 import type { SchedulingConfig } from '../src/config.ts';
 import { createScheduling } from '../src/scheduling.ts';
+import { schema } from '../src/schema.ts';
 
 export type Json = Record<string, any>;
 const TIME_ZONE = 'America/Chicago';
@@ -24,8 +23,7 @@ export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void
 
 /** Without providers, notifications fail. */
 export async function startHarness(config: Partial<SchedulingConfig> = {}) {
-  const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
-  const fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
+  const fresh = await freshDatabase({ [schema.schema]: schema.migrations });
   // No broker listens there: events stay in the outbox, where tests read them.
   const kafkaBrokers = ['127.0.0.1:1'];
   const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;

@@ -5,15 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { outboxTables } from '@truckroll/outbox';
-import { recordStoreMigrations } from '@truckroll/record-store';
-import { Database, acceptanceOf, migrationsIn, testCallers, testConfig } from '@truckroll/service-kit';
+import { Database, acceptanceOf, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, startMailServer, type MailServer, type TestDatabase } from '@truckroll/testing';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { encodeFragment } from '@truckroll/contract';
 import { createScheduling } from '../src/scheduling.ts';
+import { schema } from '../src/schema.ts';
 
 const companyId = randomUUID();
 const address = 'marcus@customer.example';
@@ -23,8 +22,7 @@ let mail: MailServer;
 let child: ChildProcess | undefined;
 
 beforeAll(async () => {
-  const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
-  fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
+  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
   database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
   mail = await startMailServer();
 }, 60_000);
