@@ -20,7 +20,7 @@ import { bodyShape } from '../routes/request.ts';
 import { errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
-import { Components, type Schema } from './schemas.ts';
+import { Components, spelled, type Schema } from './schemas.ts';
 import { WEBHOOKS_TAG, describeWebhooks } from './webhooks.ts';
 
 export interface OpenApiDocument extends Schema {
@@ -178,7 +178,7 @@ function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle
   const properties: Record<string, Schema> = {};
   for (const field of response.fields) {
     if (field.name === 'next') properties.pagination = { $ref: `#/components/schemas/${camelCase ? 'CamelCasePagination' : 'Pagination'}` };
-    else if (field.name !== 'time_zone') properties[field.name] = components.field(field, keys);
+    else if (field.name !== 'time_zone') properties[spelled(field.name, keys)] = components.field(field, keys);
   }
   if (!camelCase) properties.meta = { $ref: '#/components/schemas/Meta' };
   components.schemas[`${name}Result`] = { type: 'object', description: publicText(response.doc), required: Object.keys(properties), properties };

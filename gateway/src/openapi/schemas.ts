@@ -122,16 +122,20 @@ export class Components {
   }
 
   #objectSchema(shape: Shape, keys: KeyStyle, use: Use): Schema {
-    const spelled = (field: Field): string => (keys === 'camel' ? camelCase(field.name) : field.name);
+    const spelledOf = ({ name }: Field): string => spelled(name, keys);
     return {
       type: 'object',
       ...(shape.doc === '' ? {} : { description: publicText(shape.doc) }),
-      required: shape.fields.filter((field) => use === 'answer' || !(field.nullable || field.dispensable)).map(spelled),
-      properties: Object.fromEntries(shape.fields.map((field) => [spelled(field), this.field(field, keys, use)])),
+      required: shape.fields.filter((field) => use === 'answer' || !(field.nullable || field.dispensable)).map(spelledOf),
+      properties: Object.fromEntries(shape.fields.map((field) => [spelledOf(field), this.field(field, keys, use)])),
       ...(use === 'body' ? { additionalProperties: false } : {}),
       ...(this.#records.has(shape) ? { examples: [exampleRecord(shape, keys)] } : {}),
     };
   }
+}
+
+export function spelled(name: string, keys: KeyStyle): string {
+  return keys === 'camel' ? camelCase(name) : name;
 }
 
 /** The schema of a value that is neither an enum nor an object. */
