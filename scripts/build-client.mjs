@@ -22,11 +22,15 @@ const { dependencies, ...facts } = JSON.parse(readFileSync(join(source, 'package
 for (const own of ['private', 'devDependencies']) delete facts[own];
 const shared = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8');
 const versionOf = (name, asked) => (asked === 'catalog:' ? new RegExp(`^ {2}"?${name}"?: (.+)$`, 'm').exec(shared)[1] : asked);
+const compiled = (file) => {
+  const built = file.replace('./src/', './dist/').replace(/\.ts$/, '');
+  return { types: `${built}.d.ts`, default: `${built}.js` };
+};
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const published = {
   ...facts,
   version,
-  exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+  exports: Object.fromEntries(Object.entries(facts.exports).map(([path, file]) => [path, compiled(file)])),
   files: ['dist', 'README.md'],
   dependencies: Object.fromEntries(Object.entries(dependencies).map(([name, asked]) => [name, versionOf(name, asked)])),
 };

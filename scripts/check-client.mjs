@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 
-/** Maximum size of paging and verification together, in compressed bytes. */
-const MOST_BYTES = 10_000;
+/** Maximum size of calls, copies and the verification of webhooks together, in compressed bytes. */
+const MOST_BYTES = 11_000;
 /** Globals of every platform that has fetch. */
 const WEB = [
   'AbortController',
@@ -58,7 +58,7 @@ try {
   }
 
   const samples = [...readFileSync(join(client, 'README.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)].map(([, code]) =>
-    code.replace("'@truckroll/client'", "'./dist/index.js'"),
+    code.replace("'@truckroll/client'", "'./dist/index.js'").replace(/'@truckroll\/client\/(\w+)'/g, "'./dist/stores/$1.js'"),
   );
   const files = samples.map((code, index) => {
     writeFileSync(join(folder, `sample-${index}.ts`), code);

@@ -1,8 +1,11 @@
 // The client: calls every operation of the OpenAPI description by its path.
 import createFetchClient from 'openapi-fetch';
+import { CHANGES, readChanges, type ChangeKind, type ChangesOptions, type ChangesPage } from './changes.ts';
+import { compareCopy, type Comparison } from './digest.ts';
 import { unrecognized } from './errors.ts';
 import { send, type Fetch, type Retry } from './send.ts';
-import type { Answer, Argument, BodyOf, InputOf, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, paths } from './types.ts';
+import { syncChanges, type SyncOptions, type SyncStore } from './sync.ts';
+import type { Answer, Argument, BodyOf, CallOptions, InputOf, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, paths } from './types.ts';
 
 export interface ClientOptions {
   /** Address of the API: `https://api.example.com`. */
@@ -32,12 +35,23 @@ export interface Client {
   list<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<RecordOf<P>, void, void>;
   /** Iterates over whole pages; a page's `pagination` holds the cursor to continue with later. */
   pages<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<PageOf<P>, void, void>;
+  /** Iterates over pages of the change feed. Without a cursor it begins with every record. Repeats failed requests as other reads. */
+  changes(options?: ChangesOptions): AsyncGenerator<ChangesPage, void, void>;
+  /**
+   * Brings a copy up to date; continues where an earlier call ended, even if its process was killed. Loads the copy again if the database was
+   * restored. Resolves to the time up to which the copy is complete; with `follow`, goes on until the signal aborts it.
+   */
+  sync(store: SyncStore, options?: SyncOptions): Promise<{ asOf: string }>;
+  /** Compares a copy with the digests of the API, by kind. The limit is 10 calls a minute. */
+  verify(store: SyncStore, options?: CallOptions & { kinds?: readonly ChangeKind[] }): Promise<Comparison[]>;
   /** Resolves to the unparsed response of a success, such as CSV with `headers: { accept: 'text/csv' }`. Errors and retries as in the other calls. */
   raw<M extends Method, P extends PathsWith<M> & keyof paths>(method: M, path: P, ...input: Argument<OperationAt<P, M>>): Promise<Response>;
 }
 
 /** Writes that are safe to retry because they take an idempotency key. */
 export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments', 'delete /v1/job-assignments/{id}'];
+
+const TIMEOUT_MS = 30_000;
 
 type Input = Partial<InputOf<any>> & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string };
 interface Page {
@@ -73,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
         // raw() returns the body unread; call() parses it.
         parseAs: 'stream',
         fetch: (request: Request) =>
-          send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? 30_000, signal: input.signal, onRetry: options.onRetry }),
+          send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS, signal: input.signal, onRetry: options.onRetry }),
       } as never,
     );
     return response;
@@ -103,6 +117,17 @@ export function createClient(options: ClientOptions): Client {
     for await (const { data } of pages(path, input)) yield* data;
   }
 
+  const changes = (input: ChangesOptions = {}) => readChanges((each) => call('get', CHANGES, each), input, input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS);
+
+  const sync = (store: SyncStore, input: SyncOptions = {}) => syncChanges(changes, store, input);
+
+  async function verify(store: SyncStore, { kinds, ...input }: CallOptions & { kinds?: readonly ChangeKind[] } = {}): Promise<Comparison[]> {
+    const progress = await store.progress();
+    if (progress?.loaded !== true) throw new Error('The copy is not complete: sync it first.');
+    const { data } = await call('get', `${CHANGES}/digest`, { ...input, query: { kinds, cursor: progress.cursor, buckets: 256 } });
+    return compareCopy(store, data, kinds);
+  }
+
   const by = (method: Method) => (path: string, input?: Input) => call(method, path, input);
-  return { get: by('get'), post: by('post'), patch: by('patch'), delete: by('delete'), list, pages, raw } as unknown as Client;
+  return { get: by('get'), post: by('post'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw } as unknown as Client;
 }

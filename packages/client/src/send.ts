@@ -52,7 +52,7 @@ async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signa
   throw await errorOf(answer);
 }
 
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     // onRetry may have aborted the signal.
     if (signal?.aborted) return void reject(signal.reason);

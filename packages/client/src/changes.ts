@@ -1,0 +1,57 @@
+// Reads the change feed page by page.
+import { pause } from './send.ts';
+import type { Answer, BodyOf, CallOptions, OperationAt, PagedPath, RecordOf, components } from './types.ts';
+
+type Schemas = components['schemas'];
+export const CHANGES = '/api/v1/integrations/changes';
+
+export type ChangeKind = Schemas['Change']['kind'];
+type RecordOfKind<K extends ChangeKind> = K extends 'company'
+  ? Schemas['Company']
+  : `/v1/${K}` extends infer P extends PagedPath
+    ? RecordOf<P>
+    : Record<string, unknown>;
+type Changed<K extends ChangeKind> = Omit<Schemas['Change'], 'kind' | 'change' | 'record'> & { kind: K } & (
+    | { change: 'UPSERTED'; record: RecordOfKind<K> }
+    | { change: 'DELETED'; record: null }
+  );
+/** The latest change of a record: distinguished by `kind` and `change`. */
+export type Change = { [K in ChangeKind]: Changed<K> }[ChangeKind];
+/** Changes, and the cursor with which the feed continues after them. */
+export type ChangesPage = Omit<Answer<BodyOf<OperationAt<typeof CHANGES, 'get'>>>, 'data'> & { data: Change[] };
+
+export interface ChangesOptions extends CallOptions {
+  /** Default: every kind. */
+  kinds?: readonly ChangeKind[];
+  /** `nextCursor` of an earlier page; `now` starts with the next change. Default: from the beginning, with every record. */
+  cursor?: string;
+  /** Maximum number of changes in a page. Default: 1,000, the most that the API allows. */
+  limit?: number;
+  /** Whether to wait for further changes, by long polling, instead of ending. Default: false. */
+  follow?: boolean;
+}
+
+/** Longest wait that the API allows, in seconds. */
+const WAIT_SECONDS = 30;
+/** Minimum time between two empty answers, in ms: the API does not hold a poll while the company has 20 others. */
+const EMPTY_MS = 1000;
+
+type Get = (input: CallOptions & { query: Record<string, unknown> }) => Promise<ChangesPage>;
+
+/** `timeoutMs` is the timeout of an answer that is not held back. */
+export async function* readChanges(get: Get, options: ChangesOptions, timeoutMs: number): AsyncGenerator<ChangesPage, void, void> {
+  const { kinds, cursor: first, limit = 1000, follow = false, ...call } = options;
+  // The first pages are not held back, so that the caller learns at once when there is nothing more.
+  let wait = 0;
+  for (let cursor = first; ; ) {
+    const askedAt = Date.now();
+    const page = await get({ ...call, timeoutMs: timeoutMs + wait * 1000, query: { kinds, cursor, limit, wait } });
+    yield page;
+    cursor = page.nextCursor;
+    if (page.hasMore) continue;
+    if (!follow) return;
+    const early = EMPTY_MS - (Date.now() - askedAt);
+    if (wait > 0 && page.data.length === 0 && early > 0) await pause(early, options.signal);
+    wait = WAIT_SECONDS;
+  }
+}

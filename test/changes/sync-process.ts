@@ -1,0 +1,8 @@
+// Keeps a copy as a program of a user does, and prints a line for each stored page: tests kill it.
+import { createClient } from '../../packages/client/src/index.ts';
+import { openCopy } from './copies.ts';
+
+const { URL: baseUrl = '', KEY: token = '', STORE, PLACE = '' } = process.env;
+const copy = await openCopy(STORE as 'sqlite' | 'postgres', PLACE);
+await createClient({ baseUrl, token }).sync(copy.store, { limit: 50, onPage: ({ data }) => process.stdout.write(`${data.length}\n`) });
+await copy.close();
