@@ -31,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
     description: 'After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from read models.',
   },
   simulate: { usage: 'simulate [options]', description: 'Play a working day on a demo company.' },
+  sync: { usage: 'sync [options] <file>', description: 'Keep a copy of a company in a SQLite file.' },
   token: { usage: 'token [options]', description: 'Print a user token of the development issuer.' },
   trace: { usage: 'trace <request id>', description: 'Follow one request through the logs of all components.' },
   user: { usage: 'user', description: 'The people whose identity API keys and user tokens carry.' },

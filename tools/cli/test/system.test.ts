@@ -12,7 +12,7 @@ afterAll(() => system.stop(), 30_000);
 
 async function jsonWith<T>(secrets: Record<string, string>, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await truckroll([...args, '--json'], { ...system.env, ...secrets }, system.folder);
-  expect({ code, stderr: stderr.replace(/^.*left alone.*\n/m, '') }).toEqual({ code: 0, stderr: '' });
+  expect({ code, stderr: stderr.replace(/^.*left alone.*\n/gm, '') }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as T;
 }
 

@@ -28,9 +28,11 @@ export async function openSqliteStore(file: string): Promise<SqliteStore> {
 }
 
 function sqliteStore(database: SqliteDatabase): SqliteStore {
-  // Others can read the copy while a page is stored. Waits up to 5 s for another program's transaction.
+  // Others can read the copy while a page is stored. A power failure may undo the last pages, each with its cursor. Waits up to 5 s for another
+  // program's transaction.
   database.exec(`PRAGMA busy_timeout = 5000;
     PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS records (
       kind TEXT NOT NULL, id TEXT NOT NULL, version TEXT NOT NULL, changed_at TEXT NOT NULL, load INTEGER NOT NULL, record TEXT NOT NULL,
       PRIMARY KEY (kind, id));

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inOrderOfReference } from '@truckroll/contract';
 import type { Command } from 'commander';
-import { Failure } from '../failure.ts';
+import { FEED_ONLY, cursorOfNow, exportChanges, exportFromFeed, readCursor, writeCursor } from '../export/feed.ts';
 import { explainFolder, makeFolder } from '../export/folder.ts';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import { exportRecords } from '../export/records.ts';
-import { suggestion } from '../import/files.ts';
 import { createProgress, duration } from '../progress.ts';
 import type { Session } from '../session.ts';
+import { chosenKinds } from '../sync/kinds.ts';
 import { table } from '../table.ts';
 
 const FIRST_PATIENCE_MS = 1_000;
@@ -16,12 +16,25 @@ const FIRST_ANSWER_MS = 10_000;
 
 const HELP = `
 Reads everything that the key may read over HTTP and writes one file for each path, invoices.ndjson for /v1/invoices,
-and company.json. \`truckroll import\` takes the folder as it is. Records that change meanwhile may be read before or
-after their change. Waits where the key's limit is reached, and while the API restarts.
+and company.json. \`truckroll import\` takes the folder as it is, except for service requests and interactions, which come
+from the change feed. Records that change meanwhile may be read before or after their change. Waits where the key's limit
+is reached, and while the API restarts.
+
+The file \`cursor\` marks the moment in the change feed at which the export began. --since takes it, and writes what has
+changed since then into changes.ndjson: a line for each changed or deleted record, as the feed returns it, and a new cursor.
+A change may be in two exports. To keep a whole copy up to date, use \`truckroll sync\`.
 
 Examples:
   TRUCKROLL_API_KEY_FILE=./key truckroll export ./lone-star
-  truckroll export ./books --only invoices payments refunds`;
+  truckroll export ./books --only invoices payments refunds
+  truckroll export ./lone-star-tuesday --since ./lone-star/cursor`;
+
+interface Given {
+  key?: string;
+  url?: string;
+  only?: string[];
+  since?: string;
+}
 
 export function register(program: Command, session: Session): void {
   program
@@ -31,10 +44,11 @@ export function register(program: Command, session: Session): void {
     .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE')
     .option('--url <url>', 'address of the API; TRUCKROLL_URL unless given')
     .option('--only <paths...>', 'only these records, such as invoices')
+    .option('--since <cursor>', 'only changes since this cursor, or the cursor in this file')
     .addHelpText('after', HELP)
-    .action(async (folder: string, given: { key?: string; url?: string; only?: string[] }) => {
+    .action(async (folder: string, given: Given) => {
       const startedAt = performance.now();
-      const paths = chosen(given.only);
+      const kinds = chosenKinds(given.only) ?? [];
       const progressed = { clear: () => undefined as void };
       const options: ApiClientOptions = {
         baseUrl: session.baseUrl(given.url),
@@ -45,41 +59,61 @@ export function register(program: Command, session: Session): void {
           session.note(reason);
         },
       };
+      /** Runs a part of the export with a progress line of its own. */
+      const shown: Shown = async (label, work) => {
+        const progress = createProgress(session.io, label.padEnd(20), 'records', session.json);
+        progressed.clear = progress.clear;
+        const onPage = (count: number, share?: number): void => progress.update(count, share ?? 0, share === undefined ? undefined : 1);
+        return await work(onPage).catch(explainFolder).finally(progress.end);
+      };
       // If nothing answers at first, the address is more likely wrong than the API restarting, so this fails soon. Later requests wait.
       const company = (await readApi('/v1/company', {}, { ...options, patienceMs: FIRST_PATIENCE_MS, longestAnswerMs: FIRST_ANSWER_MS })) as { data: unknown };
       await makeFolder(folder);
-      await writeFile(join(folder, 'company.json'), `${JSON.stringify(company.data, null, 2)}\n`).catch(explainFolder);
-      const files: { path: string; records: number }[] = [];
-      for (const path of paths) {
-        const progress = createProgress(session.io, path.padEnd(20), 'records', session.json);
-        progressed.clear = progress.clear;
-        try {
-          const records = await exportRecords(folder, path, options, (count, share) =>
-            progress.update(count, share ?? 0, share === undefined ? undefined : 1),
-          ).catch(explainFolder);
-          files.push({ path, records });
-        } finally {
-          progress.end();
-        }
+      const elapsed = (): number => (performance.now() - startedAt) / 1000;
+      if (given.since !== undefined) {
+        const since = await readCursor(given.since);
+        const { changes, cursor } = await shown('changes', (onPage) => exportChanges(folder, since, kinds, options, onPage));
+        await writeCursor(folder, cursor).catch(explainFolder);
+        reportChanges(session, changes, cursor, elapsed());
+        return;
       }
-      report(session, files, (performance.now() - startedAt) / 1000);
+      const cursor = await cursorOfNow(kinds, options);
+      await writeFile(join(folder, 'company.json'), `${JSON.stringify(company.data, null, 2)}\n`).catch(explainFolder);
+      const files: ExportedFile[] = [];
+      for (const path of chosenPaths(kinds)) {
+        const exported = FEED_ONLY.includes(path) ? exportFromFeed : exportRecords;
+        files.push({ path, records: await shown(path, (onPage) => exported(folder, path, options, onPage)) });
+      }
+      // Last, so that an interrupted export leaves none.
+      const file = await writeCursor(folder, cursor).catch(explainFolder);
+      report(session, files, file, elapsed());
     });
 }
 
-function chosen(only: string[] | undefined): string[] {
-  const known = inOrderOfReference();
-  for (const path of only ?? []) {
-    if (known.every((resource) => resource.path !== path)) {
-      throw new Failure(`There are no records called ${path}. ${suggestion(path, known).replaceAll('.ndjson', '')}`);
-    }
-  }
-  return known.map((resource) => resource.path).filter((path) => only?.includes(path) ?? true);
+type Shown = <T>(label: string, work: (onPage: (count: number, share?: number) => void) => Promise<T>) => Promise<T>;
+
+interface ExportedFile {
+  readonly path: string;
+  readonly records: number;
 }
 
-function report(session: Session, files: readonly { path: string; records: number }[], seconds: number): void {
+/** All for none. The company has a file of its own. */
+function chosenPaths(kinds: readonly string[]): string[] {
+  return [...inOrderOfReference().map((resource) => resource.path), ...FEED_ONLY].filter((path) => kinds.length === 0 || kinds.includes(path));
+}
+
+function reportChanges(session: Session, changes: number, cursor: string, seconds: number): void {
+  const text = `${changes.toLocaleString('en')} changes exported in ${duration(seconds)}. Cursor, for the next --since:\n${cursor}`;
+  session.print({ changes, cursor, seconds: Math.round(seconds * 1000) / 1000 }, text);
+}
+
+function report(session: Session, files: readonly ExportedFile[], cursorFile: string, seconds: number): void {
   const records = files.reduce((sum, file) => sum + file.records, 0);
   const rows = [...files, { path: 'together', records }];
   const text = table(rows, { RECORDS: (row) => row.path, COUNT: (row) => row.records }, '');
   const rate = Math.round(records / Math.max(seconds, 0.001)).toLocaleString('en');
-  session.print({ files, records, seconds: Math.round(seconds * 1000) / 1000 }, `${text}\n\nExported in ${duration(seconds)}, ${rate} records a second.`);
+  session.print(
+    { files, records, cursor_file: cursorFile, seconds: Math.round(seconds * 1000) / 1000 },
+    `${text}\n\nExported in ${duration(seconds)}, ${rate} records a second. Later changes: truckroll export <folder> --since ${cursorFile}`,
+  );
 }

@@ -1,6 +1,8 @@
-// Creates the folder of an export, and explains why it could not.
-import { mkdir, stat } from 'node:fs/promises';
+// Creates the folder of an export and its files, and explains why it could not.
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { EXIT, Failure } from '../failure.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -36,6 +38,17 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Writes a file that has its name only when it is complete. */
+export async function writeWhole(file: string, lines: () => AsyncIterable<string>): Promise<void> {
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(lines, createWriteStream(partial));
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+  }
 }
 
 /** Throws the file system's error about the folder as a Failure. */

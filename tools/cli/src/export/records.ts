@@ -1,10 +1,8 @@
 // Writes all records of one path into one file, page by page.
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { resource } from '@truckroll/contract';
 import { shareOf, type Listed } from '../share.ts';
+import { writeWhole } from './folder.ts';
 import { readApi, type ApiClientOptions } from './http.ts';
 
 interface Page {
@@ -19,8 +17,6 @@ export async function exportRecords(
   options: ApiClientOptions,
   onPage: (count: number, share: number | undefined) => void,
 ): Promise<number> {
-  const file = join(folder, `${path}.ndjson`);
-  const partial = `${file}.partial`;
   let count = 0;
   let first: Listed | undefined;
   const { order } = resource(path);
@@ -36,11 +32,6 @@ export async function exportRecords(
       cursor = page.pagination.next_cursor;
     } while (cursor !== null);
   }
-  try {
-    await pipeline(lines, createWriteStream(partial));
-    await rename(partial, file);
-  } finally {
-    await rm(partial, { force: true });
-  }
+  await writeWhole(join(folder, `${path}.ndjson`), lines);
   return count;
 }

@@ -22,6 +22,13 @@ export interface Plan {
 const ENDING = '.ndjson';
 /** Written by export about the company itself; companies are created and changed by `truckroll company`. */
 const COMPANY = 'company.json';
+/** Other files of an export that are not imported. */
+const NOT_IMPORTED: ReadonlyMap<string, string> = new Map([
+  ['service-requests.ndjson', 'record service requests with `truckroll intake`.'],
+  ['interactions.ndjson', 'record interactions with `truckroll intake`.'],
+  ['changes.ndjson', 'import a whole export.'],
+  ['cursor', 'it is for `truckroll export --since`.'],
+]);
 
 /** Throws Failure before anything is sent if a name matches no record. */
 export function planImport(names: readonly string[]): Plan {
@@ -33,6 +40,8 @@ export function planImport(names: readonly string[]): Plan {
     const base = basename(file);
     if (base === COMPANY) {
       ignored.push(`${file}: left alone; create the company with \`truckroll company create\` and change it with \`truckroll company set\`.`);
+    } else if (NOT_IMPORTED.has(base)) {
+      ignored.push(`${file}: left alone; ${NOT_IMPORTED.get(base)}`);
     } else if (!base.endsWith(ENDING)) {
       ignored.push(`${file}: left alone, for it is not a ${ENDING} file.`);
     } else {

@@ -1,0 +1,17 @@
+// Kinds of record in the change feed, as users name them.
+import type { ChangeKind } from '@truckroll/client';
+import { changeKinds } from '@truckroll/contract';
+import { editDistance } from '@truckroll/service-kit';
+import { Failure } from '../failure.ts';
+
+const KNOWN = changeKinds.map(({ kind }) => kind);
+
+/** Undefined for all. Throws Failure for an unknown kind. */
+export function chosenKinds(only: readonly string[] | undefined): ChangeKind[] | undefined {
+  for (const kind of only ?? []) {
+    if (KNOWN.includes(kind)) continue;
+    const [nearest] = KNOWN.toSorted((a, b) => editDistance(kind, a) - editDistance(kind, b));
+    throw new Failure(`There are no records called ${kind}. Did you mean ${nearest}? There are ${KNOWN.join(', ')}.`);
+  }
+  return only as ChangeKind[] | undefined;
+}

@@ -1,0 +1,43 @@
+// Says why a copy could not be brought up to date, and what to do.
+import { ConnectionError, CopyMovedError, TruckrollError, type Retry } from '@truckroll/client';
+import { EXIT, Failure } from '../failure.ts';
+
+/** By SQLite's result code. */
+const OF_FILE: Readonly<Record<number, string>> = {
+  1: 'it has tables of another program. Choose another file.',
+  5: 'another program is writing to it. End that program, or wait for it.',
+  8: 'it may not be changed. Choose another file, or change its permissions.',
+  13: 'the disk is full. Free some space, then run the command again.',
+  14: 'it cannot be opened. Check that its folder exists and that you may write there.',
+  26: 'it is not a SQLite file. Choose another file.',
+};
+
+export function explain(error: unknown, file: string, baseUrl: string): unknown {
+  if (error instanceof TruckrollError) return new Failure(ofAnswer(error, file, baseUrl), error.status >= 500 ? EXIT.unreachable : EXIT.refused, error);
+  if (error instanceof ConnectionError) {
+    const howTo = 'start it with `npm start`, or set --url or TRUCKROLL_URL to where it runs.';
+    return new Failure(`The API at ${baseUrl} does not answer: ${howTo}`, EXIT.unreachable, error);
+  }
+  if (error instanceof CopyMovedError) return new Failure(`Another program keeps ${file} up to date: end one of them.`, EXIT.refused, error);
+  const code = (error as { errcode?: number }).errcode;
+  if (code === undefined) return error;
+  // Extended codes have more in their higher bytes.
+  const reason = OF_FILE[code & 0xff] ?? `SQLite says: ${(error as Error).message}. Choose another file.`;
+  return new Failure(`${file} cannot be used: ${reason}`, EXIT.unreachable, error);
+}
+
+function ofAnswer({ status, code, message, requestId, details }: TruckrollError, file: string, baseUrl: string): string {
+  if (status === 401) return `The API does not accept the key: ${message}`;
+  if (code === 'INVALID_CURSOR' || details.some((detail) => detail.code === 'INVALID_CURSOR'))
+    return `${file} is a copy of another company, or from another installation: give that company's key, or another file.`;
+  if (status === 404) return `The API at ${baseUrl} has no change feed: ask its operator for an upgrade, or use \`truckroll export\`.`;
+  return `The API at ${baseUrl} answered ${status}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`;
+}
+
+/** What to say before a wait; undefined for one that a user would not notice. */
+export function waitingReason({ error, attempts, pauseMs }: Retry): string | undefined {
+  // Longer than the client waits by itself, so the API has asked for it.
+  if (attempts !== 3 && pauseMs < 10_000) return undefined;
+  if (error instanceof TruckrollError && error.code === 'RATE_LIMITED') return `The key’s limit is reached; waiting ${Math.ceil(pauseMs / 1000)} s.`;
+  return `${error instanceof TruckrollError ? error.message : 'The API does not answer.'} Trying again.`;
+}
