@@ -2,7 +2,7 @@
 import type { ErrorExample, OperationView } from './views.ts';
 
 const NIL = '00000000-0000-4000-8000-000000000000';
-const LIMITS = { reads: 6000, reports: 600, writes: 1200 };
+const LIMITS = { reads: 6000, reports: 600, writes: 1200, changes: 600, digests: 10 };
 const STALE = 'The visit has changed since it was read: read it again, and send its revision.';
 
 export function errorExample(status: string, operation: OperationView): ErrorExample | undefined {
@@ -35,8 +35,9 @@ export function errorExample(status: string, operation: OperationView): ErrorExa
 
 function invalid({ parameters, pathIds }: OperationView): ErrorExample {
   const [id] = pathIds;
-  if (parameters.some(({ name }) => name === 'limit')) {
-    return refused('query', 'limit', 'OUT_OF_RANGE', 'Give a number from 1 to 100.', { query: 'limit=0' });
+  const limit = parameters.find(({ name }) => name === 'limit');
+  if (limit !== undefined) {
+    return refused('query', 'limit', 'OUT_OF_RANGE', `Give a number from 1 to ${String(limit.schema['maximum'])}.`, { query: 'limit=0' });
   }
   if (id !== undefined && id.uuid) {
     return refused('path', id.name, 'INVALID_UUID', 'Give a UUID such as 0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e.', { id: 'INV-1042' });

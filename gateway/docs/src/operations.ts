@@ -28,7 +28,7 @@ export function operationView(path: string, verb: string, operation: Operation, 
     path,
     target: targetOf(path, parameters),
     credential: credentialOf(operation),
-    limit: path.startsWith('/v1/reports/') ? 'reports' : changes ? 'writes' : 'reads',
+    limit: limitOf(path, changes),
     idempotent: parameters.some(({ name }) => name === 'Idempotency-Key'),
     parameters: parameters.map(parameterRow),
     pathIds,
@@ -51,6 +51,12 @@ export function operationView(path: string, verb: string, operation: Operation, 
     return error === undefined ? answer : { ...answer, error, example: errorBody(error, description) };
   });
   return view;
+}
+
+function limitOf(path: string, changes: boolean): OperationView['limit'] {
+  if (path === '/api/v1/integrations/changes') return 'changes';
+  if (path === '/api/v1/integrations/changes/digest') return 'digests';
+  return path.startsWith('/v1/reports/') ? 'reports' : changes ? 'writes' : 'reads';
 }
 
 export function webhookView(operation: Operation, description: Description): WebhookView {

@@ -27,7 +27,7 @@ export interface OperationView {
   /** The path with example ids, and the query of a first request. */
   target: string;
   credential: 'either' | 'key' | 'token';
-  limit: 'reads' | 'reports' | 'writes';
+  limit: 'reads' | 'reports' | 'writes' | 'changes' | 'digests';
   idempotent: boolean;
   parameters: Row[];
   pathIds: { name: string; example: string; uuid: boolean }[];
