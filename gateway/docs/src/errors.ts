@@ -22,6 +22,12 @@ export function errorExample(status: string, operation: OperationView): ErrorExa
         : { code: 'NOT_FOUND', message: `No such ${operation.missing} in this company.`, details: [], request: { id: NIL } };
     case '409':
       return conflict(operation);
+    case '410':
+      return {
+        code: 'RESYNC_REQUIRED',
+        message: 'The database was restored after this cursor was given: start without a cursor, and delete what has not appeared at the end.',
+        details: [],
+      };
     case '429':
       return { code: 'RATE_LIMITED', message: `More than ${LIMITS[operation.limit]} requests in a minute. Go on after the time in Retry-After.`, details: [] };
     case '500':
