@@ -12,6 +12,8 @@ import { CopyMovedError, createClient, type Client, type SyncStore } from '../..
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { openCopy, type Copy } from './copies.ts';
+import { feedIsCurrent, haveSameRecords } from './compared.ts';
+import { restoreWithout } from './restore.ts';
 
 const STAMPS = { created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z' };
 let system: System;
@@ -27,10 +29,6 @@ afterAll(async () => {
   await copies.drop();
   rmSync(folder, { recursive: true });
 });
-
-const byId = (a: any, b: any): number => (a.id < b.id ? -1 : 1);
-/** Follows the clock, so the feed does not announce it. */
-const withoutAging = ({ aging: _, ...record }: any): unknown => record;
 
 describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
   let company: TestCompany;
@@ -60,14 +58,22 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
   }
 
   const tag = (id: string, name: string) => ({ id, name, color: null, applies_to: ['JOB'], archived_at: null, ...STAMPS });
-  const put = async (...tags: object[]) => expect((await system.importRecords(company, 'tags', tags)).problems).toEqual([]);
+  const put = async (...tags: object[]): Promise<void> => {
+    expect((await system.importRecords(company, 'tags', tags)).problems).toEqual([]);
+    await feedIsCurrent(system.baseUrl, company.apiKey);
+  };
   const differing = async (): Promise<string[]> => (await api.verify(store)).filter(({ equal }) => !equal).map((each) => each.kind);
 
+  /** Values that follow from another service's records may change while they are compared. What the copy had missed would stay so. */
   async function expectEqualToLists(): Promise<void> {
-    for (const { path } of resources) {
-      const [own, theirs] = [await copy.records(path), await listed(path)];
-      expect([path, own.map(withoutAging).sort(byId)]).toEqual([path, theirs.map(withoutAging).sort(byId)]);
-    }
+    const differing = async (): Promise<string[]> => {
+      await feedIsCurrent(system.baseUrl, company.apiKey);
+      await api.sync(store);
+      const kinds: string[] = [];
+      for (const { path } of resources) if (!haveSameRecords(await copy.records(path), await listed(path))) kinds.push(path);
+      return kinds;
+    };
+    await until('the copy to equal the lists', differing, ({ length }) => length === 0);
     expect(await copy.records('company')).toEqual([(await api.get('/v1/company')).data]);
   }
 
@@ -77,17 +83,19 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(pages).toBeGreaterThanOrEqual(7);
     expect(await store.progress()).toMatchObject({ load: 1, loaded: false });
     await expect(api.verify(store)).rejects.toThrow('sync it first');
+    await feedIsCurrent(system.baseUrl, company.apiKey);
     const total = (await api.get('/api/v1/integrations/changes/digest')).data.reduce((sum, { count }) => sum + count, 0);
     const before = await copy.count();
     let upserts = 0;
     await api.sync(store, { limit: 200, onPage: ({ data }) => void (upserts += data.length) });
     // What earlier processes stored is not loaded again.
     expect(before).toBeGreaterThan(0);
-    expect(upserts).toBe(total - before);
+    expect(upserts).toBeGreaterThanOrEqual(total - before);
+    expect(upserts).toBeLessThan(total);
     await expectEqualToLists();
     const compared = await api.verify(store);
     expect(compared.filter(({ equal, records, compared: some }) => !equal || some !== records)).toEqual([]);
-    expect(compared.reduce((sum, { records }) => sum + records, 0)).toBe(total);
+    expect(compared.reduce((sum, { records }) => sum + records, 0)).toBe(await copy.count());
   }, 120_000);
 
   /** Starts a process that syncs in pages of 50, and kills it when it has stored some. */
@@ -162,7 +170,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     await put(tag(id, 'Undone'));
     await api.sync(store);
     expect(await copy.records('tags')).toContainEqual(expect.objectContaining({ id }));
-    await restoredWithout(id);
+    await restoreWithout(system, id);
     // The first attempt is interrupted after a page: records of the earlier load stay until the new one ends.
     await expect(
       api.sync(store, {
@@ -180,18 +188,6 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     await expectEqualToLists();
     expect(await differing()).toEqual([]);
   });
-
-  /** Makes the database one that was restored to a moment before this tag was stored. */
-  async function restoredWithout(id: string): Promise<void> {
-    await system.database.transaction(async (tx) => {
-      await tx.query({ text: 'delete from scheduling.tags where id = $1', values: [id] });
-      await tx.query({ text: 'delete from scheduling.change_positions where id = $1', values: [id] });
-    });
-    for (const schema of ['scheduling', 'billing', 'integrations'])
-      await system.database.query({
-        text: `select setval('${schema}.outbox_id_seq', (last_value / 1000000000000 + 1) * 1000000000000) from ${schema}.outbox_id_seq`,
-      });
-  }
 });
 
 it('says which Node the SQLite store needs', async () => {

@@ -1,14 +1,10 @@
 // The documentation in a browser, and some of its samples on a real system. npm run check:docs runs all samples.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import type { Browser, Page } from 'puppeteer-core';
 import { buildSite } from '../../gateway/docs/src/site.ts';
 import { checkErrors, checkSamples } from '../docs/check.ts';
-import { guideCode } from '../docs/guide-code.ts';
-import { runSample } from '../docs/run-sample.ts';
 import { standInsOf } from '../docs/stand-ins.ts';
 import type { Target } from '../docs/target.ts';
 import { startSystem, type System } from '../support/system.ts';
@@ -160,18 +156,5 @@ describe('on a running system', () => {
     );
     expect(wrong.filter((each) => each !== undefined).length).toBeGreaterThan(40);
     expect(wrong.flat().filter(Boolean)).toEqual([]);
-  });
-
-  test('makes a copy with the scripts of the sync guide, and updates it', async () => {
-    const scripts = guideCode(root).filter(({ file, language }) => file.startsWith('sync.') && languages.has(language));
-    expect(scripts.map(({ file }) => file)).toContain('sync.ts');
-    for (const { language, code } of scripts) {
-      const place = mkdtempSync(join(tmpdir(), 'truckroll-sync-'));
-      for (const args of [[], [], ['--full']]) {
-        const { code: exit, stderr } = await runSample(code, language, target, { folder: place, args });
-        expect([language, args, exit, exit === 0 ? '' : stderr]).toEqual([language, args, 0, '']);
-      }
-      rmSync(place, { recursive: true });
-    }
   });
 });

@@ -1,7 +1,7 @@
 // Runs the documentation's code as if a reader had pasted it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from './target.ts';
@@ -30,6 +30,7 @@ export async function runSample(
   const place = folder ?? mkdtempSync(join(tmpdir(), 'truckroll-sample-'));
   try {
     writeFileSync(join(place, file), code);
+    installClient(place);
     // Makes curl fail on an error status, as the other languages' samples do.
     writeFileSync(join(place, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
     const env = { PATH: process.env['PATH'], HOME: place, CURL_HOME: place, TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token };
@@ -41,4 +42,12 @@ export async function runSample(
   } finally {
     if (folder === undefined) rmSync(place, { recursive: true });
   }
+}
+
+/** Some samples import the client, as a reader's program does who has installed it. */
+function installClient(place: string): void {
+  const scope = join(place, 'node_modules/@truckroll');
+  if (existsSync(scope)) return;
+  mkdirSync(scope, { recursive: true });
+  symlinkSync(join(import.meta.dirname, '../../packages/client'), join(scope, 'client'));
 }

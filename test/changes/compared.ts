@@ -1,0 +1,22 @@
+// Comparing copies with what reads return.
+import { isDeepStrictEqual } from 'node:util';
+import { until } from '../support/until.ts';
+
+/** Resolves once the feed shows every change that was committed before. A transaction of another test file may hold it back. */
+export async function feedIsCurrent(baseUrl: string, apiKey: string): Promise<void> {
+  const now = Date.now();
+  const asOf = async (): Promise<number> => {
+    const response = await fetch(`${baseUrl}/api/v1/integrations/changes?cursor=now`, { headers: { authorization: `Bearer ${apiKey}` } });
+    return Date.parse(((await response.json()) as { asOf: string }).asOf);
+  };
+  await until('the change feed to show every change', asOf, (moment) => moment >= now);
+}
+
+/** Whether both have the same records, except for what follows the clock, which the feed does not announce. */
+export function haveSameRecords(own: readonly any[], theirs: readonly any[]): boolean {
+  const [left, right] = [own, theirs].map((records) => JSON.parse(JSON.stringify(records.map(withoutAging).sort(byId))));
+  return isDeepStrictEqual(left, right);
+}
+
+const byId = (a: any, b: any): number => (a.id < b.id ? -1 : 1);
+const withoutAging = ({ aging: _, ...record }: any): any => record;

@@ -1,0 +1,13 @@
+import type { System } from '../support/system.ts';
+
+/** Makes the database one that was restored to a moment before this tag was stored. */
+export async function restoreWithout({ database }: System, tag: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query({ text: 'delete from scheduling.tags where id = $1', values: [tag] });
+    await tx.query({ text: 'delete from scheduling.change_positions where id = $1', values: [tag] });
+  });
+  for (const schema of ['scheduling', 'billing', 'integrations']) {
+    const next = `(last_value / 1000000000000 + 1) * 1000000000000`;
+    await database.query({ text: `select setval('${schema}.outbox_id_seq', ${next}) from ${schema}.outbox_id_seq` });
+  }
+}
