@@ -33,40 +33,46 @@ async function run(asked: readonly string[], given: readonly string[] | undefine
     console.log('No rule file has changed since it was measured.');
     return 0;
   }
-  const wanted = new Map(
-    chosen.map((file): [string, Measured] => {
-      const known = list.measured[file];
-      const tests = given === undefined ? known?.tests : testsReaching(ROOT, file, given);
-      if (tests === undefined) throw new Error(`${file} is not measured yet: name its tests by --tests`);
-      if (tests.length === 0) throw new Error(`no test that was given imports ${file}`);
-      return [file, { tests, digest: digestOf(file, tests), survivors: known?.survivors ?? {} }];
-    }),
-  );
-  const mutants = await mutate(wanted);
-  const measured = { ...list.measured };
+  const wanted = chosen.map((file): [string, Measured] => {
+    const known = list.measured[file];
+    const tests = given === undefined ? known?.tests : testsReaching(ROOT, file, given);
+    if (tests === undefined) throw new Error(`${file} is not measured yet: name its tests by --tests`);
+    if (tests.length === 0) throw new Error(`no test that was given imports ${file}`);
+    return [file, { tests, digest: digestOf(file, tests), survivors: known?.survivors ?? {} }];
+  });
   let failed = false;
-  for (const [file, entry] of wanted) {
-    const own = mutants.filter(({ fileName }) => relative(ROOT, fileName) === file);
-    const { killed, total, problems } = judge(readFileSync(join(ROOT, file), 'utf8'), own, entry);
-    console.log(`${file}: ${killed} of ${total} mutants noticed`);
-    for (const problem of problems) console.log(`  ${problem}`);
-    failed ||= problems.length > 0;
-    if (problems.length === 0) measured[file] = entry;
-  }
-  if (!check) {
-    const sorted = Object.fromEntries(Object.entries(measured).sort(([a], [b]) => (a < b ? -1 : 1)));
-    writeList({ measured: sorted, unmeasured: list.unmeasured.filter((file) => measured[file] === undefined) });
+  // StrykerJS loads all tests of a run for each mutant, so files with other tests get another run.
+  for (const group of Map.groupBy(wanted, ([, { tests }]) => tests.join()).values()) {
+    const mutants = await mutate(group);
+    const passed = group.filter(([file, entry]) => passes(file, entry, mutants));
+    failed ||= passed.length < group.length;
+    if (!check) note(passed);
   }
   return failed ? 1 : 0;
+}
+
+function passes(file: string, entry: Measured, all: readonly Mutant[]): boolean {
+  const mutants = all.filter(({ fileName }) => relative(ROOT, fileName) === file);
+  const { killed, total, problems } = judge(readFileSync(join(ROOT, file), 'utf8'), mutants, entry);
+  console.log(`${file}: ${killed} of ${total} mutants noticed`);
+  for (const problem of problems) console.log(`  ${problem}`);
+  return problems.length === 0;
+}
+
+function note(passed: readonly (readonly [string, Measured])[]): void {
+  const { measured: before, unmeasured } = readList();
+  const measured = { ...before, ...Object.fromEntries(passed) };
+  const sorted = Object.fromEntries(Object.entries(measured).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeList({ measured: sorted, unmeasured: unmeasured.filter((file) => measured[file] === undefined) });
 }
 
 type Options = ConstructorParameters<typeof Stryker>[0];
 
 /** String literals are not mutated, because their wording is not a rule. */
-async function mutate(files: ReadonlyMap<string, Measured>): Promise<readonly Mutant[]> {
-  const tests = new Set([...files.values()].flatMap((each) => each.tests));
+async function mutate(files: readonly (readonly [string, Measured])[]): Promise<readonly Mutant[]> {
+  const tests = new Set(files.flatMap(([, each]) => each.tests));
   return await new Stryker({
-    mutate: [...files.keys()],
+    mutate: files.map(([file]) => file),
     mutator: { excludedMutations: ['StringLiteral'], plugins: [] },
     testRunner: 'jest',
     plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/jest-runner'))],
