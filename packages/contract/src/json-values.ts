@@ -99,7 +99,7 @@ export function integer(data: DataView, to: number, value: number): number {
   if (value < 0 || value > 0x7fff_ffff) return ascii(data, to, String(value));
   let rest = value | 0;
   let width = 1;
-  for (let bound = 10; rest >= bound && width < 10; bound *= 10) width++;
+  for (let bound = 10; rest >= bound; bound *= 10) width++;
   let at = to + width;
   while (rest >= 100) {
     const hundredth = (rest / 100) | 0;
