@@ -96,7 +96,7 @@ export function planOf(shape: Shape, style: KeyStyle): Plan {
   const fields = shape.fields.map((field, index) => fieldPlan(field, index, style));
   const byNumber: (FieldPlan | undefined)[] = [];
   shape.fields.forEach((field, index) => (byNumber[field.number] = fields[index]));
-  const room = fields.reduce((sum, field) => sum + Math.max(field.key.length + field.room, field.absent.length) + WORD, 2 * WORD);
+  const room = fields.reduce((sum, field) => sum + field.key.length + field.room, WORD);
   const plan = { shape, style, fields, byNumber, room };
   plans[style].set(shape, plan);
   return plan;
@@ -108,16 +108,16 @@ function fieldPlan(field: Field, index: number, style: KeyStyle): FieldPlan {
   const key = `${index === 0 ? '{' : ','}"${name}":`;
   const nothing = repeated ? '[]' : nullable ? 'null' : (ABSENT[kind] ?? 'null');
   const spellings: (Text | undefined)[] = kind === 'boolean' ? [textOf('false'), textOf('true')] : [];
-  for (const [number, spelling] of field.enum?.names ?? []) spellings[number] = textOf(`"${spelling}"`);
+  field.enum?.names.forEach((spelling, number) => (spellings[number] = textOf(`"${spelling}"`)));
   return {
     index,
-    kind: kind === 'string' && PLAIN_FORMATS.has(format) ? PLAIN : KINDS[kind],
+    kind: PLAIN_FORMATS.has(format) ? PLAIN : KINDS[kind],
     repeated,
     key: textOf(repeated ? `${key}[` : key),
     absent: textOf(key + nothing),
     nothing: textOf(nothing),
     spellings,
-    room: Math.max(SCALAR_ROOM, ...spellings.flatMap((text) => text?.length ?? [])) + WORD,
+    room: spellings.reduce((most, text) => Math.max(most, text!.length), SCALAR_ROOM) + WORD,
     shape,
     cursorOf: field.cursorOf,
     plan: undefined,

@@ -14,8 +14,12 @@ const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
 
 /** `value` is the result of JSON.parse of the text, which should be a message of that shape in snake case. */
 export function problemsOfJsonText(shape: Shape, text: string, value: unknown): JsonProblem[] {
-  if (keysIn(text) === keysOf(value) && !DOUBTFUL.test(text)) return [];
-  return new Walk(text).problems(shape);
+  return mayHideProblems(text, value) ? new Walk(text).problems(shape) : [];
+}
+
+/** Whether the text must be walked. Cheap, and false for nearly all texts without problems. */
+export function mayHideProblems(text: string, value: unknown): boolean {
+  return keysIn(text) !== keysOf(value) || DOUBTFUL.test(text);
 }
 
 /** Counts `":`. Too high if a string contains that; NaN if a key is followed by white space, which it cannot count. */
@@ -29,7 +33,7 @@ function keysIn(text: string): number {
 /** Number of keys in the parsed value; NaN if it is nested too deeply. */
 function keysOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null) return 0;
-  if (depth > DEEPEST) return Number.NaN;
+  if (depth >= DEEPEST) return Number.NaN;
   let count = 0;
   if (Array.isArray(value)) {
     for (const element of value) count += keysOf(element, depth + 1);
@@ -87,7 +91,6 @@ class Walk {
   #object(path: string, shape: Shape | undefined): void {
     const keys = new Set<string>();
     this.#each('}', () => {
-      this.#space();
       const start = this.#at;
       this.#at = endOfString(this.#text, start);
       const key = JSON.parse(this.#text.slice(start, this.#at)) as string;
@@ -98,7 +101,7 @@ class Walk {
       this.#at++;
       const field = shape?.byName.get(key);
       // A list's wrapper is the array itself in JSON.
-      const inner = field?.kind === 'list' ? field.shape?.fields[0] : field;
+      const inner = field?.kind === 'list' ? field.shape!.fields[0] : field;
       this.#value(at, inner, inner?.shape);
     });
   }
@@ -144,8 +147,7 @@ class Walk {
 
 /** Whether the literal is exactly an integer; `1.0` and `1e3` are. */
 function isWhole(literal: string): boolean {
-  const [, integer = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
-  const digits = integer + fraction;
+  const [, integer, fraction = '', exponent = '0'] = /(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?/.exec(literal) as unknown as [string, string, string?, string?];
   const point = integer.length + Number(exponent);
-  return /^0*$/.test(point <= 0 ? digits : digits.slice(point));
+  return /^0*$/.test((integer + fraction).slice(Math.max(0, point)));
 }

@@ -15,7 +15,7 @@ it.each<[keyof Component, string[]]>([
   ['notifies', ['integrations', 'scheduling']],
   ['consumes', ['integrations', 'billing', 'reporting']],
   ['publishes', ['scheduling', 'billing']],
-])('has %s for %j', (trait, names) => {
+])('marks with %s: %j', (trait, names) => {
   expect(components.filter((component) => component[trait] === true).map(({ name }) => name)).toEqual(names);
 });
 

@@ -1,35 +1,176 @@
-import { problemsOfJsonText, resource } from '../src/index.ts';
+import { mayHideProblems, problemsOfJsonText } from '../src/json-text.ts';
+import type { Field, Shape } from '../src/shape.ts';
 
-const { record: invoice } = resource('invoices');
+function field(name: string, kind: Field['kind'], more: Partial<Field> = {}): Field {
+  return { name, number: 1, kind, nullable: false, repeated: false, derived: false, endless: false, dispensable: false, doc: '', ...more };
+}
+
+function shape(...fields: Field[]): Shape {
+  return { typeName: '', doc: '', fields, byName: new Map(fields.map((each) => [each.name, each])) };
+}
+
+const item = shape(field('position', 'integer'), field('name', 'string'));
+const invoice = shape(
+  field('number', 'string'),
+  field('total_cents', 'cents'),
+  field('days_past_due', 'integer', { derived: true }),
+  field('rate', 'number'),
+  field('counts', 'integer', { repeated: true }),
+  field('tax', 'object', { shape: shape(field('cents', 'cents')) }),
+  field('items', 'object', { repeated: true, shape: item }),
+  field('fees', 'list', { shape: shape(field('values', 'object', { repeated: true, shape: item })) }),
+);
+
 const problems = (text: string): string[] => problemsOfJsonText(invoice, text, JSON.parse(text)).map(({ field, message }) => `${field}: ${message}`);
+const twice = (path: string): string => `${path}: Give it once: its object has this key twice.`;
+const lost = (path: string): string => `${path}: Give an integer.`;
 
-test('a duplicate key is reported by its path, even if it is escaped differently', () => {
-  expect(problems('{"id":"a","number":"1","amounts":{"tax_cents":1,"tax_cents":1}}')).toEqual([
-    'amounts.tax_cents: Give it once: its object has this key twice.',
-  ]);
-  expect(problems('{ "line_items" : [ {"id":1}, {"id" : 1, "\\u0069d":2} ] , "tax":{}, "tax":{} }')).toEqual([
-    'line_items[1].id: Give it once: its object has this key twice.',
-    'tax: Give it once: its object has this key twice.',
+describe('a key that is given twice', () => {
+  it.each([
+    ['{"number":"1","number":"2"}', ['number']],
+    ['{"number":"1","number":"1","number":"1"}', ['number', 'number']],
+    ['{"tax":{"cents":1,"cents":1}}', ['tax.cents']],
+    ['{"items":[{"name":"a"},{"name":"b","name":"c"}]}', ['items[1].name']],
+    ['{"fees":[{"name":"a","name":"b"}],"x":[[],[{"y":1,"y":2}]]}', ['fees[0].name', 'x[1][0].y']],
+    ['{"number":"1","n\\u0075mber":"2"}', ['number']],
+    ['{"unknown":{"":1,"":2}}', ['unknown.']],
+    ['{"items":[],"tax":{},"tax":{}}', ['tax']],
+    ['{"number":"1","a":{"b":1},"number":"2","a":[{}]}', ['number', 'a']],
+  ])('in %s is found', (text, paths) => {
+    expect(problems(text)).toEqual(paths.map(twice));
+  });
+
+  it.each([' ', '  ', '\t', '\n', '\r', '\r\n\t '])('is found between white space %j', (space) => {
+    const spaced = (text: string): string => text.replaceAll(' ', space);
+    expect(problems(spaced(' { "number" : "1" , "number" : "2" , "items" : [ ] , "tax" : { } , "tax" : { "cents" : 1 } } '))).toEqual([
+      twice('number'),
+      twice('tax'),
+    ]);
+    expect(problems(spaced('{"number" :"1","number":"2"}'))).toEqual([twice('number')]);
+    expect(problems(spaced('{"items":[ {"name":"a"} , {"name":"b","name":"c"} ]}'))).toEqual([twice('items[1].name')]);
+    expect(problems(spaced('{"tax":{"cents":1 },"tax":{}}'))).toEqual([twice('tax')]);
+  });
+
+  it('is not the same key of another object', () => {
+    expect(problems('{"name":"x","items":[{"name":"a"},{"name":"b"}],"tax":{"name":"x", "tax" :1}}')).toEqual([]);
+  });
+
+  it.each(['"number":', '"number" :', '\\"number":', 'a":\\', '{"number":1}', '\\', '\\\\', '"'])('is not the text %j of a string', (content) => {
+    const text = JSON.stringify(content);
+    expect(problems(`{"name":${text},"number":"1"}`)).toEqual([]);
+    expect(problems(`{"name":${text},"number":"1","number":${text}}`)).toEqual([twice('number')]);
+    expect(problems(`{${text}:1,"number":"1",${text}:2}`)).toEqual([twice(content)]);
+  });
+});
+
+describe('an integer field', () => {
+  const inEach = (literal: string): string[] =>
+    problems(
+      `{"total_cents":${literal},"tax":{"cents":${literal} },"counts":[${literal},${literal}],"fees":[{"position":${literal}}],"items":[{"position":${literal}\n}]}`,
+    );
+
+  it.each([
+    '100.00000000000000001',
+    '-100.00000000000000001',
+    '99.99999999999999999',
+    '9007199254740991.4',
+    '1e-400',
+    '-1E-400',
+    '0.1e-400',
+    '1.00000000000000001e0',
+    '12345678900000000000000000001e-20',
+  ])('refuses %s, which a double rounds to an integer', (literal) => {
+    expect(inEach(literal)).toEqual(['total_cents', 'tax.cents', 'counts[0]', 'counts[1]', 'fees[0].position', 'items[0].position'].map(lost));
+  });
+
+  it('refuses a very long 1e-400', () => {
+    expect(problems(`{"total_cents":1${'0'.repeat(400)}e-800}`)).toEqual([lost('total_cents')]);
+  });
+
+  it.each(['100', '-100', '0', '100.0000000', '-0.0000000', '1e3', '1E+3', '1.5e1', '150e-1', '1.50e1', '0e-5', '0.0e5', '10000000000.0', '120.00e-1'])(
+    'accepts %s',
+    (literal) => {
+      expect(inEach(literal)).toEqual([]);
+    },
+  );
+
+  it.each(['1.5', '15e-1', '0.0000001', '1e400', '9007199254740993.4', 'null', 'true', 'false', '"1e-400"'])(
+    'leaves %s, which a double shows not to be an integer, to the reader',
+    (literal) => {
+      expect(inEach(literal)).toEqual([]);
+    },
+  );
+});
+
+it('lets derived fields, other numbers and unknown fields have a fraction that a double loses', () => {
+  expect(problems('{"days_past_due":1e-400,"rate":1.00000000000000000001,"number":1e-400,"unknown":1e-400,"tax":{"position":1e-400}}')).toEqual([]);
+});
+
+it('reports problems of both kinds in the order of the text', () => {
+  expect(problems('{"total_cents":1e-400,"items":[{"position":1e-400,"position":2}],"total_cents":1}')).toEqual([
+    lost('total_cents'),
+    lost('items[0].position'),
+    twice('items[0].position'),
+    twice('total_cents'),
   ]);
 });
 
-test('the same key in two objects, and text in a string that looks like a key, are no duplicates', () => {
-  expect(problems('{"number":"a\\":\\\\","name":"\\"number\\":","line_items":[{"id":"1"},{"id":"2"}],"tax":{"name":"x"}}')).toEqual([]);
+describe('nesting', () => {
+  const tooDeep = '(line): Nest no deeper than 64 lists and objects.';
+  const lists = (depth: number): string => `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+  const objects = (depth: number): string => `${'{"x":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  const mixed = (depth: number): string => `${'{"x":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`;
+
+  it('may be 64 deep', () => {
+    for (const text of [lists(64), objects(64), mixed(64)]) expect(problems(text)).toEqual([]);
+    expect(problems(`{"a" :1,"b":[${Array.from({ length: 70 }, () => lists(62)).join()}]}`)).toEqual([]);
+  });
+
+  it.each([65, 66, 100_000])('must not be %i deep', (depth) => {
+    for (const nested of [lists, objects]) expect(problems(nested(depth))).toEqual([tooDeep]);
+  });
+
+  it('that is too deep ends the search', () => {
+    expect(problems(`{"number":"1","number":"2","x":${lists(65)},"tax":{},"tax":{}}`)).toEqual([twice('number'), tooDeep]);
+  });
 });
 
-test('an integer field refuses a fraction that a double loses, but accepts other spellings of an integer', () => {
-  const lost = 'Give an integer.';
-  expect(problems('{"amounts":{"total_cents":100.00000000000000001,"tax_cents":9007199254740991.4},"line_items":[{"position":1e-400}]}')).toEqual([
-    `amounts.total_cents: ${lost}`,
-    `amounts.tax_cents: ${lost}`,
-    `line_items[0].position: ${lost}`,
-  ]);
-  expect(
-    problems('{"amounts":{"total_cents":100.0000000,"tax_cents":1.5e1,"paid_cents":0.00000000000000000000001},"pricing_multiplier":1.00000000000000000001}'),
-  ).toEqual([]);
-});
+describe('the cheap check', () => {
+  const walked = (text: string): boolean => mayHideProblems(text, JSON.parse(text));
 
-test('a line that is nested deeper than any record is refused without a stack overflow', () => {
-  const deep = 100_000;
-  expect(problems(`{"payment_applications":${'['.repeat(deep)}${']'.repeat(deep)}}`)).toEqual(['(line): Nest no deeper than 64 lists and objects.']);
+  it.each([
+    '{}',
+    '{"a":1}',
+    '{"a":null,"b":true,"c":"x","d":{"e":[],"f":[{"g":1},{"g":2}]},"h":[[1],[2,{"i":3}]]}',
+    '{"a": 1, "b": [ 2 ]}',
+    '{"a":1.5}',
+    '{"a":1.00000}',
+    '{"a":1.99999,"b":1.090909090909}',
+    '{"a":123456789.5}',
+    '{"a":12345678901}',
+    '{"a":"1e5 and 1.0000001"}',
+    '{"a":["-1e5"]}',
+  ])('finds nothing doubtful in %s', (text) => {
+    expect(walked(text)).toBe(false);
+  });
+
+  it.each([
+    '{"a":1,"a":1}',
+    '{"a" :1}',
+    '{"a":"b\\":"}',
+    '{"a":1e5}',
+    '{"a":12E5}',
+    '{"a":-1e5}',
+    '{"a": 1e5}',
+    '{"a":\n\t 1e5}',
+    '{"a":[1e5]}',
+    '{"a":[1,1e5]}',
+    '{"a":1.25e5}',
+    '{"a":1234567890.5}',
+    '{"a":12345678901.5}',
+    '{"a":1.000000}',
+    '{"a":12.999999}',
+  ])('asks for a walk of %s', (text) => {
+    expect(walked(text)).toBe(true);
+  });
 });

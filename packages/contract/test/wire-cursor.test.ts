@@ -28,12 +28,15 @@ it.each([
   ['a text of 128 bytes', [0x0a, 0x80, 0x01, ...new Array<number>(128).fill(0x08)], [[1, 2, 0, 3, 131]]],
   ['a number of two bytes', [...tag(16, 2), 1, 0x61], [[16, 2, 0, 3, 4]]],
   ['the greatest number', [...tag(2 ** 29 - 1, 0), 5], [[2 ** 29 - 1, 0, 0, 5, 6]]],
-  ['none', [], []],
 ])('finds a field with %s', (_, bytes, expected) => {
   expect(fieldsOf(bytes)).toEqual(expected);
 });
 
-it('finds each field behind one of every wire type', () => {
+it('finds no field in an empty message', () => {
+  expect(fieldsOf([])).toEqual([]);
+});
+
+it('finds the field after one of each wire type', () => {
   const bytes = [0x08, 0x96, 0x01, 0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x1a, 2, 0x61, 0x62, 0x25, 1, 2, 3, 4, 0x28, 1];
   expect(fieldsOf(bytes)).toEqual([
     [1, 0, 0, 1, 3],
@@ -84,6 +87,7 @@ it('skips a field as often as it follows itself, up to the next or the end', () 
 describe('a message that ends too early', () => {
   it.each([
     ['in its text', [0x0a, 5, 1], 7],
+    ['in its text of almost 4 GiB', [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], 6 + 0xffff_ffff],
     ['in its eight bytes', [0x09, 1], 9],
     ['in its four bytes', [0x0d, 1], 5],
     ['in its integer', [0x08, 0x80], 3],
