@@ -30,13 +30,13 @@ function isExact(micros: number): boolean {
 function readInstant(text: string): number | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;
-  const [, year, month, day, hour, minute, second, fraction, sign, offsetHour, offsetMinute] = match;
+  const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match;
   const days = daysOf(Number(year), Number(month), Number(day));
   if (days === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
-  if (sign !== undefined && (Number(offsetHour) > 23 || Number(offsetMinute) > 59)) return undefined;
-  const offset = sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(offsetHour) * 60 + Number(offsetMinute));
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const offset = (sign === '-' ? -1 : 1) * (Number(offsetHour) * 60 + Number(offsetMinute));
   const seconds = (Number(hour) * 60 + Number(minute) - offset) * 60 + Number(second);
-  return days * DAY + seconds * 1_000_000 + Number((fraction ?? '').padEnd(6, '0'));
+  return days * DAY + seconds * 1_000_000 + Number(fraction.padEnd(6, '0'));
 }
 
 /** `2026-03-01T15:04:05.123456Z`: six fractional digits, or none when they are zero. */
@@ -104,7 +104,7 @@ function daysIn(year: number, month: number): number {
 /** Whether the runtime knows the IANA time zone in exactly this spelling: not every consumer accepts `america/chicago`. */
 export function isTimeZone(name: string): boolean {
   try {
-    return /^[A-Za-z]/.test(name) && Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId === name;
+    return /[A-Za-z]/.test(name) && Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId === name;
   } catch {
     return false;
   }
@@ -115,10 +115,6 @@ export function startOfLocalDate(date: string, timeZone: string): number {
   const micros = Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds * 1000;
   return Math.min(Math.max(micros, -LIMIT), LIMIT);
 }
-
-const SLOT = 900_000_000;
-const offsets = new Map<string, Map<number, number>>();
-const MOST_SLOTS = 100_000;
 
 /** Days since 1970-01-01 of the local date at an instant. */
 export function localDay(micros: number, timeZone: string): number {
@@ -134,31 +130,38 @@ export function countedDay(micros: number, timeZone: string): number {
   return startOfDay(day + 1, timeZone) <= micros ? day + 1 : day;
 }
 
-const starts = new Map<string, Map<number, number>>();
+/** Numbers by time zone and day or slot. */
+type Cache = Map<string, Map<number, number>>;
+
+/** Bounds a cache to some MB for each time zone. */
+const MOST_CACHED = 100_000;
+
+function cached(cache: Cache, timeZone: string, key: number, compute: (key: number, timeZone: string) => number): number {
+  let ofZone = cache.get(timeZone);
+  if (ofZone === undefined) cache.set(timeZone, (ofZone = new Map()));
+  let value = ofZone.get(key);
+  if (value === undefined) {
+    if (ofZone.size >= MOST_CACHED) ofZone.clear();
+    ofZone.set(key, (value = compute(key, timeZone)));
+  }
+  return value;
+}
+
+const starts: Cache = new Map();
 
 /** `startOfLocalDate` for a date in days since 1970-01-01, cached. */
 export function startOfDay(day: number, timeZone: string): number {
-  let ofZone = starts.get(timeZone);
-  if (ofZone === undefined) starts.set(timeZone, (ofZone = new Map()));
-  let start = ofZone.get(day);
-  if (start === undefined) {
-    if (ofZone.size >= MOST_SLOTS) ofZone.clear();
-    ofZone.set(day, (start = startOfLocalDate(formatDate(day), timeZone)));
-  }
-  return start;
+  return cached(starts, timeZone, day, (of, zone) => startOfLocalDate(formatDate(of), zone));
 }
 
-/** Offset from UTC in microseconds. Zones change their offset on quarter hours, so offsets are cached per quarter hour. */
+/** Since 2012, inhabited zones change their offset on quarter hours only, so offsets are cached per quarter hour. */
+const SLOT = 900_000_000;
+const offsets: Cache = new Map();
+
+/** Offset from UTC in microseconds. */
 function offsetAt(micros: number, timeZone: string): number {
-  let ofZone = offsets.get(timeZone);
-  if (ofZone === undefined) offsets.set(timeZone, (ofZone = new Map()));
-  const slot = Math.floor(micros / SLOT);
-  let offset = ofZone.get(slot);
-  if (offset === undefined) {
-    if (ofZone.size >= MOST_SLOTS) ofZone.clear();
+  return cached(offsets, timeZone, Math.floor(micros / SLOT), (slot, zone) => {
     const instant = Temporal.Instant.fromEpochMilliseconds((slot * SLOT) / 1000);
-    offset = instant.toZonedDateTimeISO(timeZone).offsetNanoseconds / 1000;
-    ofZone.set(slot, offset);
-  }
-  return offset;
+    return instant.toZonedDateTimeISO(zone).offsetNanoseconds / 1000;
+  });
 }

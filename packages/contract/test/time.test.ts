@@ -1,5 +1,23 @@
 import fc from 'fast-check';
-import { BEYOND, countedDay, formatDate, formatInstant, isTimeZone, localDay, parseDate, parseInstant, startOfLocalDate } from '../src/time.ts';
+import {
+  BEYOND,
+  beyondInstants,
+  civil,
+  countedDay,
+  formatDate,
+  formatInstant,
+  isDate,
+  isTimeZone,
+  localDay,
+  now,
+  parseDate,
+  parseInstant,
+  startOfDay,
+  startOfLocalDate,
+} from '../src/time.ts';
+
+/** ES modules find `jest` here; it is a global only in scripts. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 
 const micros = fc.integer({ min: -9_000_000_000_000_000, max: 9_000_000_000_000_000 });
 const zones = ['America/Chicago', 'America/Havana', 'Asia/Kathmandu', 'Pacific/Apia', 'Europe/London', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'UTC'];
@@ -19,7 +37,17 @@ describe('instants', () => {
     ['2026-03-01T15:04:05+02:00', '2026-03-01T13:04:05Z'],
     ['2026-03-01T15:04:05-0530', '2026-03-01T20:34:05Z'],
     ['2026-03-01T15:04:05.1z', '2026-03-01T15:04:05.100000Z'],
+    ['2026-03-01T15:04:05.000001Z', '2026-03-01T15:04:05.000001Z'],
+    ['2026-03-01t15:04:05.12z', '2026-03-01T15:04:05.120000Z'],
+    ['2026-03-01T23:59:59Z', '2026-03-01T23:59:59Z'],
+    ['2026-03-01T15:04:05-00:00', '2026-03-01T15:04:05Z'],
+    ['2026-03-01T00:00:00+23:59', '2026-02-28T00:01:00Z'],
+    ['2026-03-01T00:00:00-23:59', '2026-03-01T23:59:00Z'],
+    ['2026-12-31T23:30:00-01:00', '2027-01-01T00:30:00Z'],
+    ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00Z'],
     ['1969-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z'],
+    ['2255-06-05T23:47:34.740990Z', '2255-06-05T23:47:34.740990Z'],
+    ['1684-07-28T00:12:25.259010Z', '1684-07-28T00:12:25.259010Z'],
   ])('%s means %s', (text, meaning) => {
     expect(formatInstant(parseInstant(text)!)).toBe(meaning);
   });
@@ -30,7 +58,17 @@ describe('instants', () => {
     '2026-03-01T15:04:05',
     '2026-02-30T00:00:00Z',
     '2026-03-01T24:00:00Z',
+    '2026-03-01T15:60:05Z',
     '2026-03-01T15:04:60Z',
+    '2026-03-01T15:04:05+24:00',
+    '2026-03-01T15:04:05+02:60',
+    '2026-03-01T15:04:05+2',
+    ' 2026-03-01T15:04:05Z',
+    '12026-03-01T15:04:05Z',
+    '2026-03-01T15:04:05ZZ',
+    '2026-03-01T15:04:05+02:000',
+    '2255-06-05T23:47:34.740991Z',
+    '1684-07-28T00:12:25.259009Z',
     '2026-03-01T15:04:05.1234567Z',
     '2026-03-01T15:04:05.Z',
     '2026-03-01 15:04:05Z',
@@ -40,6 +78,30 @@ describe('instants', () => {
   ])('%s is refused', (text) => {
     expect(parseInstant(text)).toBeUndefined();
   });
+
+  it.each([
+    ['2255-06-05T23:47:34.740990Z', undefined],
+    ['2255-06-05T23:47:34.740991Z', 'after'],
+    ['9999-12-31T23:59:59Z', 'after'],
+    ['1684-07-28T00:12:25.259010Z', undefined],
+    ['1684-07-28T00:12:25.259009Z', 'before'],
+    ['0001-01-01T00:00:00Z', 'before'],
+    ['1970-01-01T00:00:00Z', undefined],
+    ['0000-01-01T00:00:00Z', undefined],
+    ['soon', undefined],
+  ])('%s is beyond what can be held: %s', (text, side) => {
+    expect(beyondInstants(text)).toBe(side);
+  });
+
+  it('are in whole microseconds by the clock', () => {
+    const clock = spyOn(performance, 'now').mockReturnValue(0.0004);
+    const start = now();
+    clock.mockReturnValue(1234.5674);
+    expect(Number.isInteger(start)).toBe(true);
+    expect(now() - start).toBe(1_234_567);
+    clock.mockRestore();
+    expect(formatInstant(start).slice(0, 10)).toBe(new Date(performance.timeOrigin).toISOString().slice(0, 10));
+  });
 });
 
 describe('dates', () => {
@@ -47,8 +109,62 @@ describe('dates', () => {
     fc.assert(fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (days) => parseDate(formatDate(days)) === days));
   });
 
-  it.each(['2026-02-29', '2026-13-01', '2026-1-1', '0000-01-01', '0000-02-29', ''])('%s is refused', (text) => {
+  it('agree with those of JavaScript around the ends of months, in each year', () => {
+    const wrong: string[] = [];
+    for (let year = 1600; year <= 2401; year++) {
+      for (let month = 0; month < 12; month++) {
+        for (const day of [-1, 0, 1]) {
+          const time = Date.UTC(year, month, day);
+          const text = new Date(time).toISOString().slice(0, 10);
+          if (parseDate(text) !== time / 86_400_000 || formatDate(time / 86_400_000) !== text) wrong.push(text);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['0001-01-01', -719_162, [1, 1, 1]],
+    ['1970-01-01', 0, [1970, 1, 1]],
+    ['2000-02-29', 11_016, [2000, 2, 29]],
+    ['2026-03-01', 20_513, [2026, 3, 1]],
+    ['9999-12-31', 2_932_896, [9999, 12, 31]],
+  ])('%s is day %i', (text, days, parts) => {
+    expect(parseDate(text)).toBe(days);
+    expect(formatDate(days)).toBe(text);
+    expect(civil(days)).toEqual(parts);
+    expect(isDate(text)).toBe(true);
+  });
+
+  it.each([
+    '2026-02-29',
+    '2026-02-30',
+    '2024-02-30',
+    '1900-02-29',
+    '2100-02-29',
+    '2026-01-32',
+    '2026-03-32',
+    '2026-04-31',
+    '2026-05-32',
+    '2026-06-31',
+    '2026-07-32',
+    '2026-08-32',
+    '2026-09-31',
+    '2026-10-32',
+    '2026-11-31',
+    '2026-12-32',
+    '2026-01-00',
+    '2026-00-01',
+    '2026-13-01',
+    '2026-1-1',
+    '0000-01-01',
+    '0000-02-29',
+    '12026-03-01',
+    '2026-03-011',
+    '',
+  ])('%s is refused', (text) => {
     expect(parseDate(text)).toBeUndefined();
+    expect(isDate(text)).toBe(false);
   });
 
   it('begin at the first instant with that local date, even in a daylight-saving gap', () => {
@@ -66,6 +182,17 @@ describe('dates', () => {
     }
   });
 
+  it('begin at the same instant if asked again, by their number, in another zone in between', () => {
+    for (const [zone, start] of [
+      ['America/Chicago', '2026-03-08T06:00:00Z'],
+      ['Asia/Kathmandu', '2026-03-07T18:15:00Z'],
+      ['America/Chicago', '2026-03-08T06:00:00Z'],
+    ] as const) {
+      expect(formatInstant(startOfDay(parseDate('2026-03-08')!, zone))).toBe(start);
+      expect(formatInstant(startOfDay(parseDate('2026-03-09')!, zone))).toBe(zone === 'Asia/Kathmandu' ? '2026-03-08T18:15:00Z' : '2026-03-09T05:00:00Z');
+    }
+  });
+
   it('contain their first instant but not the previous microsecond', () => {
     // No instant has the date that Apia skipped.
     fc.assert(
@@ -79,9 +206,25 @@ describe('dates', () => {
 });
 
 it('accepts the names of time zones', () => {
-  expect(['Mars/Olympus', '+02:00', '', 'america/chicago', 'utc'].filter(isTimeZone)).toEqual([]);
+  for (const name of ['Mars/Olympus', '+02:00', '-02:00', '', 'america/chicago', 'utc']) expect(isTimeZone(name)).toBe(false);
   const all = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'US/Central', 'Asia/Kolkata', 'Etc/GMT+5', 'EST5EDT'];
   expect(all.filter((name) => !isTimeZone(name))).toEqual([]);
+});
+
+describe('the local date of an instant', () => {
+  it.each([
+    ['2010-11-07T02:29:59.999999Z', 'America/St_Johns', '2010-11-06'],
+    ['2010-11-07T02:30:00Z', 'America/St_Johns', '2010-11-07'],
+    ['2010-11-07T02:45:00Z', 'America/St_Johns', '2010-11-06'],
+    ['2010-11-07T03:29:59.999999Z', 'America/St_Johns', '2010-11-06'],
+    ['2010-11-07T03:30:00Z', 'America/St_Johns', '2010-11-07'],
+    ['2026-03-08T05:59:59.999999Z', 'America/Chicago', '2026-03-07'],
+    ['2026-03-08T06:00:00Z', 'America/Chicago', '2026-03-08'],
+    ['2026-03-09T05:00:00Z', 'America/Chicago', '2026-03-09'],
+    ['1969-12-31T18:14:59.999999Z', 'Asia/Kathmandu', '1969-12-31'],
+  ])('%s in %s is %s, also where clocks are set back before midnight', (instant, zone, date) => {
+    expect(formatDate(localDay(parseInstant(instant)!, zone))).toBe(date);
+  });
 });
 
 describe('the date that an instant is counted under', () => {
