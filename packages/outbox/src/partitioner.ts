@@ -23,10 +23,8 @@ function murmur2(data: Buffer): number {
     const mixed = Math.imul(data.readInt32LE(at), M);
     hash = Math.imul(hash, M) ^ Math.imul(mixed ^ (mixed >>> 24), M);
   }
-  if (whole < data.length) {
-    for (let at = data.length - 1; at >= whole; at--) hash ^= (data[at] as number) << (8 * (at - whole));
-    hash = Math.imul(hash, M);
-  }
+  const left = data.length - whole;
+  if (left > 0) hash = Math.imul(hash ^ data.readUIntLE(whole, left), M);
   hash = Math.imul(hash ^ (hash >>> 13), M);
   return hash ^ (hash >>> 15);
 }

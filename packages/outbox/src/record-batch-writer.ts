@@ -82,12 +82,11 @@ export class RecordWriter {
   }
 
   #record({ key, value, headers = {} }: Message, offset: number): void {
-    this.#reserve(2 * MOST_BYTES_OF_NUMBER + USUAL_LENGTH_BYTES);
     const start = this.length;
+    this.#reserve(USUAL_LENGTH_BYTES);
     this.length = start + USUAL_LENGTH_BYTES;
-    // Attributes and timestamp delta.
-    this.bytes[this.length++] = 0;
-    this.bytes[this.length++] = 0;
+    // Attributes and timestamp delta, a byte each.
+    this.int16(0);
     this.#number(offset);
     this.#field(key);
     this.#field(value);

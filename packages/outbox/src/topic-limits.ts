@@ -5,15 +5,14 @@ export const LARGEST_MESSAGE = 4 * 1024 * 1024;
 /** Bytes reserved for the key, the headers and Kafka's overhead. */
 const ENVELOPE = 64 * 1024;
 
-/** Limits in bytes of existing topics with smaller ones. */
-const smaller = new Map<string, number>();
+/** Limits in bytes of topics that existed already. */
+const limits = new Map<string, number>();
 
 /** Largest payload that the topic is known to accept, in bytes. */
 export function largestPayload(topic: string): number {
-  return (smaller.get(topic) ?? LARGEST_MESSAGE) - ENVELOPE;
+  return Math.min(limits.get(topic) ?? LARGEST_MESSAGE, LARGEST_MESSAGE) - ENVELOPE;
 }
 
 export function noteLimit(topic: string, bytes: number): void {
-  if (bytes < LARGEST_MESSAGE) smaller.set(topic, bytes);
-  else smaller.delete(topic);
+  limits.set(topic, bytes);
 }

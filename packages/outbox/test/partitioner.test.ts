@@ -18,6 +18,21 @@ test('assigns keys to the same partitions as kafkajs', () => {
   }
 });
 
+/** More partitions than a hash without its sign, so that the partition is the hash. */
+const ALL = { length: 2 ** 31 } as PartitionMetadata[];
+
+// Values with which Kafka tests its Java client.
+test.each([
+  ['21', -973_932_308],
+  ['foobar', -790_332_482],
+  ['a-little-bit-long-string', -985_981_536],
+  ['a-little-bit-longer-string', -1_486_304_829],
+  ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58_897_971],
+  ['abc', 479_470_107],
+])('hashes %s as Kafka does', (key, hash) => {
+  expect(partitionByKey()({ topic, partitionMetadata: ALL, message: { key, value: null } })).toBe(hash & 0x7fff_ffff);
+});
+
 test('refuses an event without a key', () => {
   expect(() => partitionByKey()({ topic, partitionMetadata: partitions(3), message: { value: null } })).toThrow('without a key');
 });
