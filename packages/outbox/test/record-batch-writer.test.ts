@@ -106,7 +106,7 @@ describe('a buffer', () => {
     for (let size = 1; size < 70; size++) expect(batchOf([], size)).toHaveLength(65);
   });
 
-  it('grows where a record fills it but for the last byte of its length', () => {
+  it('grows for the third byte of the length of a record that fills it', () => {
     const message = { key: 'k', value: null, headers: { h: Buffer.from(letters(9000)) } };
     const expected = batchOf([message], 20_000);
     for (let size = expected.length - 5; size <= expected.length; size++) expect(batchOf([message], size).equals(expected)).toBe(true);
