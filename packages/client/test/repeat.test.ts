@@ -23,7 +23,9 @@ test('a lost connection, a timeout and a 5xx of a load balancer are retried; ano
     expect(pauseAfter(error, 1, PATIENCE, 0.5)).toBe(100);
   }
   expect(pauseAfter(await errorOf(new Response('<h1>Not Found</h1>', { status: 404 })), 1, PATIENCE, 0.5)).toBeUndefined();
-  expect(pauseAfter(new TypeError('a defect of whoever calls'), 1, PATIENCE, 0.5)).toBeUndefined();
+  for (const error of [new TypeError('a defect of the caller'), Object.assign(new Error('of another library'), { code: 'INTERNAL_ERROR' }), undefined]) {
+    expect(pauseAfter(error, 1, PATIENCE, 0.5)).toBeUndefined();
+  }
 });
 
 test('a wait lasts at least Retry-After and grows with each attempt; a too long Retry-After or too many attempts end the retries', async () => {
@@ -34,6 +36,26 @@ test('a wait lasts at least Retry-After and grows with each attempt; a too long 
   const error = new ConnectionError('cut');
   expect([1, 2, 3, 4].map((attempts) => pauseAfter(error, attempts, PATIENCE, 1))).toEqual([200, 400, 800, undefined]);
   expect(pauseAfter(error, 1, { ...PATIENCE, retries: 0 }, 1)).toBeUndefined();
+});
+
+test('a wait is a random part of a pause that doubles up to 8 s, after Retry-After if there is one', async () => {
+  const error = new ConnectionError('cut');
+  const pause = (attempts: number, random: number) => pauseAfter(error, attempts, { ...PATIENCE, retries: 100 }, random);
+  expect([1, 5, 6, 7, 100].map((attempts) => pause(attempts, 1))).toEqual([200, 3200, 6400, 8000, 8000]);
+  expect([0, 0.25, 0.5].map((random) => pause(3, random))).toEqual([0, 200, 400]);
+  expect(pauseAfter(await refusal('RATE_LIMITED', 429, { 'retry-after': '7' }), 2, PATIENCE, 0.5)).toBe(7200);
+});
+
+test.each([
+  [400, undefined],
+  [428, undefined],
+  [429, 200],
+  [430, undefined],
+  [499, undefined],
+  [500, 200],
+  [503, 200],
+])('a page of a proxy with status %i is retried after %p ms', async (status, ms) => {
+  expect(pauseAfter(await errorOf(new Response('<h1>No</h1>', { status })), 1, PATIENCE, 1)).toBe(ms);
 });
 
 test.each([
