@@ -20,7 +20,7 @@ export function compilePeriods(parameters: readonly Parameter[], ranges: readonl
     const [start, end] = [range.from, range.before].map((parameter) => parseDate(String(values.get(parameter))));
     const name = bucket.field.enum?.spellings.get(String(values.get(bucket))) as BucketName | undefined;
     if (start === undefined || end === undefined || name === undefined || countPeriods(start, end, name) <= MOST_PERIODS) return undefined;
-    const coarser = BUCKETS.slice(BUCKETS.indexOf(name)).find((candidate) => countPeriods(start, end, candidate) <= MOST_PERIODS);
+    const coarser = BUCKETS.find((candidate) => countPeriods(start, end, candidate) <= MOST_PERIODS);
     const message = `The range has more than ${MOST_PERIODS} periods: give an earlier date, or ${bucket.name}=${coarser}.`;
     return { location: 'query', field: range.before.name, code: 'OUT_OF_RANGE', message };
   };

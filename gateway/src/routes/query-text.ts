@@ -7,25 +7,20 @@ export interface QueryPair {
 /** Splits a query string (without `?`) in form encoding: `+` is a space. Empty pieces between `&` are skipped. */
 export function splitQuery(text: string): QueryPair[] {
   const pairs: QueryPair[] = [];
-  let start = 0;
-  while (start < text.length) {
-    let end = text.indexOf('&', start);
-    if (end < 0) end = text.length;
-    if (end > start) {
-      const equals = text.indexOf('=', start);
-      const split = equals < 0 || equals > end ? end : equals;
-      const rawName = text.slice(start, split);
-      const name = decode(rawName);
-      const value = decode(text.slice(split + 1, end));
-      pairs.push(name === undefined ? { name: rawName, value: undefined } : { name, value });
-    }
-    start = end + 1;
+  for (const piece of text.split('&')) {
+    if (piece === '') continue;
+    const equals = piece.indexOf('=');
+    const rawName = equals < 0 ? piece : piece.slice(0, equals);
+    const name = decode(rawName);
+    const value = equals < 0 ? '' : decode(piece.slice(equals + 1));
+    pairs.push(name === undefined ? { name: rawName, value: undefined } : { name, value });
   }
   return pairs;
 }
 
 function decode(text: string): string | undefined {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  const spaced = text.replaceAll('+', ' ');
+  // Decoding takes ten times as long, and most names and values have nothing to decode.
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);
