@@ -43,7 +43,7 @@ export interface Exchange extends RequestContext {
 
 /** Splits the request target into path and query. Also accepts the absolute form (`GET http://host/path`) that proxies send. */
 export function splitTarget(url: string): { path: string; query: string } {
-  const target = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
+  const target = url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   return { path: path === '' ? '/' : path, query: mark < 0 ? '' : target.slice(mark + 1) };
