@@ -1,5 +1,5 @@
 // Where each field of a request message comes from: path, query, a header, the body, or the gateway itself.
-import { camelCase, type Field, type Operation, type Parameter } from '@truckroll/contract';
+import { camelCase, type Field, type Operation, type Parameter, type Shape } from '@truckroll/contract';
 
 export type Value = string | number | boolean;
 
@@ -8,10 +8,16 @@ const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotenc
 /** Messages that the gateway fills from the credential. */
 const FILLED = new Set(['truckroll.type.v1.Collection', 'truckroll.type.v1.Key', 'truckroll.type.v1.Caller']);
 
-/** The field of a request that the gateway fills, if it has one. */
-export function filledField({ request }: Operation): Field | undefined {
-  return request.fields.find((field) => FILLED.has(field.shape?.typeName ?? ''));
+/** The message of a request that the gateway fills. Every request has one, because it names the company. */
+export function filledField({ request }: Operation): Field & { shape: Shape } {
+  for (const field of request.fields) if (isFilled(field)) return field;
+  throw new Error(`${request.typeName} has no Collection, Key or Caller, so it names no company`);
 }
+
+function isFilled(field: Field): field is Field & { shape: Shape } {
+  return FILLED.has(field.shape?.typeName ?? '');
+}
+
 /** Maximum number of `ids` (api.md, Limits). */
 const MOST_IDS = 100;
 
@@ -50,8 +56,8 @@ export function inputsOf(operation: Operation): Inputs {
     })),
     query: operation.parameters.filter(({ name }) => HEADERS[name] === undefined),
     headers,
-    body: operation.bodyFields.filter((field) => HEADERS[field.name] === undefined && !FILLED.has(field.shape?.typeName ?? '')),
-    pages: operation.request.fields[0]?.shape?.typeName === 'truckroll.type.v1.Collection',
+    body: operation.bodyFields.filter((field) => HEADERS[field.name] === undefined && !isFilled(field)),
+    pages: filledField(operation).shape.typeName === 'truckroll.type.v1.Collection',
   };
 }
 

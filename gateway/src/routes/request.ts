@@ -23,24 +23,17 @@ export type RequestEncoder = (parts: RequestParts) => Buffer;
 export function compileRequest(operation: Operation, inputs: Inputs): RequestEncoder {
   const { encode, decode } = codec(operation.request.typeName);
   const empty = new Uint8Array();
-  const first = filledField(operation);
-  const part = first?.shape && codec(first.shape.typeName);
-  const namesUser = first?.shape?.byName.has('user_id') === true;
-  const namesActor = first?.shape?.byName.has('key_id') === true;
+  const filled = filledField(operation);
+  const part = codec(filled.shape.typeName);
 
   return ({ principal, address, path, query, after, headers, body }) => {
     // Decoding an empty message gives one with all defaults.
     const message = decode(empty) as Message;
     Object.assign(message, body);
-    const scope = (part?.decode(empty) ?? {}) as Message;
-    scope.company_id = principal.company_id;
-    scope.time_zone = principal.time_zone;
-    if (namesUser) scope.user_id = principal.user_id;
-    if (namesActor) Object.assign(scope, { key_id: principal.key_id, address });
-    if (inputs.pages) {
-      scope.limit = query.limit;
-      if (after !== undefined) scope.after = after;
-    }
+    const { company_id, time_zone, user_id, key_id } = principal;
+    // The encoder writes only the fields that the message has: a Key has no limit, and only a Caller names the user.
+    const scope = Object.assign(part.decode(empty) as Message, { company_id, time_zone, user_id, key_id, address, limit: query.limit });
+    if (after !== undefined) scope.after = after;
     for (const [parameter, value] of query.values) {
       (parameter.within === 'collection' ? scope : message)[parameter.field.name] = value;
     }
@@ -48,7 +41,7 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
       (within === 'key' ? scope : message)[field.name] = path[index];
     });
     for (const [field, value] of headers) message[field.name] = value;
-    if (first !== undefined) message[first.name] = scope;
+    message[filled.name] = scope;
     const bytes = encode(message).finish();
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
@@ -99,7 +92,6 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
 
 /** Rejects the fields of a body if the operation takes none. A body that is not a JSON object is ignored. */
 export function refuseFields(bytes: Buffer, problems: ErrorDetail[]): void {
-  if (bytes.length === 0) return;
   let json: unknown;
   try {
     json = JSON.parse(bytes.toString());
