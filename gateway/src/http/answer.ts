@@ -72,5 +72,5 @@ export function errorBody({ code, message, details }: ApiError, requestId: strin
 
 /** Details that came over gRPC have nulls for absent values. */
 function plain(detail: ErrorDetail): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined && value !== null));
+  return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== null));
 }

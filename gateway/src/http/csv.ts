@@ -1,5 +1,5 @@
 // Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
-import { codec, formatInstant, type Field, type Operation } from '@truckroll/contract';
+import { codec, formatInstant, type EnumShape, type Field, type Operation, type Shape } from '@truckroll/contract';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
@@ -35,15 +35,15 @@ export function csvColumns(operation: Operation): string[] {
   return columnsOf(rowsOf(operation)).map(({ name }) => name);
 }
 
-function rowsOf({ response }: Operation): Field {
-  return response.byName.get('data') as Field;
+function rowsOf({ response }: Operation): Shape {
+  return (response.byName.get('data') as Field).shape as Shape;
 }
 
-function columnsOf({ shape }: Field): Column[] {
-  return (shape?.fields ?? []).flatMap((field): Column[] => {
+function columnsOf({ fields }: Shape): Column[] {
+  return fields.flatMap((field): Column[] => {
     const { name } = field;
     if (field.kind === 'object' && !field.repeated) {
-      return columnsOf(field).map((inner) => ({
+      return columnsOf(field.shape as Shape).map((inner) => ({
         name: `${name}_${inner.name}`,
         cell: (row) => (row[name] == null ? '' : inner.cell(row[name] as Row)),
       }));
@@ -59,7 +59,7 @@ function textOf(field: Field): (value: unknown) => string {
     case 'string':
       return (value) => quoted(guarded(String(value)));
     case 'enum':
-      return (value) => quoted(field.enum?.spellings.get(String(value)) ?? '');
+      return (value) => quoted((field.enum as EnumShape).spellings.get(String(value)) ?? '');
     case 'timestamp':
       return (value) => formatInstant(value as number);
     case 'uuid':

@@ -1,0 +1,118 @@
+import { codec, operations, type Field, type Operation } from '@truckroll/contract';
+import { CSV_TYPE, compileCsv, csvColumns } from '../src/http/csv.ts';
+import { describeCsv } from '../src/openapi/csv.ts';
+
+const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
+const collections = operation('GetCollectionsReport');
+
+/** An operation whose rows have only the named columns of its records. */
+function withColumns(name: string, columns: readonly string[], change: Partial<Field> = {}): Operation {
+  const { response, ...rest } = operation(name);
+  const data = response.byName.get('data') as Field;
+  const fields = columns.map((column) => ({ ...(data.shape!.byName.get(column) as Field), ...change }));
+  return { ...rest, response: { ...response, byName: new Map([['data', { ...data, shape: { ...data.shape!, fields } }]]) } };
+}
+
+/** The CSV of rows; fields of a row that are not given have their defaults. */
+function csvOf(of: Operation, rows: readonly object[], next = ''): { text: string; next: string } {
+  const response = codec(of.response.typeName);
+  const empty = codec(of.response.byName.get('data')!.shape!.typeName).decode(new Uint8Array()) as object;
+  const csv = compileCsv(of)(response.encode({ data: rows.map((row) => ({ ...empty, ...row })), next: Buffer.from(next), time_zone: '' }).finish());
+  return { text: csv.body.toString(), next: Buffer.from(csv.next).toString() };
+}
+
+const HEADER =
+  'period_start,period_end,group_dimension,group_value,group_label,currency,payment_count,received_cents,refund_count,refunded_cents,net_collected_cents';
+
+it('is announced in UTF-8 and with a header line', () => {
+  expect(CSV_TYPE).toBe('text/csv; charset=utf-8; header=present');
+});
+
+it('has only its header line where there are no rows, and the position of the next page', () => {
+  expect(csvOf(collections, [])).toEqual({ text: `${HEADER}\r\n`, next: '' });
+  expect(csvOf(collections, [], 'position')).toEqual({ text: `${HEADER}\r\n`, next: 'position' });
+});
+
+it('has a line for each row in their order, with an empty cell for null', () => {
+  const row = { period_start: '2026-01-01', period_end: '2026-02-01', currency: 'USD' };
+  const group = { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: null, label: null };
+  const rows = [
+    { ...row, payment_count: 2, received_cents: 12_900, net_collected_cents: -5 },
+    { ...row, group: { ...group, value: 'v', label: 'Núñez, "Ada"\nJr.' } },
+    { ...row, group },
+    { ...row, group: { ...group, value: '', label: '' } },
+  ];
+  expect(csvOf(collections, rows).text.split('\r\n')).toEqual([
+    HEADER,
+    '2026-01-01,2026-02-01,,,,"USD",2,12900,0,0,-5',
+    '2026-01-01,2026-02-01,"collector","v","Núñez, ""Ada""\nJr.","USD",0,0,0,0,0',
+    '2026-01-01,2026-02-01,"collector",,,"USD",0,0,0,0,0',
+    '2026-01-01,2026-02-01,"collector","","","USD",0,0,0,0,0',
+    '',
+  ]);
+});
+
+it.each<[string, string, string, unknown, string]>([
+  ['a uuid', 'ListInvoices', 'id', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', '"0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e"'],
+  ['an enumeration', 'ListInvoices', 'status', 'INVOICE_STATUS_OPEN', '"OPEN"'],
+  ['an enumeration without a value', 'ListInvoices', 'status', 'INVOICE_STATUS_UNSPECIFIED', '""'],
+  ['a text', 'ListInvoices', 'number', 'INV-1', '"INV-1"'],
+  ['a time', 'ListInvoices', 'created_at', 1_000_001, '1970-01-01T00:00:01.000001Z'],
+  ['a number', 'ListInvoices', 'pricing_multiplier', 1.25, '1.25'],
+  ['a yes', 'ListAccounts', 'archived', true, 'true'],
+  ['a no', 'ListAccounts', 'archived', false, 'false'],
+])('writes %s of %s.%s = %j as %s', (_, name, column, value, cell) => {
+  expect(csvOf(withColumns(name, [column]), [{ [column]: value }]).text).toBe(`${column}\r\n${cell}\r\n`);
+});
+
+it.each([...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\u00a0'].map((space) => `${space}${sign}1`)).concat(['\tx', '\rx', '\nx', '=', '-']))(
+  'puts an apostrophe before %j, which a spreadsheet could run as a formula',
+  (text) => {
+    expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"'${text}"\r\n`);
+  },
+);
+
+it.each(['a=1', ' x', 'x\t', 'x;=1+1', "'=1", '1-2', '１', 'a\n=1', '', ' ', '(=1)', '.=1', ','])('leaves the text %j as it is', (text) => {
+  expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"${text}"\r\n`);
+});
+
+it('doubles every quotation mark within a text', () => {
+  expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: '"a" "b"' }]).text).toBe('number\r\n"""a"" ""b"""\r\n');
+});
+
+it('has a column for each value of an object, and for those of objects within', () => {
+  const inner = withColumns('ListInvoices', ['number', 'status']).response.byName.get('data') as Field;
+  const middle: Field = {
+    ...inner,
+    name: 'middle',
+    repeated: false,
+    kind: 'object',
+    shape: { ...inner.shape!, fields: [{ ...inner, name: 'inner', repeated: false }] },
+  };
+  const { response, ...rest } = collections;
+  const of = { ...rest, response: { ...response, byName: new Map([['data', { ...inner, shape: { ...inner.shape!, fields: [middle] } }]]) } };
+  expect(csvColumns(of)).toEqual(['middle_inner_number', 'middle_inner_status']);
+});
+
+it.each([
+  ['a list of values', () => withColumns('ListInvoices', ['number'], { repeated: true }), 'number has several values, a cell of a spreadsheet has one'],
+  ['a list of objects', () => withColumns('ListInvoices', ['number'], { repeated: true, kind: 'object' }), 'number has several values'],
+  ['a reference', () => withColumns('ListInvoices', ['account']), 'account is no cell of a spreadsheet'],
+])('rejects rows with %s', (_, of, message) => {
+  expect(() => csvColumns(of())).toThrow(message);
+  expect(() => compileCsv(of())).toThrow(message);
+});
+
+it('is described with the names of its columns', () => {
+  expect(describeCsv(collections)).toEqual({
+    schema: {
+      type: 'string',
+      description: [
+        'RFC 4180 in UTF-8: a line of column names, then one line for each row; text is quoted, null is an empty cell.',
+        'A text that a spreadsheet would take for a formula has an apostrophe before it.',
+        'The header `Link` leads to the next page, which has its own line of names.',
+      ].join(' '),
+      examples: [`${HEADER}\r\n`],
+    },
+  });
+});
