@@ -1,11 +1,7 @@
 // How answers announce what will be removed (decisions §9). Nothing in the contract is deprecated, so these tests use their own.
 import { checkDeprecation, operations, type Field, type Operation, type Shape } from '@truckroll/contract';
-import { createGateway } from '../src/app.ts';
-import { gatewayConfig } from '../src/config.ts';
 import { compileDeprecation } from '../src/http/deprecation.ts';
 import { buildDocument } from '../src/openapi/document.ts';
-import { SECRETS, redisUrl, request } from './support/gateway.ts';
-import { standInIdentities, standInInvoices } from './support/stand-ins.ts';
 
 const soon = { since: '2027-01-01', sunset: '2028-01-01' };
 const late = { since: '2027-01-01', sunset: '2030-06-30' };
@@ -56,6 +52,48 @@ test('announces a parameter only to clients that use it', () => {
   expect(announce(() => parameters.filter(({ name }) => name === 'status').map(({ field }) => field))).toEqual(SOON);
 });
 
+test('announces a field of a body only to clients that use it', () => {
+  const create = named('CreateApiKey');
+  const bodyFields = create.bodyFields.map((field) => (field.name === 'expires_at' ? deprecated(field, late) : field));
+  const announce = compileDeprecation({ ...create, bodyFields }, '');
+  expect(announce(none)).toEqual([]);
+  expect(announce(() => bodyFields.filter(({ name }) => name === 'name'))).toEqual([]);
+  expect(announce(() => bodyFields)).toEqual(LATE);
+});
+
+test('announces what a request used together with what every answer has, whichever is removed first', () => {
+  const parameters = (deprecation: typeof soon) => invoices.parameters.map((each) => ({ ...each, field: deprecated(each.field, deprecation) }));
+  const announced = (operation: typeof soon, parameter: typeof soon) =>
+    compileDeprecation({ ...invoices, deprecation: operation, parameters: parameters(parameter) }, '')(() => parameters(parameter).map(({ field }) => field));
+  expect(announced(soon, late)).toEqual(SOON);
+  expect(announced(late, soon)).toEqual(SOON);
+  expect(announced(late, late)).toEqual(LATE);
+});
+
+test('asks for what a request used only if some of it may be deprecated', () => {
+  const asked = () => {
+    throw new Error('asked');
+  };
+  expect(compileDeprecation({ ...invoices, deprecation: soon }, '')(asked)).toEqual(SOON);
+});
+
+test('announces the day since when, not the one of another deprecation', () => {
+  const earlier = { since: '2026-06-01', sunset: '2031-01-01' };
+  const announce = compileDeprecation({ ...invoices, deprecation: earlier, response: going(invoices.response, 'data', late) }, '');
+  expect(announce(none)).toEqual(LATE);
+  expect(compileDeprecation({ ...invoices, deprecation: earlier }, '')(none).slice(0, 4)).toEqual([
+    ...['Deprecation', '@1780272000', 'Sunset', 'Wed, 01 Jan 2031 00:00:00 GMT'],
+  ]);
+});
+
+test('announces a field within objects that contain each other', () => {
+  const fields: Field[] = [];
+  const recursive: Shape = { ...invoices.response, fields, byName: new Map() };
+  const data = invoices.response.byName.get('data') as Field;
+  fields.push({ ...data, name: 'parent', shape: recursive }, deprecated({ ...data, name: 'last', shape: recursive }));
+  expect(compileDeprecation({ ...invoices, response: recursive }, '')(none)).toEqual(SOON);
+});
+
 test('rejects an announcement that is too late or is not in days', () => {
   expect(checkDeprecation('x', soon)).toEqual(soon);
   expect(() => checkDeprecation('x', { since: '2027-01-01', sunset: '2027-12-31' })).toThrow('12 months after 2027-01-01 at the earliest');
@@ -67,46 +105,4 @@ test('marks deprecations in the description and the reference', () => {
   const described = document.paths['/v1/invoices']?.['get'];
   expect(described).toMatchObject({ deprecated: true, responses: { 200: { headers: { Deprecation: {}, Sunset: {}, Link: {} } } } });
   expect(described?.description).toContain('Deprecated since 2027-01-01; it may be gone from 2028-01-01 on.');
-});
-
-test('works over HTTP', async () => {
-  const [identities, billing] = [await standInIdentities(), await standInInvoices()];
-  const config = gatewayConfig({
-    HOST: '127.0.0.1',
-    PORT: '0',
-    METRICS_PORT: '0',
-    LOG_LEVEL: 'silent',
-    REDIS_URL: redisUrl(),
-    ...SECRETS,
-    DRAIN_TIMEOUT: '2s',
-    BILLING_ADDRESS: `127.0.0.1:${billing.port}`,
-    SCHEDULING_ADDRESS: `127.0.0.1:${billing.port}`,
-    REPORTING_ADDRESS: `127.0.0.1:${billing.port}`,
-    INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
-  });
-  const parameters = invoices.parameters.map((each) => (each.name === 'status' ? { ...each, field: deprecated(each.field) } : each));
-  const gateway = createGateway({
-    config,
-    operations: [
-      { ...invoices, parameters },
-      { ...named('GetCompany'), deprecation: late },
-    ],
-  });
-  const { port } = await gateway.start();
-  const authorization = `Bearer ${identities.addKey().key}`;
-  const announced = async (path: string) => {
-    const answer = await request(`http://127.0.0.1:${port}${path}`, { headers: { authorization } });
-    expect(answer.status).toBe(200);
-    return ['Deprecation', 'Sunset', 'Link'].flatMap((name) => (answer.headers.has(name) ? [name, answer.headers.get(name)] : []));
-  };
-  try {
-    expect(await announced('/v1/company')).toEqual(LATE);
-    expect(await announced('/v1/invoices')).toEqual([]);
-    expect(await announced('/v1/invoices?status=OPEN')).toEqual(SOON);
-    expect(await announced('/docs')).toEqual([]);
-  } finally {
-    await gateway.destroy();
-    await identities.stop();
-    await billing.stop();
-  }
 });
