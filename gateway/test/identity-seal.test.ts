@@ -51,15 +51,30 @@ test('does not open with any character changed', () => {
   );
 });
 
-test('opens an old identity that is put back into Redis no longer than the original', () => {
+test('opens an old identity that is put back into Redis no longer than the original: 15 minutes', () => {
   let now = 1_800_000_000_000;
   const clock = createIdentitySeal(new KeyRing([first]), () => now);
   const text = clock.seal(KEY, 'e1', principal);
-  now += SHARED_SECONDS * 1000;
+  expect(SHARED_SECONDS).toBe(900);
+  now += 900_000;
   expect(clock.open(KEY, 'e1', text)).toEqual(principal);
   now += 1;
   expect(clock.open(KEY, 'e1', text)).toBeUndefined();
 });
+
+// The latter two are no longer whole milliseconds after a division by 1000 and a multiplication.
+test.each([1_800_000_000_000, 2_171_231_456_898, 2_170_292_566_603])(
+  'after refuseEarlier at %i opens what is sealed from that millisecond on, and nothing sealed before',
+  (end) => {
+    let now = end - 1;
+    const clock = createIdentitySeal(new KeyRing([first]), () => now);
+    const before = clock.seal(KEY, 'e1', principal);
+    expect(clock.open(KEY, 'e1', before)).toEqual(principal);
+    now = end;
+    clock.refuseEarlier();
+    expect([clock.open(KEY, 'e1', before), clock.open(KEY, 'e1', clock.seal(KEY, 'e1', principal))]).toEqual([undefined, principal]);
+  },
+);
 
 test('does not open an entry without a MAC', () => {
   expect(seal.open(KEY, 'e1', seal.seal(KEY, 'e1', principal).split(' ').slice(0, 2).join(' '))).toBeUndefined();
