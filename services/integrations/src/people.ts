@@ -3,11 +3,6 @@ import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/
 /** Columns of the table alias u (users) for `personOf` and `creatorOf`. */
 export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';
 
-/** SQL condition: the user u is active and still in the company of the row `of`. Otherwise they get no e-mail about it. */
-export function answersFor(of: 'e' | 'm'): string {
-  return `u.active and u.company_id = ${of}.company_id`;
-}
-
 export interface CreatorRow {
   user_id: string;
   email: string;

@@ -52,6 +52,14 @@ test('counts successes and failures by endpoint and minute of their end, in the 
   ]);
 });
 
+test.each([['abc'], ['acb'], ['bac'], ['bca'], ['cab'], ['cba']])('orders rows of the endpoints %s by endpoint', (endpoints) => {
+  const rows = countAttempts(
+    [...endpoints].map((endpointId) => attempt({ endpointId })),
+    0,
+  );
+  expect(rows.map(({ endpointId }) => endpointId).join('')).toBe('abc');
+});
+
 test('counts an attempt that ends after now as one that ends now', () => {
   expect(countAttempts([attempt({ endedAt: 5 * MINUTE })], MINUTE + 1)[0]).toMatchObject({ at: MINUTE, lastSuccessAt: MINUTE + 1 });
 });
@@ -84,6 +92,7 @@ test.each([
   [{ 0: 95, 20: 5 }, 0.95, 5],
   [{ 0: 90, 20: 10 }, 0.95, 14_500],
   [{ 20: 2 }, 1, 15_000],
+  [{ 4: 1 }, 0, 30],
 ])('interpolates within the bucket: of the exchanges %j, the share %p took at most %p ms', (of, share, ms) => {
   expect(quantile(withLatencies(of), share)).toBe(ms);
 });

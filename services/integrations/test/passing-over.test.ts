@@ -10,8 +10,8 @@ import { reservePending } from '../src/identity/pending.ts';
 import { purgeRevokedKeys, touchKeys } from '../src/keys/store.ts';
 import { take } from '../src/mails/store.ts';
 import { schema } from '../src/schema.ts';
-import { keepCounts } from '../src/webhooks/count-keeping.ts';
-import { addToCounts, gathered, noCounts, type CountsRow } from '../src/webhooks/counts.ts';
+import { addToCounts, keepCounts } from '../src/webhooks/count-keeping.ts';
+import { gathered, noCounts, type CountsRow } from '../src/webhooks/counts.ts';
 import { recoverSome } from '../src/webhooks/recovery.ts';
 
 const MINUTE = 60_000_000;

@@ -47,12 +47,3 @@ test('signs with exactly the bytes of each secret, even if secrets share one buf
   const expected = parts.map((secret) => new StandardWebhook(textOf(Buffer.from(secret))).sign(id, new Date(at * 1000), body));
   expect(signatureOf(parts, id, at, Buffer.from(body))).toBe(expected.join(' '));
 });
-
-test('still signs with the right secret after thousands of others', () => {
-  const secrets = Array.from({ length: 2500 }, (_, i) => Buffer.alloc(32, `secret ${i}`));
-  const [id, at] = [randomUUID(), 1_772_366_400];
-  const all = () => secrets.map((secret) => signatureOf([secret], id, at, Buffer.from(body)));
-  const first = all();
-  expect(new Set(first).size).toBe(secrets.length);
-  expect(all()).toEqual(first);
-});

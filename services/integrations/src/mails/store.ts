@@ -1,6 +1,5 @@
 // Queue and results of e-mails to users. Every change of status is committed before its consequence is carried out.
 import type { Database, Queryable } from '@truckroll/service-kit';
-import { answersFor } from '../people.ts';
 
 /** An e-mail that this process attempts to send. No other process will send it in the same attempt. */
 export interface Mail {
@@ -9,6 +8,11 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly attempts: number;
+}
+
+/** SQL condition: the user u is active and still in the company of the row `of`. Otherwise they get no e-mail about it. */
+export function answersFor(of: 'e' | 'm'): string {
+  return `u.active and u.company_id = ${of}.company_id`;
 }
 
 export async function queueMail(tx: Queryable, mail: { companyId: string; userId: string; subject: string; body: string }): Promise<void> {

@@ -1,7 +1,8 @@
 import { TEST_EVENT, now } from '@truckroll/contract';
 import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
-import { addToCounts, countAttempts, type CountedAttempt } from './counts.ts';
+import { addToCounts } from './count-keeping.ts';
+import { countAttempts, type CountedAttempt } from './counts.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 import { storeHealth } from './health.ts';
 import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health, type Outcome } from './rules.ts';

@@ -1,7 +1,7 @@
-// Merges old counts into longer periods, so that an endpoint has fewer than a thousand rows, however busy it is.
+// Stores counts, and merges old ones into longer periods, so that an endpoint has fewer than a thousand rows, however busy it is.
 import { formatInstant, now } from '@truckroll/contract';
-import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
-import { addToCounts, gathered, startOf, type CountsRow } from './counts.ts';
+import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger, type Statement } from '@truckroll/service-kit';
+import { LATENCY_BOUNDS, gathered, startOf, type CountsRow } from './counts.ts';
 import { KEPT_DAYS } from './partitions.ts';
 
 const EVERY_MS = 60_000;
@@ -13,6 +13,34 @@ const STEPS = [
   { from: 1, to: 15, after: 75 * MINUTE },
   { from: 15, to: 60, after: 25 * 60 * MINUTE },
 ] as const;
+
+/** SQL that adds the arrays element by element, which is several times faster than a subquery over both. */
+const ADDED_LATENCIES = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, index) => `c.latencies[${index + 1}] + excluded.latencies[${index + 1}]`).join();
+
+export function addToCounts(rows: readonly CountsRow[]): Statement {
+  const of = <T>(pick: (row: CountsRow) => T): T[] => rows.map(pick);
+  return {
+    name: 'add_to_webhook_counts',
+    text: `insert into webhook_counts as c (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at)
+      select company_id, endpoint_id, at, minutes, delivered, failed, latencies::integer[], last_success_at
+      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[], $8::timestamptz[])
+        with ordinality g (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at, place) order by place
+      on conflict (company_id, endpoint_id, at, minutes) do update set
+        delivered = c.delivered + excluded.delivered, failed = c.failed + excluded.failed,
+        latencies = array[${ADDED_LATENCIES}],
+        last_success_at = greatest(c.last_success_at, excluded.last_success_at)`,
+    values: [
+      of(({ companyId }) => companyId),
+      of(({ endpointId }) => endpointId),
+      of(({ at }) => formatInstant(at)),
+      of(({ minutes }) => minutes),
+      of(({ delivered }) => delivered),
+      of(({ failed }) => failed),
+      of(({ latencies }) => `{${latencies.join(',')}}`),
+      of(({ lastSuccessAt }) => (lastSuccessAt === null ? null : formatInstant(lastSuccessAt))),
+    ],
+  };
+}
 
 export function countKeeping(database: Database, log: Logger): BackgroundPart {
   let failures = 0;

@@ -3,7 +3,8 @@ import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveri
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import { DisabledReason, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
-import { CREATOR_COLUMNS, answersFor, creatorOf, type CreatorRow } from '../people.ts';
+import { answersFor } from '../mails/store.ts';
+import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
 import { readHealth } from './health-report.ts';
 import type { DeliveryState } from './rules.ts';
 import { selectStandings } from './standing.ts';
