@@ -12,8 +12,8 @@ let close: () => Promise<void>;
 beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
 afterAll(() => close());
 
-/** An e-mail whose attempt counts as lost after `leaseMs`. */
-async function attempted(leaseMs: number): Promise<Mail> {
+/** Queues an e-mail to a new user. */
+async function queue(subject = ''): Promise<void> {
   const [company, user] = [randomUUID(), randomUUID()];
   await database.query({
     text: `insert into companies (id, name, timezone, costing_enabled, verified_only) values ($1, 'x', 'UTC', true, false)`,
@@ -23,13 +23,25 @@ async function attempted(leaseMs: number): Promise<Mail> {
     text: `insert into users (id, company_id, subject, email, first_name, last_name) values ($1, $2, $3, 'ana@example.com', 'Ana', 'Ruiz')`,
     values: [user, company, user],
   });
-  await database.query({ text: `insert into mails (company_id, user_id, subject, body) values ($1, $2, '', '')`, values: [company, user] });
+  await database.query({ text: `insert into mails (company_id, user_id, subject, body) values ($1, $2, $3, '')`, values: [company, user, subject] });
+}
+
+/** An e-mail whose attempt counts as lost after `leaseMs`. */
+async function attempted(leaseMs: number): Promise<Mail> {
+  await queue();
   const [mail] = await take(database, 1, leaseMs);
   return mail!;
 }
 
 const statusOf = async ({ id }: Mail) =>
   (await database.query<{ status: string }>({ text: 'select status from mails where message_id = $1', values: [id] })).rows[0]?.status;
+
+test('what has been due for longest is sent first', async () => {
+  for (const subject of ['later', 'earlier']) await queue(subject);
+  await database.query({ text: `update mails set due_at = now() - interval '1 hour' where subject = 'earlier'` });
+  expect((await take(database, 1, 30_000)).map(({ subject }) => subject)).toEqual(['earlier']);
+  expect((await take(database, 1, 30_000)).map(({ subject }) => subject)).toEqual(['later']);
+});
 
 test('an attempt is given up when its time is over, and then stays UNKNOWN whatever outcome its sender stores later', async () => {
   const [lost, underWay] = [await attempted(-1), await attempted(30_000)];

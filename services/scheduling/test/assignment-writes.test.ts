@@ -101,6 +101,13 @@ it('stores what an import would derive, byte for byte', async () => {
   expect(before.length).toBeGreaterThan(4);
 });
 
+it('finds a job by the technician of its canceled visit, also after a removal from another visit', async () => {
+  const [one, canceled] = [await add(await newVisit(), 4), await add(await newVisit(), 4)];
+  await company.store('job-appointments', line.visit({ id: canceled.id, job_id: job['id'], canceled: true }));
+  await remove(one);
+  expect((await company.list('jobs', { team_member_id: [members[4]!.id] })).map(({ id }) => id)).toEqual([job['id']]);
+});
+
 it('stores the audit entry of an import and of a write in their transaction', async () => {
   const isTogether = async ({ id }: Visit): Promise<boolean | undefined> => {
     const { rows } = await harness.database.query<{ together: boolean }>({

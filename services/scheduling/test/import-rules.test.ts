@@ -90,6 +90,7 @@ test('requires questions and completed to be null together, and an answer’s pa
 test('keeps the recorded duration, and requires null exactly while the entry is running', async () => {
   const ends_at = '2026-03-02T16:30:00Z';
   const good = () => timeEntry({ ends_at, duration_minutes: 75 });
+  expect(await refused('time-entries', good, timeEntry({ ends_at: timeEntry()['starts_at'], duration_minutes: 0 }))).toEqual([]);
   expect(await refused('time-entries', good, timeEntry({ ends_at, duration_minutes: null }))).toEqual(['duration_minutes MISSING']);
   expect(await refused('time-entries', good, timeEntry({ duration_minutes: 5 }))).toEqual(['duration_minutes INVALID_FORMAT']);
   const [sheet, entry] = [timesheet(), good()];

@@ -1,6 +1,6 @@
 // IntakeService as the company's own systems call it, and the events that it leaves in the outbox (decisions §6).
 import { randomUUID } from 'node:crypto';
-import { JsonBuffer, JsonWriter, shapeNamed } from '@truckroll/contract';
+import { JsonBuffer, JsonWriter, now, shapeNamed } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { IntakeServiceService, type RecordInteractionRequest, type RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
@@ -126,6 +126,7 @@ describe('recording a service request', () => {
     await intake.recordServiceRequest(request);
     await expect(intake.recordServiceRequest({ ...request, summary: 'Something else' })).rejects.toMatchObject({ status: 409, code: 'IDEMPOTENCY_KEY_REUSED' });
     await expect(recorded({ account_id: randomUUID() })).rejects.toMatchObject({ status: 400, details: [{ field: 'account_id' }] });
+    await expect(recorded({ account_id: member['id'] })).rejects.toMatchObject({ status: 400, details: [{ field: 'account_id' }] });
     await expect(recorded({ location_id: randomUUID() })).rejects.toMatchObject({ status: 400, details: [{ field: 'location_id' }] });
     await expect(recorded({ requested_starts_at: 2, requested_ends_at: 1 })).rejects.toMatchObject({ details: [{ code: 'RANGE_ORDER' }] });
     await expect(recorded({ id: 'x', channel: ServiceRequestChannel.UNSPECIFIED })).rejects.toMatchObject({
@@ -204,6 +205,19 @@ describe('booking a service request', () => {
     expect((await story(id)).slice(3)).toEqual(['status_changed BOOKED→SCHEDULED', 'status_changed SCHEDULED→BOOKED']);
   });
 
+  it('of several for a visit follows the technicians even if the first one is closed', async () => {
+    const on = await visit();
+    const [closed, open] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+    for (const id of [closed, open]) {
+      await recorded({ id });
+      await book(id, on);
+    }
+    await move(closed, Status.CLOSED);
+    await add(on);
+    const statuses = [closed, open].map(async (id) => (await intake.getServiceRequest({ company_id: company.id, id })).service_request?.status);
+    expect(await Promise.all(statuses)).toEqual([Status.CLOSED, Status.SCHEDULED]);
+  });
+
   it('refuses a canceled visit, another job’s visit, and a second visit', async () => {
     const { id } = await recorded();
     await expect(book(id, await visit({ canceled: true }))).rejects.toMatchObject({ status: 409 });
@@ -241,6 +255,15 @@ describe('interactions', () => {
       data: { status: 'COMPLETED', outcome: 'Booked', duration_seconds: 60, ended_at: '1970-01-01T00:01:01.500000Z' },
     });
     await expect(intake.completeInteraction({ ...completion, outcome: 'Lost' })).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('lasts 0 s if only its end is recorded, or if it is completed before it has begun', async () => {
+    const { interaction } = await intake.recordInteraction(talk({ started_at: null, ended_at: 2_000_000 }));
+    expect(interaction).toMatchObject({ started_at: 2_000_000, ended_at: 2_000_000, duration_seconds: 0 });
+    const later = talk({ started_at: now() + 3_600_000_000 });
+    await intake.recordInteraction(later);
+    const completed = await intake.completeInteraction({ company_id: company.id, id: later.id });
+    expect(completed.interaction).toMatchObject({ started_at: later.started_at, ended_at: later.started_at, duration_seconds: 0 });
   });
 
   it('publishes an interaction recorded as completed at once, and refuses an end before the beginning', async () => {

@@ -63,6 +63,10 @@ test('shows the latest status of jobs and leads once their lifecycle has arrived
   });
   expect(await company.list('jobs', { stage: ['LIFECYCLE_STAGE_SCHEDULED'] })).toEqual([]);
 
+  const lost = { ...scheduled, name: 'On its way', stage: 'IN_PROGRESS', is_work_complete: false, is_lead_won: false };
+  await company.store('job-lifecycles', { ...cycle, statuses: [lost] });
+  expect((await company.detail('job-leads', lead.id)).status).toMatchObject({ name: 'On its way', is_lead_won: false });
+
   await company.store('job-lifecycles', { ...cycle, statuses: [] });
   expect((await company.detail('jobs', work.id)).status).toMatchObject({ name: 'from the line', stage: 'LIFECYCLE_STAGE_NEW' });
 });

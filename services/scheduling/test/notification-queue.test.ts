@@ -65,6 +65,13 @@ test.each([
   expect(await work()).toBe(1);
 });
 
+test('takes what has been due for longest', async () => {
+  const [later, earlier] = [await notification('QUEUED'), await notification('QUEUED')];
+  await database.query({ text: `update notifications set due_at = now() - interval '1 hour' where id = $1`, values: [earlier.id] });
+  await take(database, 1, 1000);
+  expect([await statusOf(later), await statusOf(earlier)]).toEqual(['QUEUED', 'SUPPRESSED']);
+});
+
 test('gives up only attempts whose time is over', async () => {
   const lost = await notification('ATTEMPTING', { attempt_ends_at: `now() - interval '1 millisecond'` });
   const underWay = await notification('ATTEMPTING', { attempt_ends_at: `now() + interval '30 seconds'` });

@@ -162,9 +162,11 @@ describe('an e-mail', () => {
   it('that the server accepts is SENT: once, with the given text, and as a completed interaction', async () => {
     const set = await scene();
     const intake = harness.channel.client(IntakeServiceService);
-    const request = { company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.WEB };
-    await intake.recordServiceRequest(request);
-    await intake.bookServiceRequest({ company_id: company.id, id: request.id, job_id: set.job['id'], appointment_id: set.visit.id });
+    const [first, second] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+    for (const id of [second, first]) {
+      await intake.recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.WEB });
+      await intake.bookServiceRequest({ company_id: company.id, id, job_id: set.job['id'], appointment_id: set.visit.id });
+    }
     await add(set.visit, { message: 'Dana comes at noon.\n.\nSee you' });
     const row = await outcome(set.visit);
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, channel: 'EMAIL' });
@@ -181,8 +183,9 @@ describe('an e-mail', () => {
       status: 'INTERACTION_STATUS_COMPLETED',
       account: { id: set.account['id'], name: set.account['name'] },
       contact: { id: set.contact['id'], name: 'Marcus Oyelaran' },
-      service_request_id: request.id,
+      service_request_id: first,
       job_id: set.job['id'],
+      duration_seconds: Math.floor((interaction!.ended_at! - interaction!.started_at) / 1_000_000),
     };
     expect(interaction).toMatchObject(record);
     const told = await harness.database.query<{ payload: Buffer }>({
@@ -291,6 +294,15 @@ describe('between acceptance and delivery', () => {
     await retry();
     expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the visit has changed' });
     expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
+  });
+
+  it('another address of the contact suppresses the notification', async () => {
+    const { visit, contact, retry, address } = await waiting();
+    const other = `${randomUUID()}@customer.example`;
+    await company.store('contacts', { ...contact, primary_channel: { type: 'EMAIL', value: other }, channels: [channel('EMAIL', other)] });
+    await retry();
+    expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the contact’s primary channel has changed' });
+    expect(mail.letters.filter(({ to }) => to === address || to === other)).toEqual([]);
   });
 
   it('a contact’s opt-out suppresses the notification', async () => {
