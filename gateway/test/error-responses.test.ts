@@ -7,20 +7,21 @@ const { paths, components } = JSON.parse(readFileSync(join(import.meta.dirname, 
 const success = (route: string) => paths[route].get.responses[200].headers;
 
 it.each([
-  [{ named: false, changes: false }, ['400', '401', '429', '500', '503']],
-  [{ named: true, changes: false }, ['400', '401', '404', '429', '500', '503']],
-  [{ named: false, changes: true }, ['400', '401', '404', '409', '429', '500', '503']],
-  [{ named: true, changes: true }, ['400', '401', '404', '409', '429', '500', '503']],
+  [{ named: false, changes: false, resyncs: false }, ['400', '401', '429', '500', '503']],
+  [{ named: true, changes: false, resyncs: false }, ['400', '401', '404', '429', '500', '503']],
+  [{ named: false, changes: true, resyncs: false }, ['400', '401', '404', '409', '429', '500', '503']],
+  [{ named: true, changes: true, resyncs: false }, ['400', '401', '404', '409', '429', '500', '503']],
 ])('an operation that is %j may answer %j', (options, statuses) => {
   expect(Object.keys(errorResponses(options))).toEqual(statuses);
 });
 
 it('refers to a response for each status', () => {
-  expect(errorResponses({ named: true, changes: true })).toEqual({
+  expect(errorResponses({ named: true, changes: true, resyncs: true })).toEqual({
     400: { $ref: '#/components/responses/InvalidRequest' },
     401: { $ref: '#/components/responses/Unauthenticated' },
     404: { $ref: '#/components/responses/NotFound' },
     409: { $ref: '#/components/responses/Conflict' },
+    410: { $ref: '#/components/responses/ResyncRequired' },
     429: { $ref: '#/components/responses/RateLimited' },
     500: { $ref: '#/components/responses/InternalError' },
     503: { $ref: '#/components/responses/Unavailable' },
@@ -45,6 +46,7 @@ it('names the headers of each error', () => {
     Unauthenticated: [...every, 'WWW-Authenticate'],
     NotFound: limited,
     Conflict: [...limited, 'Retry-After'],
+    ResyncRequired: limited,
     RateLimited: [...limited, 'Retry-After'],
     InternalError: limited,
     Unavailable: [...every, 'Retry-After'],

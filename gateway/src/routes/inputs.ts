@@ -5,10 +5,11 @@ export type Value = string | number | boolean;
 
 /** Request fields that travel as headers. */
 const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotency-Key' };
+const COLLECTION = 'truckroll.type.v1.Collection';
 /** Messages that the gateway fills from the credential. */
-const FILLED = new Set(['truckroll.type.v1.Collection', 'truckroll.type.v1.Key', 'truckroll.type.v1.Caller']);
+const FILLED = new Set([COLLECTION, 'truckroll.type.v1.Key', 'truckroll.type.v1.Caller']);
 
-/** The message of a request that the gateway fills. Every request has one, because it names the company. */
+/** The message of a service's request that the gateway fills. Every such request has one, because it names the company. */
 export function filledField({ request }: Operation): Field & { shape: Shape } {
   for (const field of request.fields) if (isFilled(field)) return field;
   throw new Error(`${request.typeName} has no Collection, Key or Caller, so it names no company`);
@@ -57,7 +58,7 @@ export function inputsOf(operation: Operation): Inputs {
     query: operation.parameters.filter(({ name }) => HEADERS[name] === undefined),
     headers,
     body: operation.bodyFields.filter((field) => HEADERS[field.name] === undefined && !isFilled(field)),
-    pages: filledField(operation).shape.typeName === 'truckroll.type.v1.Collection',
+    pages: operation.request.fields.some(({ shape }) => shape?.typeName === COLLECTION),
   };
 }
 
