@@ -43,6 +43,8 @@ export class ChangeClock implements BackgroundPart {
   /** In the order of time. Those before the latest that is readable are dropped. */
   #samples: Sample[] = [];
   #asOf = 0;
+  /** The highest id below which all transactions are known to have ended. */
+  #oldest = 0;
   /** Microseconds. */
   readonly #startedAt = Date.now() * 1000;
   #failures = 0;
@@ -77,12 +79,14 @@ export class ChangeClock implements BackgroundPart {
     // Nothing is open: no earlier sample is needed.
     if (next <= oldest) this.#samples = [{ next, at }];
     else if (at - (this.#samples.at(-1)?.at ?? 0) >= SAMPLED_EVERY) this.#samples.push({ next, at });
-    const readable = this.#samples.findLastIndex((sample) => sample.next <= oldest);
+    // Answers may arrive in another order than their snapshots were taken. An earlier snapshot must not come with a later time.
+    this.#oldest = Math.max(this.#oldest, oldest);
+    const readable = this.#samples.findLastIndex((sample) => sample.next <= this.#oldest);
     if (readable >= 0) {
       this.#asOf = Math.max(this.#asOf, (this.#samples[readable] as Sample).at);
       this.#samples = this.#samples.slice(readable);
     }
-    return { epoch, below: epoch * VERSIONS_OF_EPOCH + oldest, asOf: this.#asOf };
+    return { epoch, below: epoch * VERSIONS_OF_EPOCH + this.#oldest, asOf: this.#asOf };
   }
 
   async #tick(): Promise<void> {
