@@ -44,7 +44,7 @@ export async function runSample(
   }
 }
 
-/** Some samples import the client, as a reader's program does who has installed it. */
+/** Makes the client importable for samples, like an installed package. */
 function installClient(place: string): void {
   const scope = join(place, 'node_modules/@truckroll');
   if (existsSync(scope)) return;

@@ -7,7 +7,7 @@ export interface Comparison {
   readonly kind: string;
   /** Records of this kind in the copy. */
   readonly records: number;
-  /** How many of them were compared. Others are in parts that changed after the copy's cursor: sync, and compare again. */
+  /** Number of them that were compared. Others are in parts that changed after the copy's cursor: sync, and compare again. */
   readonly compared: number;
   /** Whether what was compared is the same. Otherwise load the copy again. */
   readonly equal: boolean;

@@ -2,7 +2,7 @@
 import type { Change, ChangesOptions, ChangesPage } from './changes.ts';
 import { TruckrollError } from './errors.ts';
 
-/** How far a copy is. */
+/** Progress of a copy. */
 export interface SyncProgress {
   /** Where the feed continues. */
   readonly cursor: string;
@@ -41,7 +41,7 @@ export interface SyncStore {
   versions(): AsyncIterable<readonly StoredVersion[]>;
 }
 
-/** Another program has changed the copy meanwhile: let only one program at a time sync a copy. */
+/** Another program has stored a page too: let only one program at a time sync a copy. */
 export class CopyMovedError extends Error {
   override readonly name = 'CopyMovedError';
 

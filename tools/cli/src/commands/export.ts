@@ -59,7 +59,7 @@ export function register(program: Command, session: Session): void {
           session.note(reason);
         },
       };
-      /** Runs a part of the export with a progress line of its own. */
+      /** Shows the progress of a part of the export. */
       const shown: Shown = async (label, work) => {
         const progress = createProgress(session.io, label.padEnd(20), 'records', session.json);
         progressed.clear = progress.clear;
@@ -97,7 +97,7 @@ interface ExportedFile {
   readonly records: number;
 }
 
-/** All for none. The company has a file of its own. */
+/** All paths if no kinds are given. */
 function chosenPaths(kinds: readonly string[]): string[] {
   return [...inOrderOfReference().map((resource) => resource.path), ...FEED_ONLY].filter((path) => kinds.length === 0 || kinds.includes(path));
 }

@@ -19,7 +19,7 @@ by the change feed. Run it again to bring the copy up to date: it continues wher
 a restore of the database it loads every record again, and deletes what is gone. Other programs may read the file meanwhile.
 
 --verify compares the copy with the digests of the API. The exit code is 1 if they differ.
---follow goes on with every change, within a second, until Ctrl-C, and waits while the API is away.
+--follow goes on with every change until Ctrl-C, and waits while the API is away.
 
 Examples:
   TRUCKROLL_API_KEY_FILE=./key truckroll sync copy.db --verify

@@ -36,7 +36,7 @@ function ofAnswer({ status, code, message, requestId, details }: TruckrollError,
 
 /** What to say before a wait; undefined for one that a user would not notice. */
 export function waitingReason({ error, attempts, pauseMs }: Retry): string | undefined {
-  // Longer than the client waits by itself, so the API has asked for it.
+  // The client's own pauses are at most 8 s, so a longer one is the API's Retry-After.
   if (attempts !== 3 && pauseMs < 10_000) return undefined;
   if (error instanceof TruckrollError && error.code === 'RATE_LIMITED') return `The key’s limit is reached; waiting ${Math.ceil(pauseMs / 1000)} s.`;
   return `${error instanceof TruckrollError ? error.message : 'The API does not answer.'} Trying again.`;
