@@ -72,5 +72,5 @@ function nodeOf(text: string, defaultPort: number): RedisNode | undefined {
   const url = `redis://${text.trim()}`;
   if (!URL.canParse(url)) return undefined;
   const { hostname, port } = new URL(url);
-  return hostname === '' ? undefined : { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
+  return hostname === '' ? undefined : { host: hostname.replace(/[[\]]/g, ''), port: Number(port || defaultPort) };
 }
