@@ -33,7 +33,9 @@ async function isCounted(at: number): Promise<void> {
     if (performance.now() - startedAt > PATIENCE_MS) throw new Error(`waited for the watermark at ${at} to count; ${seen} counts`);
   }
 }
-const watermark = (at: number, positions = NAMED) => ({ source: SOURCE, payload: Buffer.from(Watermark.encode({ at, positions }).finish()) }) as IncomingEvent;
+const watermark = (at: number, positions = NAMED, source = SOURCE) =>
+  ({ source, payload: Buffer.from(Watermark.encode({ at, positions }).finish()) }) as IncomingEvent;
+const waiting = async (): Promise<number> => (await database.query({ text: 'select from watermarks' })).rowCount;
 
 function follow(through = database) {
   const { reached, watermarks } = followProgress(through, silentLog);
@@ -110,6 +112,20 @@ test('does not go back when an earlier event or watermark is delivered again', a
   expect(await counted()).toBe(6_000_000);
 });
 
+test('keeps 50 waiting watermarks of each owner, among them the newest, and none that has counted', async () => {
+  const { apply, announce, watermarks } = follow();
+  for (let second = 1; second <= 49; second += 1) await announce(second * 1_000_000);
+  for (let second = 100; second < 110; second += 1) {
+    await database.transaction((tx) => watermarks.apply(tx, [watermark(second * 1_000_000, NAMED, '/truckroll/scheduling')]));
+  }
+  expect(await waiting()).toBe(59);
+  for (const second of [50, 51, 52]) await announce(second * 1_000_000);
+  expect(await waiting()).toBe(60);
+  for (const place of NAMED) await apply(place);
+  await isCounted(52_000_000);
+  expect(await waiting()).toBe(0);
+});
+
 describe('as_of', () => {
   const company = randomUUID();
   const known = (second: number, ...sources: string[]) =>
@@ -132,11 +148,13 @@ describe('as_of', () => {
     await known(100, ...watermarkSources);
     await deadLetter(company, 7, 50);
     expect(await asOf(database, randomUUID())).toBe(100_000_000);
-    const apply = (version: number) =>
+    const apply = (version: number, record = 1, topic = topics.payments.name) =>
       database.query({
         text: `insert into inbox_version values ('reporting', $1, $2, $3) on conflict (consumer, topic, key) do update set version = excluded.version`,
-        values: [topics.payments.name, `${company}/1`, version],
+        values: [topic, `${company}/${record}`, version],
       });
+    await apply(8, 2);
+    await apply(8, 1, topics.refunds.name);
     // The version of the dead letter is noted when it is set aside.
     await apply(7);
     expect(await asOf(database, company)).toBe(50_000_000);
