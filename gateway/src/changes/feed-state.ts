@@ -1,4 +1,4 @@
-// How far a reader of the feed is, in each service: the content of its cursor.
+// Content of a cursor of the feed: what its reader has read of each service.
 import type { Owner } from '@truckroll/contract';
 import { FeedState, type ChangePosition, type KindsState } from '@truckroll/contract/gen/records/v1/changes';
 

@@ -57,7 +57,7 @@ function valuesOf({ values }: Query): Asked {
   return { kinds: kinds === undefined ? ALL_KINDS : new Set(kinds), cursor: named.get('cursor') as string | undefined, values: named };
 }
 
-/** How far the cursor has read. Errors: 400 that names the cursor and everything else that is wrong. */
+/** Decodes a cursor. Errors: 400 that names the cursor and everything else that is wrong. */
 function open(context: OperationContext, { principal }: Exchange, cursor: string | undefined, problems: ErrorDetail[]) {
   const scope = { companyId: principal!.company_id, operation: SCOPE, filters: '' };
   const position = cursor === undefined || cursor === NOW ? new Uint8Array() : context.cursors.open(scope, cursor);

@@ -35,7 +35,7 @@ export interface CompiledOperation {
 
 /** An answer that waits without a slot of its company. */
 export interface Held {
-  /** Resolves when the request is to be handled further. */
+  /** Resolves when handling of the request continues. */
   readonly over: Promise<void>;
   again(): Promise<Held | void>;
 }

@@ -1,4 +1,4 @@
--- The place of every record's latest change in the change feed (decisions §14). A table of its own, so that updates of
+-- The position of every record's latest change in the change feed (decisions §14). A separate table, so that updates of
 -- records stay HOT. Triggers write it in the transaction of the change, whatever statement or release made that.
 create table change_positions (
   company_id uuid not null,
@@ -11,7 +11,7 @@ create table change_positions (
 );
 create index change_positions_order on change_positions (company_id, version, kind, id);
 
--- How far the records stored before their kind was in the feed have been given positions. Whoever goes on begins after
+-- Progress of the backfill: the last record of each kind, stored before the feed, that has a position. It continues after
 -- (company_id, id).
 create table change_backfills (
   kind text primary key,

@@ -60,7 +60,7 @@ export class Backfill implements BackgroundPart {
         const startedAt = performance.now();
         const worked = await this.#some();
         failures = 0;
-        // As long as the work took, to leave the database to other work.
+        // Pauses for as long as the work took, to leave the database to other work.
         if (!this.#complete) await pause(worked ? performance.now() - startedAt : AGAIN_MS, signal);
       } catch (error) {
         logOutage(this.#log, 'records could not be given positions; trying again', (failures += 1), error);

@@ -1,4 +1,4 @@
-// What of the feed may be read: changes of transactions below the lowest one that is still active. And which moment that stands for.
+// Finds which changes may be read, those of transactions below the lowest one that is still active, and the time up to which they are complete.
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
 import { logOutage, PeriodicTask } from '@truckroll/service-kit';
 

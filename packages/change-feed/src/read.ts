@@ -1,4 +1,4 @@
-// Reads changes in the order of commit (decisions §14): positions first, then the records as they are now.
+// Reads changes in the order of commit (decisions §14): positions first, then the current records.
 import { ApiError } from '@truckroll/contract';
 import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordChange } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/service-kit';
@@ -13,7 +13,7 @@ export interface ReadingParts {
   readonly backfill: Backfill;
 }
 
-/** Positions scanned by one statement, if most of them are of kinds that were not asked for. */
+/** Positions scanned by one statement, if most of them are of kinds that were not requested. */
 const SCANNED_TOGETHER = 5000;
 /** Positions scanned for one request. The answer to a few kinds in a large company may thus be empty although there is more. */
 const MOST_SCANNED = 50_000;
@@ -161,7 +161,7 @@ function shownVersion(version: number, epoch: number): number {
   return Math.max(version, epoch * VERSIONS_OF_EPOCH);
 }
 
-/** Number of changes, at least one, whose records together have at most so many bytes. */
+/** Number of changes, at least one, whose records together have at most `most` bytes. */
 function withinBytes(changes: readonly (RecordChange | undefined)[], most: number): number {
   let bytes = 0;
   const beyond = changes.findIndex((change, index) => (bytes += change?.record?.length ?? 0) > most && index > 0);

@@ -1,4 +1,4 @@
-// Tells in which companies something has changed. All callers together cause at most four statements a second.
+// Finds companies in which something has changed. All callers together cause at most four statements a second.
 import type { AwaitedChange, FindChangedRequest, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/service-kit';
 import type { ChangeClock } from './clock.ts';

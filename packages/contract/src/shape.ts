@@ -170,7 +170,7 @@ export function shapeOf(message: DescMessage): Shape {
   shapes.set(message.typeName, shape);
   for (const desc of message.fields) {
     const last = fields.at(-1);
-    // Generated code writes fields as they are declared, and the JSON writer reads them in the order of their numbers.
+    // Generated code writes fields in the order of declaration, but the JSON writer expects the order of numbers.
     if (last !== undefined && desc.number < last.number) {
       throw new Error(`${message.typeName}: declare ${desc.name} (${desc.number}) before ${last.name} (${last.number}), in the order of numbers`);
     }

@@ -81,7 +81,7 @@ describe('a reference', () => {
     }
   });
 
-  it.each(lengths)('stays as it is, byte for byte, if its name of %i bytes is the latest', (length) => {
+  it.each(lengths)('does not change by a byte if its name of %i bytes is the latest', (length) => {
     const name = length === 0 ? undefined : 'S'.repeat(length);
     const record: Wire = [
       [1, text],
@@ -125,13 +125,13 @@ describe('a reference', () => {
     expect(reader.asked).toEqual([]);
   });
 
-  it('to no kind of record stays as it is', () => {
+  it('to no kind of record does not change', () => {
     const reader = visits({});
     expect(reader.record([[[6, named('a', 'name')]]]).equals(wire([[6, named('a', 'name')]]))).toBe(true);
     expect([reader.asked, reader.missing]).toEqual([[], new Map()]);
   });
 
-  it('gets its name inside of objects, as often as it is repeated, and what is around it stays', () => {
+  it('gets its name inside objects, wherever it is repeated, and nothing else changes', () => {
     const inner = wire([
       [1, named('a', 'old')],
       [2, text],

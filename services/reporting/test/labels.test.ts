@@ -7,7 +7,7 @@ import { schema } from '../src/schema.ts';
 import { NONE } from '../src/summaries/definitions.ts';
 
 const [company, other] = [randomUUID(), randomUUID()];
-const id = randomUUID();
+const id: string = randomUUID();
 
 let database: Database;
 let close: () => Promise<void>;
