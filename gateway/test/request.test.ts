@@ -24,8 +24,9 @@ function sent(name: string, parts: Partial<RequestParts> & { text?: string } = {
 }
 
 describe('a request', () => {
-  it('of every operation is for the company of the credential, whatever else it holds', () => {
-    for (const { name, kind, pathFields, request } of operations) {
+  it('to a service is for the company of the credential in every operation, whatever else it holds', () => {
+    // The gateway answers requests for the change feed itself.
+    for (const { name, kind, pathFields, request } of operations.filter(({ service }) => !service.endsWith('.ChangesService'))) {
       const filled = filledField(operation(name)).name;
       const text = kind === 'report' ? 'start_date=2026-01-01&end_date=2026-02-01' : '';
       const values = pathFields.map(() => ID);
