@@ -35,6 +35,9 @@ export function fuzz(program: string, { description, baseUrl, authorization, sec
     String(seed),
     '--workers',
     '1',
+    // A poll of the change feed waits for up to 30 seconds.
+    '--request-timeout',
+    '40',
     '--continue-on-failure',
     '--suppress-health-check',
     'all',
