@@ -62,11 +62,18 @@ it('shows an account’s new name in every service’s records', async () => {
   await system.importRecords(company, 'accounts', [{ ...account, name }]);
   const shown = async (path: string) => (await system.get(company, path)).body.data.account.name;
   const job = lines['jobs']!.find(({ account: of }) => of.id === account['id'])!;
-  expect(await shown(`/v1/jobs/${job['id']}`)).toBe(name);
+  await until(
+    `the name ${name} on a job`,
+    () => shown(`/v1/jobs/${job['id']}`),
+    (seen) => seen === name,
+  );
   await until(
     `the name ${name} on an invoice`,
     () => shown(`/v1/invoices/${invoice['id']}`),
     (seen) => seen === name,
+  );
+  await until('the name in job financials', financials, (records) =>
+    records.every((record) => record['account'].id !== account['id'] || record['account'].name === name),
   );
 });
 
