@@ -38,7 +38,7 @@ it.each<[Kind, Range | undefined, object]>([
   ['string', undefined, { type: 'string' }],
   ['string', { minLength: 0, maxLength: 500 }, { type: 'string', minLength: 0, maxLength: 500 }],
 ])('describes %s within %j as %j', (kind, range, schema) => {
-  expect(scalar(field(kind, range && { range }))).toEqual(schema);
+  expect(scalar(field(kind, range && { range }))).toStrictEqual(schema);
 });
 
 it.each<Kind>(['enum', 'reference', 'object', 'list', 'bytes'])('describes no %s as a scalar', (kind) => {
@@ -75,7 +75,6 @@ it.each<[StringFormat, string[], string[]]>([
 });
 
 describe('a field', () => {
-  const components = new Components(NONE);
   const part = shape('truckroll.billing.v1.Part');
   const status: EnumShape = {
     ...{ typeName: 'truckroll.billing.v1.Status', doc: 'How it is (decisions §2).', zero: 'S_NONE' },
@@ -132,14 +131,18 @@ describe('a field', () => {
       { type: 'array', items: { $ref: '#/components/schemas/EventType' } },
     ],
   ])('that is %s', (_, of, schema) => {
-    expect(components.field(of, 'snake')).toEqual(schema);
+    expect(new Components(NONE).field(of, 'snake')).toEqual(schema);
   });
 
   it('adds a component for each enumeration, with the meaning of every value', () => {
+    const components = new Components(NONE);
+    components.field(field('enum', { enum: status }), 'snake');
     expect(components.schemas['Status']).toEqual({ type: 'string', description: 'How it is.\n\n- `OPEN`: Not paid.\n- `PAID`: Paid.', enum: ['OPEN', 'PAID'] });
   });
 
   it('adds the types that endpoints subscribe to once, without the test', () => {
+    const components = new Components(NONE);
+    components.field(field('string', { format: 'subscription' }), 'snake');
     const { type, description, enum: types } = components.schemas['EventType']!;
     expect([type, types]).toEqual(['string', published.EventType.enum]);
     expect(types).not.toContain('webhook.test');

@@ -77,7 +77,7 @@ export class Components {
     const { doc, range, deprecation } = field;
     const text = [...(doc === '' ? [] : [publicText(doc)]), ...goingText(field)].join(' ');
     const described = { ...(text === '' ? {} : { description: text }), ...(deprecation && { deprecated: true }), ...(field.derived ? { readOnly: true } : {}) };
-    const wrapped = field.kind === 'list' ? field.shape?.fields[0] : undefined;
+    const wrapped = field.kind === 'list' ? (field.shape as Shape).fields[0] : undefined;
     if (field.repeated || wrapped !== undefined) {
       const items = this.#value(wrapped ?? field, keys, use);
       const bounds = { ...bound('minItems', range?.minItems), ...bound('maxItems', range?.maxItems) };
