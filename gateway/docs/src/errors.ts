@@ -48,7 +48,7 @@ function invalid({ parameters, pathIds }: OperationView): ErrorExample {
   if (id !== undefined && id.uuid) {
     return refused('path', id.name, 'INVALID_UUID', 'Give a UUID such as 0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e.', { id: 'INV-1042' });
   }
-  const names = parameters.map(({ name }) => name);
+  const names = parameters.filter(({ note = '' }) => !/^(path|header)/.test(note)).map(({ name }) => name);
   const hint = names.length === 0 ? '' : ` It takes ${names.join(', ')}.`;
   return refused('query', 'page', 'UNKNOWN_PARAMETER', `Remove it: this operation has no such parameter.${hint}`, { query: 'page=2' });
 }

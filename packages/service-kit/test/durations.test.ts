@@ -1,4 +1,4 @@
-import { createMetrics, databaseDurations, durations } from '../src/index.ts';
+import { createMetrics, databaseDurations, durations, kafkaDurations } from '../src/index.ts';
 
 test('series beyond the limit count as other, separately for each outcome', async () => {
   const metrics = createMetrics('trial');
@@ -54,5 +54,43 @@ test('PostgreSQL and Redis share one metric, which describe lists with its label
       labels: ['db_system_name', 'db_query_summary', 'error_type'],
       help: expect.stringContaining('SQLSTATE'),
     },
+  ]);
+});
+
+test('a known series is not counted as another one, whatever the order of outcomes', async () => {
+  const metrics = createMetrics('trial');
+  const took = durations(metrics, 'work_duration_seconds', 'Work', ['name', 'error_type']);
+  for (let index = 0; index < 600; index += 1) took.ended(performance.now(), 'known', index % 2 === 0 ? '' : 'failed');
+  took.ended(performance.now(), 'new', '');
+  const { body } = await metrics.render();
+  expect(body).toContain('work_duration_seconds_count{component="trial",name="known",error_type="failed"} 300\n');
+  expect(body).toContain('work_duration_seconds_count{component="trial",name="new",error_type=""} 1\n');
+});
+
+test('durations are in seconds since a time in milliseconds', async () => {
+  const metrics = createMetrics('trial');
+  const restore = performance.now.bind(performance);
+  try {
+    performance.now = () => 7500;
+    durations(metrics, 'work_duration_seconds', 'Work', ['error_type']).ended(5000, '');
+  } finally {
+    performance.now = restore;
+  }
+  expect((await metrics.render()).body).toContain('work_duration_seconds_sum{component="trial",error_type=""} 2.5\n');
+});
+
+test('without metrics, nothing is measured', () => {
+  expect(() => durations(undefined, 'work_duration_seconds', 'Work', ['error_type']).ended(0, '')).not.toThrow();
+});
+
+test('calls of databases have seven buckets, requests to Kafka an operation and an error', async () => {
+  const metrics = createMetrics('trial');
+  databaseDurations(metrics).ended(performance.now(), 'redis', 'count_request', '');
+  const { body } = await metrics.render();
+  expect([...body.matchAll(/_bucket\{le="([^"]+)"/g)].map(([, bound]) => bound)).toEqual(['0.001', '0.005', '0.025', '0.1', '0.5', '2.5', '10', '+Inf']);
+  kafkaDurations(metrics).ended(performance.now(), 'send', '');
+  expect(metrics.describe().map(({ name, labels }) => [name, labels])).toContainEqual([
+    'messaging_client_operation_duration_seconds',
+    ['messaging_operation_name', 'error_type'],
   ]);
 });
