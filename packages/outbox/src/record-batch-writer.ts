@@ -83,7 +83,6 @@ export class RecordWriter {
 
   #record({ key, value, headers = {} }: Message, offset: number): void {
     const start = this.length;
-    this.#reserve(USUAL_LENGTH_BYTES);
     this.length = start + USUAL_LENGTH_BYTES;
     // Attributes and timestamp delta, a byte each.
     this.int16(0);
