@@ -29,7 +29,7 @@ test('writes a Bind message of the protocol with large values, nulls and texts',
   expect(left).toEqual([]);
 });
 
-test('asks for results as text unless they are to be binary, of the unnamed statement unless it has a name', () => {
+test('asks for results as text unless binary is requested, of the unnamed statement unless it has a name', () => {
   const message = Buffer.concat(send({ values: [LARGE] }).written);
   expect([message.toString('latin1', 5, 7), message.toString('hex', message.length - 4)]).toEqual(['\0\0', '00010000']);
 });
