@@ -79,10 +79,11 @@ export async function runWrites(installation: Installation, options: WritesOptio
 /** Resolves when nothing more will change, to the read models that are wrong by then. */
 export async function settled(installation: Running, company: TestCompany, followMs: number): Promise<string[]> {
   const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
-  await untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
+  const untilPublished = () => untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
+  await untilPublished();
   const unsent = `select count(*) from scheduling.notifications where status in ('QUEUED', 'ATTEMPTING')`;
   await untilTrue('notifications have come to their end', async () => (await count(unsent)) === 0);
-  await untilTrue('the outbox is empty again', async () => (await count('select count(*) from scheduling.outbox')) === 0);
+  await untilPublished();
   let wrong: string[] = [];
   const compared = async (): Promise<boolean> => {
     wrong = await compareReadModels(installation, company).catch((error: unknown) => [`they could not be compared: ${String(error)}`]);
@@ -90,5 +91,7 @@ export async function settled(installation: Running, company: TestCompany, follo
   };
   // Read models that stay wrong are reported by the checker.
   await untilTrue('the read models follow', compared, followMs).catch(() => undefined);
+  // A write that its client gave up can still have been waiting for a connection, and have committed since.
+  await untilPublished();
   return wrong;
 }
