@@ -97,7 +97,8 @@ test('a copy that has read the feed from the beginning equals what the lists ret
   );
   const changes = await copy.catchUp();
   expect(changes.filter(({ change }) => change === 'DELETED')).toEqual([]);
-  expect(new Set(changes.map(({ kind, id }) => `${kind}/${id}`)).size).toBe(changes.length);
+  // A record comes again only if it has changed again.
+  expect(new Set(changes.map(({ kind, id, version }) => `${kind}/${id} ${version}`)).size).toBe(changes.length);
   await copy.catchUp();
   for (const { path } of resources) {
     expect([path, copy.of(path).map(withoutAging).sort(byId)]).toEqual([path, (await listed(path)).map(withoutAging).sort(byId)]);

@@ -1,5 +1,5 @@
-// Gives positions to records that were stored before their kind was in the feed: in batches, by whichever replica is free. Until a company
-// is complete, its feed answers 503.
+// Logs the records that were stored before their kind was in the feed: in batches, by whichever replica is free. Until a company is
+// complete, its feed answers 503.
 import { ApiError } from '@truckroll/contract';
 import { logOutage, pause, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 import type { OwnedKind } from './kinds.ts';
@@ -31,7 +31,7 @@ export class Backfill implements BackgroundPart {
 
   /** Does the first batches before it returns: an empty schema is then complete before it accepts records. */
   async start(): Promise<void> {
-    await this.#some().catch((error: unknown) => this.#log.warn({ error }, 'records could not be given positions at start; trying again'));
+    await this.#some().catch((error: unknown) => this.#log.warn({ error }, 'stored records could not be added to the feed at start; trying again'));
     this.#running = this.#run();
   }
 
@@ -40,7 +40,7 @@ export class Backfill implements BackgroundPart {
     await this.#running;
   }
 
-  /** Errors: 503 while records of these kinds may lack positions. */
+  /** Errors: 503 while records of these kinds may be missing from the feed. */
   async check(companyId: string, kinds: readonly string[]): Promise<void> {
     if (this.#complete) return;
     const { rows } = await this.#database.query<{ kind: string }>({
@@ -63,7 +63,7 @@ export class Backfill implements BackgroundPart {
         // Pauses for as long as the work took, to leave the database to other work.
         if (!this.#complete) await pause(worked ? performance.now() - startedAt : AGAIN_MS, signal);
       } catch (error) {
-        logOutage(this.#log, 'records could not be given positions; trying again', (failures += 1), error);
+        logOutage(this.#log, 'stored records could not be added to the feed; trying again', (failures += 1), error);
         await pause(AGAIN_MS, signal);
       }
     }
@@ -93,10 +93,10 @@ async function next(tx: Transaction, kind: string, table: string, codes: boolean
   const key = codes ? 'md5(id)::uuid' : 'id';
   const { rows: last } = await tx.query<{ company_id: string; id: string; count: number }>({
     text: `with batch as (
-        select company_id, ${key} as id from ${table} where (company_id, ${key}) > ($2, $3) order by company_id, ${key} limit ${BATCH}),
+        select company_id, ${key} as id, change_version from ${table} where (company_id, ${key}) > ($2, $3) order by company_id, ${key} limit ${BATCH}),
       noted as (
-        insert into change_positions (company_id, kind, id, version, changed_at, deleted)
-        select company_id, $1, id, (select change_version()), now(), false from batch on conflict do nothing)
+        insert into record_changes (company_id, kind, id, version, changed_at)
+        select company_id, $1, id, (select change_version()), now() from batch where change_version is null)
       select company_id, id, count(*) over () as count from batch order by company_id desc, id desc limit 1`,
     values: [kind, at.company_id, at.id],
   });

@@ -14,15 +14,20 @@ export async function digestRecords(parts: ReadingParts, request: DigestRecordsR
       const { kind } = position;
       const { table, codes, storedUnder = companyId } = parts.kinds.get(kind)!;
       const place = placeOf(position);
-      // The id as clients know it, and its first byte.
-      const id = codes === true ? `(select t.id from ${table} t where t.company_id = p.company_id and md5(t.id)::uuid = p.id)` : 'p.id::text';
-      const firstByte = codes === true ? `get_byte(convert_to(${id}, 'UTF8'), 0)` : 'get_byte(uuid_send(p.id), 0)';
+      const bucketOf = (id: string): string => (!buckets ? '0' : `get_byte(${codes === true ? `convert_to(${id}, 'UTF8')` : `uuid_send(${id})`}, 0)`);
+      // A code is not in the log. No record with a code is ever deleted.
+      const changed = codes === true ? `record_changes c join ${table} t on t.company_id = c.company_id and md5(t.id)::uuid = c.id` : 'record_changes c';
       const { rows } = await parts.database.of(companyId).query<Omit<RecordDigest, 'kind'>>({
-        text: `select ${buckets ? firstByte : '0'} as bucket, count(*) filter (where not p.deleted) as count,
-            (coalesce(sum(('x' || left(encode(sha256(convert_to(${id} || ':' || greatest(p.version, $3), 'UTF8')), 'hex'), 13))::bit(52)::bigint)
-              filter (where not p.deleted), 0) % ${MODULUS})::bigint as digest,
-            bool_or((p.version, p.kind, p.id) > ($4, $5, $6)) as changed_since
-          from change_positions p where p.company_id = $1 and p.kind = $2 group by 1 order by 1`,
+        text: `with live as (
+            select ${bucketOf('id')} as bucket, count(*) as count,
+              (sum(('x' || left(encode(sha256(convert_to(id || ':' || greatest(change_version, $3), 'UTF8')), 'hex'), 13))::bit(52)::bigint)
+                % ${MODULUS})::bigint as digest
+            from ${table} where company_id = $1 group by 1),
+          changed as (
+            select distinct ${bucketOf(codes === true ? 't.id' : 'c.id')} as bucket from ${changed}
+            where c.company_id = $1 and (c.version, c.kind, c.id) > ($4, $5, $6) and c.kind = $2)
+          select bucket, coalesce(count, 0) as count, coalesce(digest, 0) as digest, changed.bucket is not null as changed_since
+          from live full join changed using (bucket) order by bucket`,
         values: [storedUnder, kind, epoch * VERSIONS_OF_EPOCH, place.version, place.kind, place.id],
       });
       return rows.map((row) => ({ ...row, kind }));

@@ -3,6 +3,7 @@ import type { ChangeServiceService } from '@truckroll/contract/gen/records/v1/ch
 import type { BackgroundPart, Database, Handlers, Logger, Metrics } from '@truckroll/service-kit';
 import { Backfill } from './backfill.ts';
 import { ChangeClock } from './clock.ts';
+import { Compaction } from './compaction.ts';
 import { digestRecords } from './digest.ts';
 import type { OwnedKind } from './kinds.ts';
 import { readChanges } from './read.ts';
@@ -31,6 +32,6 @@ export function changeFeed({ database, kinds, log, metrics }: ChangeFeedOptions)
       digestRecords: (request) => digestRecords(reading, request),
       findChanged: (request) => watch.find(request),
     },
-    parts: [clock, backfill],
+    parts: [clock, backfill, new Compaction(database, clock, log)],
   };
 }

@@ -1,4 +1,4 @@
-// Reads changes in the order of commit (decisions §14): positions first, then the current records.
+// Reads changes in the order of commit (decisions §14): the log first, then the current records.
 import { ApiError } from '@truckroll/contract';
 import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordChange } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/service-kit';
@@ -28,7 +28,6 @@ interface Place {
 
 interface Scanned extends Place {
   readonly changed_at: number;
-  readonly deleted: boolean;
 }
 
 /** Order by version, kind, id. Kinds and ids compare as bytes, as the index does. */
@@ -75,16 +74,15 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   let more = true;
   for (let scanned = 0; found.length < limit && scanned < MOST_SCANNED; ) {
     const most = scanned === 0 ? limit : SCANNED_TOGETHER;
-    const rows = await scan(parts, companyId, at, moment.below, most);
-    scanned += rows.length;
-    for (const row of rows) {
+    const next = await scan(parts, companyId, at, moment.below, most);
+    scanned += next.length;
+    for (const row of next) {
       at = row;
       const place = places.get(row.kind);
       if (place === undefined || !isAfter(row, place)) continue;
-      if (row.deleted && row.version < (beganAt.get(row.kind) ?? 0)) continue;
       if (found.push(row) === limit) break;
     }
-    if (rows.length < most) {
+    if (next.length < most) {
       more = false;
       break;
     }
@@ -92,14 +90,19 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   // The last page may be full although nothing follows; the next one then says so.
   if (!more && found.length < limit) at = end;
   else more = true;
-  const changes = await recordsOf(parts.kinds, { companyId, timeZone }, found, moment.epoch);
+  const changes = await changesAt(parts, { companyId, timeZone }, found, moment);
   const kept = withinBytes(changes, mostBytes);
   if (kept < changes.length) {
     at = found[kept - 1] as Scanned;
     more = true;
   }
   const positions = [...places].map(([kind, place]) => positionAt(kind, isAfter(at, place) ? at : place, beganAt.get(kind) as number));
-  return { changes: changes.slice(0, kept).filter((change) => change !== undefined), positions, epoch: moment.epoch, more, as_of: moment.asOf };
+  // A record that was deleted before the first read is unknown to the reader.
+  const known = changes
+    .slice(0, kept)
+    .filter((change) => change !== undefined)
+    .filter(({ kind, version, record }) => record !== undefined || version >= (beganAt.get(kind) as number));
+  return { changes: known, positions, epoch: moment.epoch, more, as_of: moment.asOf };
 }
 
 function positionAt(kind: string, { version, kind: afterKind, id }: Place, beganAt: number): ChangePosition {
@@ -108,7 +111,7 @@ function positionAt(kind: string, { version, kind: afterKind, id }: Place, began
 
 async function scan({ database, kinds }: ReadingParts, companyId: string, after: Place, below: number, most: number): Promise<Scanned[]> {
   const shared = [...new Set([...kinds.values()].flatMap(({ storedUnder }) => storedUnder ?? []))];
-  const one = (company: string): string => `(select version, kind, id, changed_at, deleted from change_positions
+  const one = (company: string): string => `(select distinct on (version, kind, id) version, kind, id, changed_at from record_changes
       where company_id = ${company} and (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
   const { rows } = await database.of(companyId).query<Scanned>({
     name: `scan_changes_${shared.length}`,
@@ -119,41 +122,54 @@ async function scan({ database, kinds }: ReadingParts, companyId: string, after:
   return rows;
 }
 
-/** Reads the records of changes; undefined for one that has been deleted since, whose deletion comes later. */
-async function recordsOf(
-  kinds: ReadonlyMap<string, OwnedKind>,
+/**
+ * The changes in the order of `rows`, with each record as it is now, or without one if it has been deleted; undefined where a later change of
+ * the record can be read already.
+ */
+async function changesAt(
+  { database, kinds }: ReadingParts,
   company: { companyId: string; timeZone: string },
-  found: readonly Scanned[],
-  epoch: number,
+  rows: readonly Scanned[],
+  { epoch, below }: Moment,
 ): Promise<(RecordChange | undefined)[]> {
-  const changes: (RecordChange | undefined)[] = [];
-  const byKind = new Map<string, number[]>();
-  found.forEach(({ kind, id, version, changed_at, deleted }, index) => {
-    if (deleted) changes[index] = { kind, id, version: shownVersion(version, epoch), changed_at };
-    else byKind.set(kind, [...(byKind.get(kind) ?? []), index]);
+  const changes: (RecordChange | undefined)[] = new Array<undefined>(rows.length);
+  const read = async (kind: string): Promise<void> => {
+    const owned = kinds.get(kind) as OwnedKind;
+    const all = rows.flatMap((row, index) => (row.kind === kind ? [{ ...row, index }] : []));
+    const versions = await versionsOf(database, owned, company.companyId, all);
+    const current = all.filter(({ version, id }) => {
+      const latest = versions.get(id) ?? 0;
+      return latest <= version || latest >= below;
+    });
+    const records = await owned.read(
+      company,
+      current.map(({ id }) => id),
+    );
+    current.forEach(({ id, version, changed_at, index }, place) => {
+      const shown = shownVersion(Math.min(version, versions.get(id) ?? version), epoch);
+      const found = records[place];
+      const record = found && Buffer.from(found.record.buffer, found.record.byteOffset, found.record.length);
+      changes[index] = { kind, id: found?.id ?? id, version: shown, changed_at, ...(record && { record }) };
+    });
+  };
+  await Promise.all([...new Set(rows.map(({ kind }) => kind))].map(read));
+  return changes;
+}
+
+/** Versions of the latest changes of records that exist. 0 for one that was stored before the feed. */
+async function versionsOf(
+  database: Database,
+  { kind, table, codes, storedUnder }: OwnedKind,
+  companyId: string,
+  rows: readonly Scanned[],
+): Promise<Map<string, number>> {
+  const key = codes === true ? 'md5(id)::uuid' : 'id';
+  const { rows: found } = await database.of(companyId).query<{ id: string; version: number }>({
+    name: `versions_of_${kind}`,
+    text: `select ${key} as id, coalesce(change_version, 0) as version from ${table} where company_id = $1 and ${key} = any($2::uuid[])`,
+    values: [storedUnder ?? companyId, [...new Set(rows.map(({ id }) => id))]],
   });
-  await Promise.all(
-    [...byKind].map(async ([kind, indexes]) => {
-      const owned = kinds.get(kind) as OwnedKind;
-      const records = await owned.read(
-        company,
-        indexes.map((index) => (found[index] as Scanned).id),
-      );
-      indexes.forEach((index, place) => {
-        const read = records[place];
-        const { version, changed_at } = found[index] as Scanned;
-        if (read !== undefined)
-          changes[index] = {
-            kind,
-            id: read.id,
-            version: shownVersion(version, epoch),
-            changed_at,
-            record: Buffer.from(read.record.buffer, read.record.byteOffset, read.record.length),
-          };
-      });
-    }),
-  );
-  return Array.from({ length: found.length }, (_, index) => changes[index]);
+  return new Map(found.map(({ id, version }) => [id, version]));
 }
 
 /** After a restore, records keep their places, and their versions are above all that were shown before it. */

@@ -53,9 +53,9 @@ export class ChangeWatch {
     const { rows } = await this.#database.query<{ place: number }>({
       name: 'find_changed',
       text: `select w.place from unnest($1::uuid[], $2::text[], $3::bigint[]) with ordinality w(company_id, kinds, version, place)
-        where exists (select from change_positions p where p.company_id = w.company_id and p.version >= w.version and p.version < $4
+        where exists (select from record_changes p where p.company_id = w.company_id and p.version >= w.version and p.version < $4
             and p.kind = any(string_to_array(w.kinds, ' ')))
-          or exists (select from unnest($5::uuid[]) s(company_id) join change_positions p on p.company_id = s.company_id
+          or exists (select from unnest($5::uuid[]) s(company_id) join record_changes p on p.company_id = s.company_id
             where p.version >= w.version and p.version < $4 and p.kind = any(string_to_array(w.kinds, ' ')))`,
       values: [
         awaited.map(({ company_id }) => company_id),

@@ -1,6 +1,7 @@
-// How one service writes and reads the positions of changes, in an empty database.
+// How one service logs and reads changes, in an empty database.
 import { createHash, randomUUID } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
+import type { Compaction } from '../../change-feed/src/compaction.ts';
 import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
 import { Database, createMetrics, createSession, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
@@ -97,7 +98,7 @@ test('changes of one transaction come next to each other, whatever the limit', a
   const seen: string[] = [];
   let page = await read([beginning('cats'), beginning('dogs')], { limit: 1 });
   for (; page.more; page = await read(page.positions, { limit: 1 })) {
-    expect(page.changes).toHaveLength(1);
+    expect(page.changes.length).toBeLessThanOrEqual(1);
     seen.push(...ids(page));
   }
   expect(seen).toEqual([cat, dog, other]);
@@ -117,7 +118,7 @@ test('an identical record is not a change; a changed derived field is', async ()
 test('an identical record whose id is a code is not a change, and a different one is', async () => {
   const version = async (): Promise<number | undefined> => {
     const { rows } = await database.query<{ version: number }>({
-      text: `select version from change_positions where company_id = $1 and kind = 'breeds' and id = md5('PUG')::uuid`,
+      text: `select max(version) as version from record_changes where company_id = $1 and kind = 'breeds' and id = md5('PUG')::uuid`,
       values: [company],
     });
     return rows[0]?.version;
@@ -131,12 +132,12 @@ test('an identical record whose id is a code is not a change, and a different on
   expect(await version()).toBeGreaterThan(first as number);
 });
 
-test('a record that is removed before it had a position leaves a tombstone', async () => {
+test('a record that is removed before it was logged leaves a tombstone', async () => {
   const before = await read([beginning('cats')]);
   const cat = randomUUID();
   await database.transaction(async (tx) => {
     await put(tx, 'cats', cat);
-    await tx.query({ text: 'delete from change_positions where company_id = $1', values: [company] });
+    await tx.query({ text: 'delete from record_changes where company_id = $1', values: [company] });
   });
   await remove('cats', cat);
   const { changes } = await read(before.positions);
@@ -151,6 +152,71 @@ test('a removed record is a tombstone, which a first read leaves out', async () 
   const { changes } = await read(first.positions);
   expect(changes.map(({ id, record }) => [id, record ?? null])).toEqual([[cat, null]]);
   expect(ids(await read([beginning('cats')]))).toEqual([]);
+});
+
+test('a record that changes again while an older transaction is open is read in its newest state before that ends', async () => {
+  const cat = randomUUID();
+  await put(database, 'cats', cat);
+  await transactionsEnded();
+  let meanwhile: ReadChangesResponse | undefined;
+  await database.transaction(async (tx) => {
+    await put(tx, 'dogs', randomUUID());
+    await put(database, 'cats', cat, 'two');
+    meanwhile = await read([beginning('cats')], { waits: false });
+  });
+  expect(meanwhile!.changes.map(({ id, record }) => [id, String(record)])).toEqual([[cat, 'two']]);
+  expect(ids(await read(meanwhile!.positions))).toEqual([cat]);
+});
+
+test('a record that is stored anew by a transaction older than the one that removed it is not a tombstone', async () => {
+  const cat = randomUUID();
+  await put(database, 'cats', cat);
+  const before = await read([beginning('cats')]);
+  await database.transaction(async (older) => {
+    await put(older, 'dogs', randomUUID());
+    await remove('cats', cat);
+    await put(older, 'cats', cat, 'two');
+  });
+  const { changes } = await read(before.positions);
+  expect(new Set(changes.map(({ id, version, record }) => `${id} ${version} ${String(record)}`))).toEqual(new Set([`${cat} ${changes[0]?.version} two`]));
+});
+
+test('a record that changed several times comes once on a page', async () => {
+  const [cat, other] = [randomUUID(), randomUUID()];
+  for (const document of ['one', 'two', 'three']) {
+    await put(database, 'cats', cat, document);
+    await put(database, 'cats', other, document);
+  }
+  expect(ids(await read([beginning('cats')]))).toEqual([cat, other]);
+});
+
+test('compaction keeps the latest change of each record, and what nobody could read at its previous run', async () => {
+  const rows = async (): Promise<number> => {
+    const { rows } = await database.query<{ rows: number }>({ text: 'select count(*) as rows from record_changes where company_id = $1', values: [company] });
+    return rows[0]!.rows;
+  };
+  const changeAll = () => database.query({ text: `update cats set document = document || '+'::bytea where company_id = $1`, values: [company] });
+  await database.query({
+    text: `insert into cats (company_id, id, document) select $1, gen_random_uuid(), 'one' from generate_series(1, 1000)`,
+    values: [company],
+  });
+  const kept = randomUUID();
+  await put(database, 'cats', kept);
+  const before = await read([beginning('cats')], { limit: 2000 });
+  await remove('cats', kept);
+  await changeAll();
+  await transactionsEnded();
+  const compaction = feed.parts[2] as Compaction;
+  await compaction.run();
+  await changeAll();
+  expect(await rows()).toBe(3002);
+  await transactionsEnded();
+  await compaction.run();
+  expect(await rows()).toBe(2001);
+  await compaction.run();
+  expect(await rows()).toBe(1001);
+  const { changes } = await read(before.positions, { limit: 2000 });
+  expect([changes.length, changes.filter(({ record }) => record === undefined).map(({ id }) => id)]).toEqual([1001, [kept]]);
 });
 
 test('a kind added later starts from its beginning, and the others go on where they were', async () => {
@@ -202,7 +268,7 @@ test('a digest counts and sums the live records of a bucket, and says what chang
   ]);
 });
 
-test('a company whose records still lack positions gets 503, and one that is complete does not', async () => {
+test('a company whose stored records are not all in the feed gets 503, and one that is complete does not', async () => {
   const [complete, behind] = ['00000000-0000-4000-8000-000000000001', 'ffffffff-ffff-4fff-bfff-ffffffffffff'] as const;
   const cat = randomUUID();
   const old = await freshDatabase({});
@@ -255,6 +321,8 @@ test('a transaction that stays open in another database holds the feed back, and
   try {
     await session.query({ text: 'begin' });
     await session.query({ text: 'select pg_current_xact_id()' });
+    // Only what commits after its transaction began is held back.
+    await put(database, 'cats', randomUUID());
     for (const part of parts) await part.start();
     expect(await named).toMatchObject({ gid: null, database: new URL(elsewhere.url).pathname.slice(1), state: 'idle in transaction' });
     expect((await metrics.render()).body).toMatch(/^change_feed_held_back_total\{application="forgotten",component="test"\} [1-9]/m);

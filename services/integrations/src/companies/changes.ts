@@ -8,7 +8,7 @@ import { selectCompanies } from './store.ts';
 export function companyKind(database: Database): OwnedKind {
   return {
     kind: 'company',
-    table: '(select id as company_id, id from companies) companies',
+    table: '(select id as company_id, id, change_version from companies) companies',
     async read({ companyId }, ids) {
       const [company] = await selectCompanies(database, companyId);
       return ids.map((id) => (company === undefined ? undefined : { id, record: Company.encode(publicCompany(company)).finish() }));

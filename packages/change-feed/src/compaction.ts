@@ -1,0 +1,89 @@
+// Removes rows of the log that a later change of the same record made superfluous, so that a first read does not meet every change
+// of a company's life, and the table stays at most half as long again as there are records, also deleted ones.
+import { logOutage, PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import type { ChangeClock } from './clock.ts';
+
+const EVERY_MS = 600_000;
+/** Rows deleted by one transaction: few enough that it ends within a second, because an open transaction holds back the feed. */
+const BATCH = 50_000;
+/** Companies with fewer new rows are left as they are. */
+const FEWEST = 1000;
+
+export class Compaction implements BackgroundPart {
+  readonly name = 'change compaction';
+  readonly #database: Database;
+  readonly #clock: ChangeClock;
+  readonly #log: Logger;
+  /** What could be read at the previous run. No reader is still below it, so none misses a row whose successor it cannot read yet. */
+  #below: number | undefined;
+  #failures = 0;
+  readonly #task = new PeriodicTask(EVERY_MS, () => this.#tick());
+
+  constructor(database: Database, clock: ChangeClock, log: Logger) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.stop();
+  }
+
+  /** Compacts the companies whose log has grown by half since the last time. Replicas that do so at once only do the same work twice. */
+  async run(): Promise<void> {
+    const below = this.#below;
+    this.#below = (await this.#clock.now()).below;
+    if (below === undefined) return;
+    const { rows } = await this.#database.query<{ company_id: string }>({
+      text: `with recursive companies as (
+          (select company_id from record_changes order by company_id limit 1)
+          union all
+          select (select r.company_id from record_changes r where r.company_id > c.company_id order by r.company_id limit 1)
+          from companies c where c.company_id is not null)
+        select c.company_id from companies c left join change_compactions d using (company_id),
+          lateral (select greatest(${FEWEST}, d.kept / 2) as rows) due,
+          lateral (select count(*) as rows from (
+            select from record_changes r where r.company_id = c.company_id and r.version >= coalesce(d.version, 0) and r.version < $1 limit due.rows) new) grown
+        where c.company_id is not null and grown.rows >= due.rows`,
+      values: [below],
+    });
+    for (const { company_id } of rows) {
+      if (this.#task.stopped) return;
+      await this.#compact(company_id, below);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.run();
+      this.#failures = 0;
+    } catch (error) {
+      logOutage(this.#log, 'the log of changes could not be compacted', (this.#failures += 1), error);
+    }
+  }
+
+  async #compact(companyId: string, below: number): Promise<void> {
+    const database = this.#database.of(companyId);
+    for (let deleted = BATCH; deleted === BATCH; ) {
+      const { rowCount } = await database.query({
+        text: `delete from record_changes where company_id = $1 and (version, kind, id) in (
+          select version, kind, id from (
+            select version, kind, id, lead(version) over (partition by kind, id order by version) as next
+            from record_changes where company_id = $1 and version < $2) r
+          where next > version limit ${BATCH})`,
+        values: [companyId, below],
+      });
+      deleted = rowCount ?? 0;
+    }
+    await database.query({
+      text: `insert into change_compactions as d (company_id, version, kept)
+        select $1, $2, count(*) from record_changes where company_id = $1 and version < $2
+        on conflict (company_id) do update set version = excluded.version, kept = excluded.kept`,
+      values: [companyId, below],
+    });
+  }
+}
