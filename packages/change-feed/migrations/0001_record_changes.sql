@@ -1,4 +1,4 @@
--- A log of the records that changed (decisions §14), in a table of its own, so that updates of records stay HOT. Triggers append to it in the
+-- A log of the records that changed (decisions §14), in a separate table, so that updates of records stay HOT. Triggers append to it in the
 -- transaction of the change, whatever statement or release made that. The record has the version of its latest change in
 -- change_version: an earlier row of the log is superseded, and compaction removes it.
 create table record_changes (
@@ -28,7 +28,7 @@ create table change_backfills (
 
 -- A version is the epoch of the outbox (docs/adr/0007), then the transaction's id in 13 digits. A transaction whose id is below
 -- pg_snapshot_xmin has ended, so no lower version can appear later. If a transaction changes a record after one with a higher id,
--- the record keeps the higher version: nobody has read that yet. Records stored before the feed have none, which counts as 0.
+-- the record keeps the higher version, which no reader can have seen yet. Records stored before the feed have null, read as 0.
 create function create_triggers_of_changes() returns void language plpgsql as $create$
 declare
   -- With the names of the schema: a search path of their own would take a quarter of the triggers' time.

@@ -1,12 +1,12 @@
-// Removes rows of the log that a later change of the same record made superfluous, so that a first read does not meet every change
-// of a company's life, and the table stays at most half as long again as there are records, also deleted ones.
+// Deletes rows of the log that a later change of the same record supersedes. A first read then does not scan all changes since the
+// company began, and the table has at most 1.5 rows for each record, including deleted records.
 import { logOutage, PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import type { ChangeClock } from './clock.ts';
 
 const EVERY_MS = 600_000;
 /** Rows deleted by one transaction: few enough that it ends within a second, because an open transaction holds back the feed. */
 const BATCH = 50_000;
-/** Companies with fewer new rows are left as they are. */
+/** Companies with fewer new rows are not compacted. */
 const FEWEST = 1000;
 
 export class Compaction implements BackgroundPart {

@@ -123,7 +123,7 @@ async function scan({ database, kinds }: ReadingParts, companyId: string, after:
 }
 
 /**
- * The changes in the order of `rows`, with each record as it is now, or without one if it has been deleted; undefined where a later change of
+ * The changes in the order of `rows`, with the current record, or without one if it has been deleted; undefined where a later change of
  * the record can be read already.
  */
 async function changesAt(

@@ -168,7 +168,7 @@ test('a record that changes again while an older transaction is open is read in 
   expect(ids(await read(meanwhile!.positions))).toEqual([cat]);
 });
 
-test('a record that is stored anew by a transaction older than the one that removed it is not a tombstone', async () => {
+test('a record that an older transaction stores again after its removal is not a tombstone', async () => {
   const cat = randomUUID();
   await put(database, 'cats', cat);
   const before = await read([beginning('cats')]);
@@ -190,7 +190,7 @@ test('a record that changed several times comes once on a page', async () => {
   expect(ids(await read([beginning('cats')]))).toEqual([cat, other]);
 });
 
-test('compaction keeps the latest change of each record, and what nobody could read at its previous run', async () => {
+test('compaction keeps the latest change of each record, and rows whose successor was not readable at the previous run', async () => {
   const rows = async (): Promise<number> => {
     const { rows } = await database.query<{ rows: number }>({ text: 'select count(*) as rows from record_changes where company_id = $1', values: [company] });
     return rows[0]!.rows;
