@@ -17,6 +17,7 @@ import { Strangers } from './auth/strangers.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import { feedClients } from './changes/feed.ts';
 import { HeldPolls } from './changes/held-polls.ts';
+import { createPollSlots } from './changes/poll-slots.ts';
 import { compileChanges } from './changes/operations.ts';
 import type { GatewayConfig } from './config.ts';
 import { consolePages } from './console.ts';
@@ -119,7 +120,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const verifyToken = tokenVerifier(config);
       const { authenticate, known } = createAuthentication({ principals, verifyToken, strangers });
       const clients = feedClients(services.channels);
-      const polls = new HeldPolls(async (owner, awaited) => (await clients.get(owner)!.findChanged({ awaited })).changed);
+      const polls = new HeldPolls(async (owner, awaited) => (await clients.get(owner)!.findChanged({ awaited })).changed, createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
       const routes = routeTable(operations, (operation) => compileChanges(operation, { ...context, polls }) ?? compileOperation(operation, context));
       const requestLog = createRequestLog(log, metrics);

@@ -1,14 +1,19 @@
 // How the gateway composes the change feed, with a stand-in for the service that owns invoices.
+import { createClient } from '@redis/client';
 import { ChangeServiceService, type AwaitedChange, type ChangePosition } from '@truckroll/contract/gen/records/v1/changes';
 import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
-import { eventually, startGateway, type TestGateway } from './support/gateway.ts';
+import { eventually, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 
 const FEED = '/api/v1/integrations/changes';
 let server: GrpcServer;
+let port: number;
 let gateway: TestGateway;
 let reads = 0;
 /** Reads are answered when it resolves. */
 let gate: Promise<void> | undefined;
+/** While true, calls that ask for changes are not answered. */
+let quiet = false;
+const unanswered: (() => void)[] = [];
 const awaited: AwaitedChange[][] = [];
 
 /** A company of which everything has been read. */
@@ -23,12 +28,13 @@ beforeAll(async () => {
       return { changes: [], positions: positions.map(end), epoch: 0, more: false, as_of: 1 };
     },
     digestRecords: () => ({ digests: [], as_of: 1 }),
-    findChanged: (request) => {
+    findChanged: async (request) => {
       awaited.push(request.awaited);
+      if (quiet) await new Promise<void>((answer) => unanswered.push(answer));
       return { changed: request.awaited.map((_, index) => index) };
     },
   });
-  const port = await server.listen(0, '127.0.0.1');
+  port = await server.listen(0, '127.0.0.1');
   server.setServing(true);
   gateway = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` });
 });
@@ -71,4 +77,39 @@ test('a kind without records has changed since no cursor, and not since a cursor
       ['payments', 0, true],
     ],
   ]);
+});
+
+test('of polls of a company at two gateways, 20 are held, and the next one after one of them has ended', async () => {
+  const other = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` }, { identities: gateway.identities, invoices: gateway.invoices });
+  const redis = await createClient({ url: redisUrl() }).connect();
+  const slots = (count: number): Promise<void> => eventually(async () => (await redis.zCard(`truckroll:polls:${gateway.companyId}`)) === count);
+  try {
+    for (const each of [gateway, other]) await untilMetric(each, 'gateway_redis_up', 1);
+    quiet = true;
+    const poll = (url: string, client = new AbortController()): Promise<Answer> =>
+      request(`${url}${FEED}?kinds=invoices&wait=30`, { headers: { authorization: `Bearer ${gateway.key}` }, signal: client.signal });
+    const clients = Array.from({ length: 21 }, () => new AbortController());
+    const ended: string[] = [];
+    const hold = (client: AbortController, index: number): Promise<unknown> =>
+      poll([gateway, other][index % 2]!.url, client)
+        .then(() => ended.push('answered'))
+        .catch(() => ended.push('left'));
+    const ends = clients.slice(0, 20).map(hold);
+    await slots(20);
+    const { status, body } = await poll(other.url);
+    expect([status, body.data, ended]).toEqual([200, [], []]);
+    clients[0]!.abort();
+    await slots(19);
+    ends.push(hold(clients[20]!, 20));
+    await slots(20);
+    expect(ended).toEqual(['left']);
+    for (const client of clients) client.abort();
+    await Promise.all(ends);
+    await slots(0);
+    quiet = false;
+    unanswered.splice(0).forEach((answer) => answer());
+  } finally {
+    redis.destroy();
+    await other.stop();
+  }
 });

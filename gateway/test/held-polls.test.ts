@@ -1,5 +1,6 @@
 import type { AwaitedChange } from '@truckroll/contract/gen/records/v1/changes';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
+import type { PollSlots } from '../src/changes/poll-slots.ts';
 
 const ACME = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
@@ -13,11 +14,18 @@ interface Call {
   answer: (changed: number[]) => void;
 }
 
-/** Held polls whose calls to services the test answers. */
-function held(): { polls: HeldPolls; calls: Call[] } {
+/** Held polls whose calls to services the test answers; `free` slots for all companies together. */
+function held(free = 100): { polls: HeldPolls; calls: Call[]; free: () => number } {
   const calls: Call[] = [];
-  const polls = new HeldPolls((owner, awaited) => new Promise((answer) => calls.push({ owner, awaited, answer })));
-  return { polls, calls };
+  const slots: PollSlots = {
+    async take() {
+      if (free === 0) return undefined;
+      free -= 1;
+      return () => void (free += 1);
+    },
+  };
+  const polls = new HeldPolls((owner, awaited) => new Promise((answer) => calls.push({ owner, awaited, answer })), slots);
+  return { polls, calls, free: () => free };
 }
 
 /** Lets everything run that is ready. */
@@ -26,8 +34,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 test('a change ends only the polls that await it', async () => {
   const { polls, calls } = held();
   const ended: string[] = [];
-  void polls.hold(ACME, invoices, MINUTE_MS, never())?.then(() => ended.push(ACME));
-  void polls.hold(OTHER, invoices, MINUTE_MS, never())?.then(() => ended.push(OTHER));
+  for (const company of [ACME, OTHER]) void (await polls.hold(company, invoices, MINUTE_MS, never()))?.over.then(() => ended.push(company));
   // The first call names the first poll only; the next one names both.
   calls[0]?.answer([]);
   await settled();
@@ -40,52 +47,50 @@ test('a change ends only the polls that await it', async () => {
 
 test('a poll without changes ends when its time is over', async () => {
   const { polls } = held();
-  await expect(polls.hold(ACME, invoices, 1, never())).resolves.toBeUndefined();
+  await expect((await polls.hold(ACME, invoices, 1, never()))?.over).resolves.toBeUndefined();
 });
 
-test('a poll ends when its client leaves, and makes its slot free', async () => {
-  const { polls } = held();
+test('a poll ends when its client leaves, and gives its slot back once', async () => {
+  const { polls, free } = held(1);
   const client = new AbortController();
-  const first = polls.hold(ACME, invoices, MINUTE_MS, client.signal);
-  for (let i = 1; i < 20; i += 1) void polls.hold(ACME, invoices, MINUTE_MS, never());
-  expect(polls.hold(ACME, invoices, MINUTE_MS, never())).toBeUndefined();
-  let ended = false;
-  void first?.then(() => (ended = true));
+  const poll = await polls.hold(ACME, invoices, MINUTE_MS, client.signal);
+  expect(await polls.hold(ACME, invoices, MINUTE_MS, never())).toBeUndefined();
   client.abort();
-  await settled();
-  expect(ended).toBe(true);
-  expect(polls.hold(ACME, invoices, MINUTE_MS, never())).toBeDefined();
+  await poll?.over;
   polls.release();
+  expect(free()).toBe(1);
 });
 
-test('holds at most 20 polls of a company, and still those of another', () => {
-  const { polls } = held();
-  const results = Array.from({ length: 21 }, () => polls.hold(ACME, invoices, MINUTE_MS, never()) !== undefined);
-  expect(results).toEqual([...Array.from({ length: 20 }, () => true), false]);
-  expect(polls.hold(OTHER, invoices, MINUTE_MS, never())).toBeDefined();
-  polls.release();
+test('a poll whose client leaves while its slot is requested ends at once', async () => {
+  const { polls, calls, free } = held(1);
+  const client = new AbortController();
+  const holding = polls.hold(ACME, invoices, MINUTE_MS, client.signal);
+  client.abort();
+  await (await holding)?.over;
+  expect([free(), calls]).toEqual([1, []]);
 });
 
-test('does not hold a poll that has no time left', () => {
+test('does not hold a poll that has no time left', async () => {
   const { polls, calls } = held();
-  expect(polls.hold(ACME, invoices, 0, never())).toBeUndefined();
+  expect(await polls.hold(ACME, invoices, 0, never())).toBeUndefined();
   expect(calls).toEqual([]);
 });
 
 test('a stop ends all polls and holds no more', async () => {
   const { polls } = held();
   const ended: string[] = [];
-  for (const company of [ACME, OTHER]) void polls.hold(company, invoices, MINUTE_MS, never())?.then(() => ended.push(company));
+  for (const company of [ACME, OTHER]) void (await polls.hold(company, invoices, MINUTE_MS, never()))?.over.then(() => ended.push(company));
+  const late = polls.hold(ACME, invoices, MINUTE_MS, never());
   polls.release();
-  await settled();
+  await (await late)?.over;
   expect(ended).toEqual([ACME, OTHER]);
-  expect(polls.hold(ACME, invoices, MINUTE_MS, never())).toBeUndefined();
+  expect(await polls.hold(ACME, invoices, MINUTE_MS, never())).toBeUndefined();
 });
 
 test('asks each service once for all polls, and stops asking when none is left', async () => {
   const { polls, calls } = held();
   const both: Awaited[] = [...invoices, { owner: 'scheduling', kinds: ['jobs', 'tags'], version: 9 }];
-  for (let i = 0; i < 20; i += 1) void polls.hold(ACME, both, MINUTE_MS, never());
+  for (let i = 0; i < 20; i += 1) await polls.hold(ACME, both, MINUTE_MS, never());
   expect(calls.map(({ owner }) => owner)).toEqual(['billing', 'scheduling']);
   for (const { answer } of calls.slice()) answer([]);
   await settled();

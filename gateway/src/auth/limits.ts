@@ -1,7 +1,6 @@
 // Request limits per minute (decisions §3, §12), for each key and for its company over all keys and users. All gateways count together in
 // Redis; without Redis each gateway counts alone and requests go on. For a busy caller, a gateway counts some requests ahead: every request
 // is counted in Redis before it is let through, but not each with its own round trip.
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '@truckroll/contract';
@@ -9,6 +8,7 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 import type { RedisLink } from '@truckroll/redis';
 import type { CounterMetric, Metrics } from '@truckroll/service-kit';
 import type { Exchange, LimitState } from '../http/exchange.ts';
+import { redisScript } from '../redis-script.ts';
 
 const WINDOW_SECONDS = 60;
 /** A company's limit over all its keys and users, as a multiple of one key's. */
@@ -198,19 +198,10 @@ return answer`;
 type Counting = (counted: readonly [Counted, Counted], wanted: number, atHand: number) => Promise<{ granted: number; counts: Count[] }>;
 
 function countTogether(redis: RedisLink): Counting {
-  // Called by its hash, which saves sending the script every time.
-  const sha = createHash('sha1').update(SCRIPT).digest('hex');
+  const run = redisScript(redis, 'count_request', SCRIPT);
   return async ([key, company], wanted, atHand) => {
-    const options = { keys: [key.name, company.name], arguments: [key.quota, company.quota, wanted, atHand].map(String) };
     const askedAt = performance.now();
-    const [granted = 1, ...answer] = (await redis.run('count_request', async (client) => {
-      try {
-        return await client.evalSha(sha, options);
-      } catch (error) {
-        if (!String(error).includes('NOSCRIPT')) throw error;
-        return client.eval(SCRIPT, options);
-      }
-    })) as number[];
+    const [granted = 1, ...answer] = (await run([key.name, company.name], [key.quota, company.quota, wanted, atHand])) as number[];
     const counts: Count[] = [];
     for (let at = 0; at < answer.length; at += 2) counts.push({ consumed: answer[at] as number, endsAt: askedAt + (answer[at + 1] as number) });
     return { granted, counts };

@@ -3,9 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
 import type { AwaitedChange } from '@truckroll/contract/gen/records/v1/changes';
+import type { PollSlots } from './poll-slots.ts';
 
-/** Held polls of one company in this gateway; further polls do not wait (decisions §14, rule 8). */
-const MOST_OF_COMPANY = 20;
 /** Pause after a failed call, in ms. */
 const AGAIN_MS = 1000;
 
@@ -23,37 +22,38 @@ interface Poll {
 
 export class HeldPolls {
   readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly number[]>;
+  readonly #slots: PollSlots;
   readonly #polls = new Set<Poll>();
-  readonly #ofCompany = new Map<string, number>();
   readonly #watched = new Set<Owner>();
   #released = false;
 
   /** `find` asks a service, and resolves to the positions of those that have changed. */
-  constructor(find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly number[]>) {
+  constructor(find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly number[]>, slots: PollSlots) {
     this.#find = find;
+    this.#slots = slots;
   }
 
-  /** Resolves at a change, after `ms`, or when aborted. Undefined if the poll must not wait. */
-  hold(companyId: string, awaited: readonly Awaited[], ms: number, signal: AbortSignal): Promise<void> | undefined {
-    const others = this.#ofCompany.get(companyId) ?? 0;
-    if (this.#released || ms <= 0 || others >= MOST_OF_COMPANY) return undefined;
-    this.#ofCompany.set(companyId, others + 1);
-    return new Promise((resolve) => {
-      const end = (): void => {
-        if (!this.#polls.delete(poll)) return;
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        const left = (this.#ofCompany.get(companyId) as number) - 1;
-        if (left === 0) this.#ofCompany.delete(companyId);
-        else this.#ofCompany.set(companyId, left);
-        resolve();
-      };
-      const poll = { companyId, awaited, wake: end };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener('abort', end);
-      this.#polls.add(poll);
-      for (const { owner } of awaited) void this.#watch(owner);
-    });
+  /** Resolves once the poll is held, or to undefined if it must not wait. `over` resolves at a change, after `ms`, or when aborted. */
+  async hold(companyId: string, awaited: readonly Awaited[], ms: number, signal: AbortSignal): Promise<{ over: Promise<void> } | undefined> {
+    if (this.#released || ms <= 0) return undefined;
+    const giveBack = await this.#slots.take(companyId, ms);
+    if (giveBack === undefined) return undefined;
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const end = (): void => {
+      if (!this.#polls.delete(poll)) return;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      giveBack();
+      resolve();
+    };
+    const poll = { companyId, awaited, wake: end };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    this.#polls.add(poll);
+    // The gateway stops, or the client has left, since the slot was requested.
+    if (this.#released || signal.aborted) end();
+    else for (const { owner } of awaited) void this.#watch(owner);
+    return { over };
   }
 
   /** Ends all polls, and holds none from then on: the gateway stops. */

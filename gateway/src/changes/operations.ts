@@ -88,8 +88,8 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
           const positions = page.progress.get(owner)!.positions;
           return { owner, kinds: own, version: Math.min(...own.map((kind) => positions.get(kind)!.version)) };
         });
-        const held = context.polls.hold(principal.company_id, awaited, until - performance.now(), gone.signal);
-        if (held !== undefined) return { over: held, again: () => again(page.progress, false) };
+        const held = await context.polls.hold(principal.company_id, awaited, until - performance.now(), gone.signal);
+        if (held !== undefined) return { ...held, again: () => again(page.progress, false) };
       }
       return answer(context, exchange, fixed, page);
     };
