@@ -51,9 +51,9 @@ export function acceptanceOf({ text }: CallCredential): string {
 
 /** Undefined if the text has another form, names an unknown caller, or its secret is one repeated character. */
 export function parseCallCredential(text: string): CallCredential | undefined {
-  const [, component, name, secret] = CREDENTIAL_TEXT.exec(text) ?? [];
+  const [, component, name, secret = ''] = CREDENTIAL_TEXT.exec(text) ?? [];
   const caller = callerNamed(component, name);
-  return caller === undefined || secret === undefined || isMonotonous(secret) ? undefined : { caller, text };
+  return caller === undefined || isMonotonous(secret) ? undefined : { caller, text };
 }
 
 /** Undefined if an entry is malformed or no entry names a known caller. Callers of later releases are skipped. */
@@ -63,8 +63,8 @@ export function parseCallerCredentials(text: string): CallerCredentials | undefi
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')) {
-    const [, bearer, component, name, digest] = ACCEPTANCE.exec(entry) ?? [];
-    if (bearer === undefined || digest === undefined) return undefined;
+    const [, bearer = '', component, name, digest = ''] = ACCEPTANCE.exec(entry) ?? [];
+    if (bearer === '') return undefined;
     if (callerNamed(component, name) !== undefined) accepted.set(bearer, [...(accepted.get(bearer) ?? []), Buffer.from(digest, 'hex')]);
   }
   return accepted.size === 0 ? undefined : accepted;
@@ -82,13 +82,9 @@ function isMonotonous(secret: string): boolean {
 
 /** The credential for a call: the first whose caller the contract lets call the rpc. Components have one; tools that act as several have more. */
 export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string) => string | undefined {
-  const [only] = credentials;
-  if (credentials.length <= 1) {
-    return () => only?.text;
-  }
   return (rpc) => {
     const allowed = callersOf(rpc);
-    return (credentials.find(({ caller }) => allowed.has(caller)) ?? only)?.text;
+    return (credentials.find(({ caller }) => allowed.has(caller)) ?? credentials[0])?.text;
   };
 }
 
@@ -101,12 +97,13 @@ export interface Presented {
 
 /** Verifies a metadata entry. Takes as long for a nearly correct credential as for any other. */
 export function examine(entry: string | undefined, accepted: CallerCredentials): Presented {
-  const bearer = entry?.slice(0, entry.indexOf('.')) ?? '';
+  const text = entry ?? '';
+  const bearer = text.slice(0, text.indexOf('.'));
   // Fast path: most callers are components, which have no person's name.
   const [, component, name] = bearer.includes(':') ? (CLAIM.exec(bearer) ?? []) : [bearer, bearer];
   const claimed = callerNamed(component, name);
-  if (entry === undefined || claimed === undefined) return { claimed: 'unknown', proven: false };
-  const digest = hash('sha256', entry, 'buffer');
+  if (claimed === undefined) return { claimed: 'unknown', proven: false };
+  const digest = hash('sha256', text, 'buffer');
   let proven = false;
   for (const one of accepted.get(bearer) ?? []) proven = timingSafeEqual(digest, one) || proven;
   return { claimed, name, proven };

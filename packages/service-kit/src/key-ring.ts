@@ -30,9 +30,9 @@ export class KeyRing {
 export function parseKeyRing(text: string): KeyRing | undefined {
   const keys = new Map<string, Buffer>();
   for (const entry of text.split(',').map((part) => part.trim())) {
-    const [, id, encoded] = /^([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]+=*)$/.exec(entry) ?? [];
-    const key = Buffer.from(encoded ?? '', 'base64');
-    if (id === undefined || key.length !== KEY_BYTES || keys.has(id) || new Set(key).size === 1) return undefined;
+    const [, id = '', encoded = ''] = /^([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]+=*)$/.exec(entry) ?? [];
+    const key = Buffer.from(encoded, 'base64');
+    if (key.length !== KEY_BYTES || keys.has(id) || new Set(key).size === 1) return undefined;
     keys.set(id, key);
   }
   return new KeyRing(keys);

@@ -1,0 +1,45 @@
+import { NO_COMPANY, RecentCompanies } from '../src/recent-companies.ts';
+
+/** ES modules find `jest` here; it is a global only in scripts. */
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+beforeEach(() => void clock.useFakeTimers({ now: 0 }));
+afterEach(() => void clock.useRealTimers());
+
+/** Notes requests, 100 ms apart. */
+function noted(...names: string[]): RecentCompanies {
+  const recent = new RecentCompanies();
+  for (const name of names) {
+    clock.advanceTimersByTime(100);
+    recent.note(name);
+  }
+  return recent;
+}
+
+test.each([
+  [[], 'a', false],
+  [['a'], 'a', false],
+  [['a', 'a'], 'a', false],
+  [['a'], 'b', true],
+  [['a', 'b'], 'a', true],
+  [['a', 'b'], 'b', true],
+  [['a', 'b', 'a', 'a'], 'a', true],
+  [['a', 'b', 'c'], 'c', true],
+  [['a'], NO_COMPANY, true],
+  [[], NO_COMPANY, false],
+  [[NO_COMPANY], 'a', false],
+  [['a', NO_COMPANY], 'a', false],
+])('after requests of %j, another company than %j is active: %p', (names, name, expected) => {
+  expect(noted(...names).isAnyBut(name)).toBe(expected);
+});
+
+test('counts a company as active for a second after its last request', () => {
+  const recent = noted('a', 'b', 'a');
+  clock.advanceTimersByTime(899);
+  expect([recent.isAnyBut('a'), recent.isAnyBut('b')]).toEqual([true, true]);
+  clock.advanceTimersByTime(1);
+  expect([recent.isAnyBut('a'), recent.isAnyBut('b')]).toEqual([false, true]);
+  clock.advanceTimersByTime(99);
+  expect(recent.isAnyBut('b')).toBe(true);
+  clock.advanceTimersByTime(1);
+  expect(recent.isAnyBut('b')).toBe(false);
+});
