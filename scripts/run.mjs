@@ -33,6 +33,7 @@ const programs = {
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
+  'test:changes': { script: 'test/changes/main.ts', supervised: true },
   'test:mixed': { script: 'test/mixed/main.ts', supervised: true },
   'test:mutation': { script: 'test/mutation/main.ts' },
   new: { script: 'scripts/new.mjs' },

@@ -66,6 +66,10 @@ export class Installation implements Running {
     return names.map((name) => own(name) ?? new ServerTarget(name as 'postgres' | 'redis' | 'kafka', this.#prepared.servers));
   }
 
+  get operator(): Prepared['operator'] {
+    return this.#prepared.operator;
+  }
+
   get accidents(): string[] {
     return [...this.programs.values()].flatMap(({ name, ends, log }) => ends.map((end) => `${name} ended by itself (${end}): see ${log}`));
   }

@@ -29,6 +29,8 @@ export interface Prepared {
   readonly environment: NodeJS.ProcessEnv;
   readonly credentials: readonly CallCredential[];
   readonly database: Database;
+  /** Environment of an operator's commands that need the servers. */
+  readonly operator: Readonly<Record<'DATABASE_URL' | 'KAFKA_BROKERS', string>>;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
   close(): Promise<void>;
@@ -74,6 +76,7 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
       watchdog,
       servers,
       database,
+      operator: { DATABASE_URL: admin.href, KAFKA_BROKERS: servers.kafkaBrokers },
       issuer,
       logs,
       plan: pooler === undefined ? whole : { ...whole, processes: whole.processes.map(pooler.through) },

@@ -1,0 +1,3 @@
+import { replaceModule } from '../replace.ts';
+
+replaceModule(new URL('../../../../packages/service-kit/src/database.ts', import.meta.url), new URL('./database.ts', import.meta.url));
