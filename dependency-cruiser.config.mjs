@@ -1,4 +1,6 @@
 // Allowed imports between folders; eslint.config.mjs has the rules between packages by name.
+/** Packages from the lowest up: none imports one above it. */
+const LAYERS = ['contract', 'telemetry', 'process', 'postgres|grpc', 'outbox|mail|redis|change-feed', 'record-store'];
 const CODE = '(?:packages|services|tools)/[^/]+|gateway|loadtest';
 
 export default {
@@ -16,6 +18,20 @@ export default {
       severity: 'error',
       from: { path: `^(${CODE})/`, pathNot: '/test/' },
       to: { path: `^(${CODE}|test)/`, pathNot: '^$1/', dependencyTypes: ['local'] },
+    },
+    ...LAYERS.slice(0, -1).map((layer, level) => ({
+      name: `nothing-above-${layer.replaceAll('|', '-')}`,
+      comment: `${LAYERS.join(' ← ')}`,
+      severity: 'error',
+      from: { path: `^packages/(${layer})/`, pathNot: '/test/' },
+      to: { path: `^packages/(${LAYERS.slice(level + 1).join('|')})/` },
+    })),
+    {
+      name: 'library-internals-in-driver',
+      comment: 'What a library does not publish is used in driver/ only, where each file names the fault that it repairs.',
+      severity: 'error',
+      from: { path: `^(${CODE})/`, pathNot: '/driver/|/test/|[.]test[.]ts$' },
+      to: { path: 'node_modules/(kafkajs/src|@grpc/grpc-js/build/src/(?!index[.]))', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'no-tool-in-what-serves',

@@ -2,38 +2,44 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** Packages that every service is built from, lowest first. */
+const FOUNDATION = ['contract', 'telemetry', 'process', 'postgres', 'grpc'];
+
 /**
- * Allowed imports between packages: contract ← service-kit ← outbox ← record-store ← services. The gateway needs contract, service-kit and
- * redis. No other package imports a service, with two exceptions: the command line imports their schemas, to migrate them, and their steps
+ * Allowed imports between packages: contract ← telemetry ← process ← postgres, grpc ← outbox ← record-store ← services. The gateway has no
+ * database and no outbox. No other package imports a service, with two exceptions: the command line imports their schemas, to migrate them, and their steps
  * after a restore; the benchmarks import what they measure. Tools that people run around the system are in tools/, which no service, no
  * gateway and no package imports. Tests may import tools/testing and every package they combine.
  */
 const DIRECTION = {
   'packages/contract': [],
-  'packages/service-kit': ['contract'],
-  'packages/mail': ['service-kit'],
-  'packages/redis': ['service-kit'],
+  'packages/telemetry': ['contract'],
+  'packages/process': ['contract', 'telemetry'],
+  'packages/postgres': ['contract', 'telemetry', 'process'],
+  'packages/grpc': ['contract', 'telemetry', 'process'],
+  'packages/mail': ['telemetry', 'process', 'postgres'],
+  'packages/redis': ['telemetry', 'process'],
   'packages/webhook-targets': [],
-  'packages/outbox': ['contract', 'service-kit'],
-  'packages/record-store': ['change-feed', 'contract', 'service-kit', 'outbox'],
-  'packages/change-feed': ['contract', 'service-kit'],
+  'packages/outbox': [...FOUNDATION],
+  'packages/record-store': [...FOUNDATION, 'change-feed', 'outbox'],
+  'packages/change-feed': [...FOUNDATION],
   'packages/client': [],
   'tools/demo-company': ['contract'],
   'tools/local-stack': ['contract/components'],
-  'tools/cli': ['contract', 'service-kit', 'outbox', 'client', 'demo-company', 'local-stack', '[a-z]+/(restored|schema)'],
-  gateway: ['contract', 'redis', 'service-kit'],
-  services: ['change-feed', 'contract', 'service-kit', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
-  loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
+  'tools/cli': [...FOUNDATION, 'outbox', 'client', 'demo-company', 'local-stack', '[a-z]+/(restored|schema)'],
+  gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
+  services: [...FOUNDATION, 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
+  loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
 
 /** Each third-party client is imported in few places, so that it can be replaced there. */
 const CLIENTS = {
-  pg: ['packages/service-kit', 'tools/local-stack', 'loadtest'],
+  pg: ['packages/postgres', 'tools/local-stack', 'loadtest'],
   kafkajs: ['packages/outbox', 'tools/local-stack'],
   express: ['gateway', 'loadtest'],
-  'prom-client': ['packages/service-kit'],
-  pino: ['packages/service-kit'],
-  '@opentelemetry/semantic-conventions': ['packages/service-kit'],
+  'prom-client': ['packages/telemetry'],
+  pino: ['packages/telemetry'],
+  '@opentelemetry/semantic-conventions': ['packages/telemetry'],
   jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
   '@redis/client': ['packages/redis', 'loadtest'],

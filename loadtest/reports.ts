@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { owners } from '@truckroll/contract';
-import { Database } from '@truckroll/service-kit';
 import { Problem, STATE, say } from '@truckroll/local-stack';
+import { Database } from '@truckroll/postgres';
 import { keepingSettings } from '@truckroll/reporting/schema';
 import { readIntoMemory } from './data/memory.ts';
 import { rounded } from './measure/report.ts';

@@ -1,13 +1,14 @@
 // The audit trail as a company and an operator read it (decisions §15), with all services, PostgreSQL and Kafka.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { AuditAdminServiceService } from '@truckroll/contract/gen/integrations/v1/audit';
-import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
-import { Database, newOperatorCredential, openChannel, type Channel } from '@truckroll/service-kit';
+import { newOperatorCredential, openChannel, type Channel } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
 import { purgeAuditEvents } from '../services/integrations/src/audit/store.ts';
 import { dispatchDesk, type DispatchDesk } from './support/dispatch.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';

@@ -1,6 +1,6 @@
 // The whole system on Redis with Sentinels and on a cluster: the master is killed and another server takes over.
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Service } from '@truckroll/service-kit';
+import type { Service } from '@truckroll/process';
 import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { createGateway } from '../gateway/src/app.ts';
 import { gatewayConfig } from '../gateway/src/config.ts';

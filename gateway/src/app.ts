@@ -1,11 +1,12 @@
 // Assembles the gateway as a service that can be started and stopped, in its own process or in a test.
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import express, { type Express, type Request, type Response } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { ConfigError, createComponent, type Service } from '@truckroll/process';
 import { RedisLink } from '@truckroll/redis';
-import { ConfigError, createComponent, type Logger, type Service } from '@truckroll/service-kit';
+import type { Logger } from '@truckroll/telemetry';
+import express, { type Express, type Request, type Response } from 'express';
 import { Limiter, watchLimiter } from './admission/limiter.ts';
 import { createAuthentication } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';

@@ -1,7 +1,8 @@
 // Joins concurrent reads of single records into one call, because a call costs several times what finding a record does (docs/adr/0014).
 import { ApiError, WireCursor, type Operation, type Resource } from '@truckroll/contract';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
-import { giveBack, onBehalfOf, type Channel } from '@truckroll/service-kit';
+import { giveBack, type Channel } from '@truckroll/grpc';
+import { onBehalfOf } from '@truckroll/telemetry';
 
 /** Maximum records per call. Its answer is complete only when its last record is read, and the service does nothing else until then. */
 const MOST_TOGETHER = 32;

@@ -1,7 +1,8 @@
 // The gateway's environment.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
+import { callCredentialSetting, grpcSettings } from '@truckroll/grpc';
+import { baseSettings, env, readConfig, type Config, type Setting } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
-import { baseSettings, env, readConfig, type Config, type Setting } from '@truckroll/service-kit';
 
 /** `billingAddress` from BILLING_ADDRESS, and so on. */
 const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, env.string(addressVariable(owner))])) as Readonly<
@@ -10,7 +11,8 @@ const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, e
 
 export const settings = {
   ...baseSettings(8080),
-  callCredential: env.callCredential('CALL_CREDENTIAL', 'gateway'),
+  ...grpcSettings,
+  callCredential: callCredentialSetting('CALL_CREDENTIAL', 'gateway'),
   /** Address at which clients reach the gateway, for links in documents. Without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL'),
   /** Where to report a vulnerability: a mailto: or https: address, for security.txt. */

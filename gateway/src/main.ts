@@ -1,4 +1,4 @@
-import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
+import { growHeapInLargerSteps, runService } from '@truckroll/process';
 import { createGateway } from './app.ts';
 import { gatewayConfig } from './config.ts';
 

@@ -1,16 +1,8 @@
 // Channels to the services that own the data.
 import { ApiError, owners, resources, type Operation, type Owner } from '@truckroll/contract';
-import {
-  checkServing,
-  isTracing,
-  logOutage,
-  openChannel,
-  retrying,
-  type Channel,
-  type Logger,
-  type Metrics,
-  type ResponseMetadata,
-} from '@truckroll/service-kit';
+import { checkServing, openChannel, type Channel, type ResponseMetadata } from '@truckroll/grpc';
+import { logOutage, retrying } from '@truckroll/process';
+import { isTracing, type Logger, type Metrics } from '@truckroll/telemetry';
 import { batchReads, isBatchable } from './batch-reads.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Exchange } from './http/exchange.ts';

@@ -1,10 +1,12 @@
 // Details that several requests read at the same moment, against a real service.
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { ApiError, resource } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest } from '@truckroll/contract/gen/records/v1/record_reads';
-import { createGrpcServer, createMetrics, openChannel, silentLog, testCaller, testConfig, type Channel, type GrpcServer } from '@truckroll/service-kit';
-import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
+import { createGrpcServer, openChannel, type Channel, type GrpcServer } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { testCaller, testConfig } from '@truckroll/testing';
 import { batchReads, isBatchable, type BatchRead } from '../src/batch-reads.ts';
 import { request, startGateway } from './support/gateway.ts';
 import { invoice } from './support/invoice.ts';

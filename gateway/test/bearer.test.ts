@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { generateApiKey, hashApiKey } from '@truckroll/service-kit';
+import { generateApiKey, hashApiKey } from '@truckroll/contract';
 import { bearerOf, createKeyReader } from '../src/auth/bearer.ts';
 import { singleHeader } from '../src/http/single-headers.ts';
 

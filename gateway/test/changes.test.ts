@@ -1,7 +1,9 @@
 // How the gateway composes the change feed, with a stand-in for the service that owns invoices.
 import { createClient } from '@redis/client';
 import { ChangeServiceService, type AwaitedChange, type ChangePosition } from '@truckroll/contract/gen/records/v1/changes';
-import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
+import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { testConfig } from '@truckroll/testing';
 import { eventually, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 
 const FEED = '/api/v1/integrations/changes';

@@ -1,8 +1,8 @@
 // What a company is charged for requests that no operation has handled.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import type { Request, Response } from 'express';
-import { createMetrics, silentLog } from '@truckroll/service-kit';
 import { Limiter } from '../src/admission/limiter.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { KeyRing } from '@truckroll/service-kit';
+import { KeyRing } from '@truckroll/process';
+import fc from 'fast-check';
 import { createCursors, type CursorScope } from '../src/routes/cursor.ts';
 
 const key = (id: string): [string, Buffer] => [id, randomBytes(32)];

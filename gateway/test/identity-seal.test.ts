@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { KeyRing } from '@truckroll/service-kit';
+import { KeyRing } from '@truckroll/process';
+import fc from 'fast-check';
 import { SHARED_SECONDS, createIdentitySeal } from '../src/auth/identity-seal.ts';
 
 const key = (id: string): [string, Buffer] => [id, randomBytes(32)];

@@ -1,8 +1,9 @@
 // The gateway together with integrations, which owns keys, users and companies.
-import { KeyAdminServiceService, CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { acceptanceOf, openChannel, testCallers, type Callers, type Channel, type Service } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { randomBytes } from 'node:crypto';
+import { KeyAdminServiceService, CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { acceptanceOf, openChannel, type Callers, type Channel } from '@truckroll/grpc';
+import type { Service } from '@truckroll/process';
+import { freshDatabase, testCallers, type TestDatabase } from '@truckroll/testing';
 import { integrationsConfig } from '../../services/integrations/src/config.ts';
 import { createIntegrations } from '../../services/integrations/src/integrations.ts';
 import { eventually, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';

@@ -1,6 +1,6 @@
 // What a gateway may conclude from its connection to Redis.
-import { createMetrics, silentLog } from '@truckroll/service-kit';
 import { RedisLink, parseRedisUrl } from '@truckroll/redis';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { until } from '../../test/support/until.ts';
 import { EPOCH, subscribeInvalidations } from '../src/auth/invalidations.ts';
 

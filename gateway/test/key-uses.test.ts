@@ -1,5 +1,5 @@
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
-import { silentLog } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import { KeyUses } from '../src/auth/key-uses.ts';
 
 test('a use that could not be sent does not replace a later use of the same key', async () => {

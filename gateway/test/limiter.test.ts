@@ -1,5 +1,5 @@
 // The concurrency limit and its states. Simulated processors share their time between the calls that the limiter lets run.
-import { SHED } from '@truckroll/service-kit';
+import { SHED } from '@truckroll/process';
 import { Baseline, LEAST_SLOTS, Limiter, MOST_SLOTS, PERIOD_MS, QUEUE, type Call } from '../src/admission/limiter.ts';
 import { Processors } from './support/processors.ts';
 

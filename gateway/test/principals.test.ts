@@ -1,6 +1,6 @@
 // Which callers this process caches; the complete path, with Redis and integrations, is tested in authentication.test.ts.
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { KeyRing } from '@truckroll/service-kit';
+import { KeyRing } from '@truckroll/process';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { EPOCH } from '../src/auth/invalidations.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';

@@ -1,6 +1,6 @@
 // Identities in Redis with an attacker who puts old ones back. The single rules are tested in principals.test.ts and identity-seal.test.ts.
 import { createClient } from '@redis/client';
-import { hashApiKey } from '@truckroll/service-kit';
+import { hashApiKey } from '@truckroll/contract';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
 async function listening(given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {

@@ -1,5 +1,5 @@
 // Unknown keys count against the address that they come from, and never against a valid key.
-import { generateApiKey } from '@truckroll/service-kit';
+import { generateApiKey } from '@truckroll/contract';
 import { networkOf } from '../src/auth/addresses.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/app.ts';

@@ -1,7 +1,7 @@
 // Both sides of the times that a gateway keeps in memory: windows of limits, Retry-After, and proof that no revocation was missed.
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { RedisLink } from '@truckroll/redis';
-import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { AddressCounts } from '../src/auth/addresses.ts';
 import { subscribeInvalidations } from '../src/auth/invalidations.ts';
 import { createLimits, refuseBeyond } from '../src/auth/limits.ts';

@@ -2,10 +2,10 @@
 // which is when they delete expired rows.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { STATE, say } from '@truckroll/local-stack';
-import { Database } from '@truckroll/service-kit';
-import { generateCompany } from '@truckroll/demo-company';
 import { resource } from '@truckroll/contract';
+import { generateCompany } from '@truckroll/demo-company';
+import { STATE, say } from '@truckroll/local-stack';
+import { Database } from '@truckroll/postgres';
 import pg from 'pg';
 import { companyId } from '../data/companies.ts';
 import { importFile } from '../data/import.ts';

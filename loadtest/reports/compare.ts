@@ -1,8 +1,8 @@
 // Compares report pages by the product's statements and by plain SQL, alternating on one connection.
 import { parseDate } from '@truckroll/contract';
-import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
 import { Problem, say } from '@truckroll/local-stack';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
+import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
 import { median } from '../measure/rounds.ts';
 import { JOB_TYPES, MEMBERS, TIMEZONE, UNITS, YEARS, idOf } from './company.ts';
 import { rawStatement, type Asked } from './raw.ts';

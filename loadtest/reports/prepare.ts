@@ -1,9 +1,9 @@
 // Creates the data of both sides once: rows copied into reporting's read models, the same rows in plain tables with plain indexes, and sums.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keepingSettings, schema } from '@truckroll/reporting/schema';
 import { Problem, say } from '@truckroll/local-stack';
-import { migrate } from '@truckroll/service-kit';
+import { migrate } from '@truckroll/postgres';
+import { keepingSettings, schema } from '@truckroll/reporting/schema';
 import pg from 'pg';
 import { copyRows, type Value } from '../data/copy.ts';
 import { KeyFile, Operator } from '../system/operator.ts';

@@ -1,9 +1,9 @@
 // The system under measurement: every component in its own process, with production settings.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { ROOT } from '@truckroll/local-stack';
-import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type Channel } from '@truckroll/service-kit';
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
+import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type Channel } from '@truckroll/grpc';
+import { ROOT } from '@truckroll/local-stack';
 import type { Running, Stack } from './stack.ts';
 
 export interface Services {

@@ -4,7 +4,7 @@ import { now, topics } from '@truckroll/contract';
 import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
 import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { append, type OutgoingEvent } from '@truckroll/outbox';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 

@@ -1,6 +1,6 @@
 import { CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 
 export interface Endpoint {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { IntakeServiceService, RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Callers } from '@truckroll/service-kit';
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import type { Callers } from '@truckroll/grpc';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 

@@ -1,6 +1,6 @@
 // A steady stream of service requests: each is recorded on schedule, whether earlier ones were answered or not.
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import type { Endpoint } from './endpoints.ts';
 import { newRequest } from './intake.ts';
 import type { Sinks } from './sinks.ts';

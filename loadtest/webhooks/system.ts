@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { STATE } from '@truckroll/local-stack';
-import { Database } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
 import type { Groups } from '../measure/cpu.ts';
 import { postgresPid } from '../system/postgres.ts';
 import { callCredential, startServices } from '../system/programs.ts';

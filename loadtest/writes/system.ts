@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { relayLock } from '@truckroll/outbox';
 import type { Owner } from '@truckroll/contract';
+import type { Channel } from '@truckroll/grpc';
 import { STATE, say } from '@truckroll/local-stack';
-import type { Channel } from '@truckroll/service-kit';
+import { relayLock } from '@truckroll/outbox';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
 import { TECHNICIANS, VISITS, accountFile, idOf, visitFiles } from '../data/visits.ts';

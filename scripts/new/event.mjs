@@ -54,7 +54,7 @@ function publisherOf(name) {
   return `import { topics } from '@truckroll/contract';
 import { ${message} } from '@truckroll/contract/gen/events/v1/${snake(name)}';
 import { append } from '@truckroll/outbox';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 /** In the transaction of the change: events of one id stay in the order of their commits. */
 export async function ${camel(`publish-${name}`)}(tx: Transaction, event: ${message}): Promise<void> {
@@ -69,7 +69,7 @@ function consumerOf(name, file) {
   return `import { topics } from '@truckroll/contract';
 import { ${message} } from '@truckroll/contract/gen/events/v1/${snake(name)}';
 import type { Subscription } from '@truckroll/outbox';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 export const ${camel(`${name}-subscription`)}: Subscription = {
   topic: topics.${camel(name)},

@@ -4,6 +4,8 @@ import { pascal, screaming } from './names.mjs';
 
 /** An existing owner: lines of the new service are inserted after its lines. */
 const LIKE = 'reporting';
+/** Workspace packages that the skeleton imports, by name. */
+const NEEDS = ['contract', 'grpc', 'outbox', 'postgres', 'process'];
 
 /** Adds the service. Throws Refusal. Returns what is left to do. */
 export function addService(changes, _root, name) {
@@ -31,13 +33,13 @@ function addPackage(changes, name) {
   "private": true,
   "type": "module",
   "exports": { "./restored": "./src/restored.ts", "./schema": "./src/schema.ts" },
-  "dependencies": {"@truckroll/contract": "workspace:*", "@truckroll/outbox": "workspace:*", "@truckroll/service-kit": "workspace:*"}
+  "dependencies": {${NEEDS.map((need) => `"@truckroll/${need}": "workspace:*"`).join(', ')}}
 }
 `,
   );
   changes.create(
     `${at}/src/main.ts`,
-    `import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
+    `import { growHeapInLargerSteps, runService } from '@truckroll/process';
 import { ${name}Config } from './config.ts';
 import { ${create} } from './${name}.ts';
 
@@ -47,10 +49,13 @@ await runService('${name}', () => ${create}(${name}Config(process.env)));
   );
   changes.create(
     `${at}/src/config.ts`,
-    `import { baseSettings, callerSettings, databaseSettings, readConfig, type Config } from '@truckroll/service-kit';
+    `import { callerSettings, grpcSettings } from '@truckroll/grpc';
+import { databaseSettings } from '@truckroll/postgres';
+import { baseSettings, readConfig, type Config } from '@truckroll/process';
 
 const settings = {
   ...baseSettings(${nextPort(changes)}),
+  ...grpcSettings,
   ...callerSettings,
   ...databaseSettings,
 };
@@ -65,7 +70,9 @@ export function ${name}Config(environment: Readonly<Record<string, string | unde
   );
   changes.create(
     `${at}/src/${name}.ts`,
-    `import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
+    `import { createService } from '@truckroll/grpc';
+import { databaseUrls, openDatabase } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
 import type { ${pascal(name)}Config } from './config.ts';
 import { schema } from './schema.ts';
 
@@ -73,8 +80,8 @@ export function ${create}(config: ${pascal(name)}Config): Service {
   return createService({
     name: schema.schema,
     config,
-    create({ database: open }) {
-      open({ ...databaseUrls(config), ...schema });
+    create(kit) {
+      openDatabase(kit, { ...databaseUrls(config), ...schema });
     },
   });
 }
@@ -83,7 +90,7 @@ export function ${create}(config: ${pascal(name)}Config): Service {
   changes.create(
     `${at}/src/schema.ts`,
     `import { outboxTables } from '@truckroll/outbox';
-import { migrationsIn } from '@truckroll/service-kit';
+import { migrationsIn } from '@truckroll/postgres';
 
 /** What ${name} keeps in PostgreSQL. */
 export const schema = { schema: '${name}', migrations: [outboxTables, migrationsIn('${name}', new URL('../migrations/', import.meta.url))] };
@@ -162,7 +169,7 @@ import { schema as ${name} } from '../../services/${name}/src/schema.ts';
 function addToLock(changes, name) {
   const lock = 'pnpm-lock.yaml';
   const link = (to, folder) => `      '@truckroll/${to}':\n        specifier: workspace:*\n        version: link:../../${folder}\n`;
-  const needs = ['contract', 'outbox', 'service-kit'].map((need) => link(need, `packages/${need}`)).join('');
+  const needs = NEEDS.map((need) => link(need, `packages/${need}`)).join('');
   changes.insertBefore(lock, '  services/scheduling:\n', `  services/${name}:\n    dependencies:\n${needs}\n`);
   const scheduling = link('scheduling', 'services/scheduling');
   changes.edit(lock, (text) => {

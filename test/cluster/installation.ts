@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callers, owners, type Caller } from '@truckroll/contract';
-import { acceptanceOf, createSession, newCallCredential, type CallCredential } from '@truckroll/service-kit';
+import { acceptanceOf, newCallCredential, type CallCredential } from '@truckroll/grpc';
+import { createSession } from '@truckroll/postgres';
 import type { Cluster, Manifest } from './kubernetes.ts';
 import { pod, SINK_PORT, WIRES } from './pods.ts';
 

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { addressVariable, components } from '@truckroll/contract';
-import { ConfigError, env, readConfig } from '@truckroll/service-kit';
+import { ConfigError, env, readConfig } from '@truckroll/process';
 import { chartTools } from '../../deploy/chart-tools.mjs';
 import { lastRelease } from '../support/releases.ts';
 import { losses, outages, upgrades } from './disruptions.ts';

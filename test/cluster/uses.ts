@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import { openChannel } from '@truckroll/service-kit';
+import { openChannel } from '@truckroll/grpc';
 import { run } from '../../tools/cli/src/run.ts';
 import type { Prepared } from './installation.ts';
 import { eventually, type Cluster } from './kubernetes.ts';

@@ -1,7 +1,8 @@
 // The console on a whole system: gateway, services, dispatcher, an integrator's server, and a browser.
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { testCaller, testConfig, type Service } from '@truckroll/service-kit';
+import type { Service } from '@truckroll/process';
+import { testCaller, testConfig } from '@truckroll/testing';
 import { Locator, type Browser, type Page } from 'puppeteer-core';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';

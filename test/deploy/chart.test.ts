@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { owners } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
-import { stopLimitMs } from '@truckroll/service-kit';
+import { stopLimitMs } from '@truckroll/process';
 import { chartComponents } from '../../deploy/chart-components.mjs';
 import { TOLD_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
 import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, read, type Component } from './environment.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
-import { stopLimitMs } from '@truckroll/service-kit';
+import { stopLimitMs } from '@truckroll/process';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { COMPONENTS, compose, drawSecrets, read, type Component } from './environment.ts';
 

@@ -1,4 +1,4 @@
-import { createMetrics } from '@truckroll/service-kit';
+import { createMetrics } from '@truckroll/telemetry';
 import { answersIn } from '../../loadtest/load/gateway-watch.ts';
 
 test('counts the answers of every route by outcome, including routes with parameters', async () => {

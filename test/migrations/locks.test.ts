@@ -1,5 +1,5 @@
+import type { MigrationSet } from '@truckroll/postgres';
 import { loadModule } from 'libpg-query';
-import type { MigrationSet } from '@truckroll/service-kit';
 import { SCHEMAS } from '../support/components.ts';
 import { blockingStatements, nothingKnown } from './locks.ts';
 

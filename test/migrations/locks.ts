@@ -1,6 +1,6 @@
 // Finds the statements of a migration that would lock a table that may be large, using PostgreSQL's own parser.
+import { isInSteps } from '@truckroll/postgres';
 import { parseSync } from 'libpg-query';
-import { isInSteps } from '@truckroll/service-kit';
 
 type Node = Readonly<Record<string, any>>;
 

@@ -1,7 +1,7 @@
 // Two replicas of every component, each at the release that it was last moved to. A replica is replaced once a new one is ready.
 import { join, relative } from 'node:path';
+import { openChannel, type Channel } from '@truckroll/grpc';
 import { ROOT, choosePort } from '@truckroll/local-stack';
-import { openChannel, type Channel } from '@truckroll/service-kit';
 import type { ProcessPlan } from '../../tools/local-stack/src/start/plan.ts';
 import type { Prepared, Running } from '../faults/system/prepared.ts';
 import { Program } from '../faults/system/program.ts';

@@ -1,7 +1,10 @@
 // Builds every component as its process does, without I/O, to read its metrics.
 import { randomBytes } from 'node:crypto';
 import { addressVariable, owners } from '@truckroll/contract';
-import { readBuild, testCaller, testCallers, acceptanceOf, type MetricDescription, type Service } from '@truckroll/service-kit';
+import { acceptanceOf } from '@truckroll/grpc';
+import type { Service } from '@truckroll/process';
+import { readBuild, type MetricDescription } from '@truckroll/telemetry';
+import { testCaller, testCallers } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';

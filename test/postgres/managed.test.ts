@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ports, Watchdog, runFolder, silent } from '@truckroll/local-stack';
-import { Database, createSession, databaseSettings, databaseUrls, migrate, readConfig } from '@truckroll/service-kit';
+import { Database, createSession, databaseSettings, databaseUrls, migrate } from '@truckroll/postgres';
+import { readConfig } from '@truckroll/process';
 import { startPostgres, type PostgresPrograms } from '../../tools/local-stack/src/servers/postgres.ts';
 import type { RunningServer } from '../../tools/local-stack/src/servers/server.ts';
 import { SCHEMAS } from '../support/components.ts';

@@ -1,9 +1,11 @@
 // A real PgBouncer between a service's pool and PostgreSQL: lost settings are detected, and required ones take effect anyway.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { createService } from '@truckroll/grpc';
 import { Ports, Watchdog, choosePort, runFolder, silent, startPgBouncer } from '@truckroll/local-stack';
-import { Database, createService, createSession, silentLog, testConfig, type Session } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { Database, createSession, openDatabase, type Session } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
+import { freshDatabase, testConfig, type TestDatabase } from '@truckroll/testing';
 
 const role = `pooled_${randomBytes(4).toString('hex')}`;
 const watchdog = new Watchdog();
@@ -100,7 +102,7 @@ describe('in transaction mode, for a role with the settings', () => {
       name: 'pooled',
       config: { ...testConfig, metricsPort },
       log: silentLog,
-      create: ({ database: kit }) => void kit({ url: pooled.transaction, schema: 'pooled', migrations: [] }),
+      create: (kit) => void openDatabase(kit, { url: pooled.transaction, schema: 'pooled', migrations: [] }),
     });
     const started = service.start().catch(() => undefined);
     const checks = async (): Promise<Record<string, string>> => {

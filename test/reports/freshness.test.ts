@@ -1,9 +1,9 @@
 // Reports during changes, dead letters and outages: the figures are never wrong, and as_of says up to when they are complete.
-import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { generateCompany } from '@truckroll/demo-company';
-import { heard } from '@truckroll/service-kit';
+import { heard } from '@truckroll/process';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';

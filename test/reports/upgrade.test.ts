@@ -1,7 +1,8 @@
 // Upgrading from the release without reports: both releases side by side for a while, and a start on the old release's data.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
-import { Database, createMetrics, silentLog, type MigrationSet } from '@truckroll/service-kit';
+import { Database, type MigrationSet } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Subscriber, createKafka, type Subscription } from '../../packages/outbox/src/index.ts';
 import { byCompany, lockCompany } from '../../packages/record-store/src/index.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Watchdog, runFolder, silent, startServers } from '@truckroll/local-stack';
-import { createSession, type Session } from '@truckroll/service-kit';
+import { createSession, type Session } from '@truckroll/postgres';
 
 export interface BackedUpServer {
   readonly url: string;

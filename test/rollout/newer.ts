@@ -1,6 +1,7 @@
 // Components of a later release, run next to the current ones on the same data.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
-import { openChannel, testCaller, testCallers, type Channel } from '@truckroll/service-kit';
+import { openChannel, type Channel } from '@truckroll/grpc';
+import { testCaller, testCallers } from '@truckroll/testing';
 import type { System } from '../support/system.ts';
 import type { Program, Tree } from './tree.ts';
 

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadModule, parseSync } from 'libpg-query';
-import { Database } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
 import { freshDatabase } from '@truckroll/testing';
+import { loadModule, parseSync } from 'libpg-query';
 import { SCHEMAS } from '../support/components.ts';
 import { UNKNOWN } from './evaluate.ts';
 import { ACROSS_COMPANIES, NOT_READ } from './exceptions.ts';

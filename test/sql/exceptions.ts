@@ -152,7 +152,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
 
 /** Statements whose text is not in the sources, each with its reason. */
 export const NOT_READ: Readonly<Record<string, string>> = {
-  'packages/service-kit/src/migrate.ts apply': 'runs migrations, which make the tables',
-  'packages/service-kit/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
-  'packages/service-kit/src/together.ts add_assignment': 'puts statements together that are checked by themselves',
+  'packages/postgres/src/migrate.ts apply': 'runs migrations, which make the tables',
+  'packages/postgres/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
+  'services/scheduling/src/together.ts add_assignment': 'puts statements together that are checked by themselves',
 };

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 
 export interface TestCompany {
   id: string;

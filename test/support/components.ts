@@ -1,6 +1,6 @@
 // The code of every component, for tests that loop over them. What the list of components has and this file lacks does not compile.
 import { owners, type ComponentName, type Owner } from '@truckroll/contract';
-import type { Schema } from '@truckroll/service-kit';
+import type { Schema } from '@truckroll/postgres';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { createBilling } from '../../services/billing/src/billing.ts';
 import { billingConfig } from '../../services/billing/src/config.ts';

@@ -1,5 +1,5 @@
 // Interleaves transactions by events: the test's own transaction holds a lock until the code under test waits for it.
-import { createSession, type Session } from '@truckroll/service-kit';
+import { createSession, type Session } from '@truckroll/postgres';
 import { mustWait } from '@truckroll/testing';
 
 export class LockHolder {

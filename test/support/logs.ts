@@ -1,5 +1,5 @@
 // The logs of a test file's services, printed when one of its tests has failed.
-import { logTo } from '../../packages/service-kit/src/log.ts';
+import { logTo } from '../../packages/telemetry/src/log.ts';
 
 const MOST_LINES = 200;
 const lines: string[] = [];

@@ -1,7 +1,9 @@
 // The services that own records, each with its own database and without Kafka, so that their events stay in the outbox.
 import { codec, recordOwners, resource, type RecordOwner } from '@truckroll/contract';
-import { Database, openChannel, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
-import { freshDatabase } from '@truckroll/testing';
+import { openChannel, type Channel } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
+import { freshDatabase, testCallers, testConfig } from '@truckroll/testing';
 import { tables as billing } from '../../services/billing/src/resources/index.ts';
 import { tables as reporting } from '../../services/reporting/src/resources/index.ts';
 import { tables as scheduling } from '../../services/scheduling/src/resources/index.ts';

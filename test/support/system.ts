@@ -1,23 +1,13 @@
 // The whole system in one test process: real services on free ports, a separate database, and the test run's Redis and Kafka. Each test
 // file that needs several services starts it once.
 import { randomBytes } from 'node:crypto';
-import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { addressVariable, owners, resource, type Owner } from '@truckroll/contract';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { acceptanceOf, openChannel, parseCallerCredentials, type CallCredential, type Channel } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import { KeyRing, type Service } from '@truckroll/process';
 import { parseRedisUrl } from '@truckroll/redis';
-import {
-  Database,
-  KeyRing,
-  acceptanceOf,
-  openChannel,
-  parseCallerCredentials,
-  testCaller,
-  testCallers,
-  testConfig,
-  type CallCredential,
-  type Channel,
-  type Service,
-} from '@truckroll/service-kit';
-import { freshDatabase, openProxy, type TcpProxy, type TestDatabase } from '@truckroll/testing';
+import { freshDatabase, openProxy, testCaller, testCallers, testConfig, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { CREATE } from './components.ts';

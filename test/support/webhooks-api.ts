@@ -1,8 +1,8 @@
 // Requests for tests of /api/v1. Every answer is checked against the published description.
 import { randomUUID } from 'node:crypto';
-import { DeliveryServiceService, type LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { now } from '@truckroll/contract';
-import type { Callers } from '@truckroll/service-kit';
+import { DeliveryServiceService, type LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { Callers } from '@truckroll/grpc';
 import { violations } from './openapi.ts';
 import type { System, TestCompany } from './system.ts';
 

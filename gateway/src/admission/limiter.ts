@@ -13,7 +13,8 @@
 //          shed (429): the queue is full, its company has the most requests in it, and this is the newest of them
 //          late (503): it has waited for PATIENCE_MS
 // running  stalled: it has taken PERIOD_MS while others wait, and gives up its slot
-import { FairQueue, type Flow, type Logger, type Metrics } from '@truckroll/service-kit';
+import { FairQueue, type Flow } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 
 /** Maximum concurrent calls: enough to keep the processors behind a gateway busy. */
 export const MOST_SLOTS = 32;

@@ -1,5 +1,5 @@
 // Parses the Authorization header, without looking the credential up.
-import { hashApiKey, isApiKey } from '@truckroll/service-kit';
+import { hashApiKey, isApiKey } from '@truckroll/contract';
 import type { Credential } from './principals.ts';
 
 /** Longest time in ms that a header's credential is cached. Checking and hashing a key takes a tenth of the time of rejecting a request. */

@@ -1,7 +1,7 @@
 // The form of identities in Redis: anyone who can read Redis can read them, but they are trusted only with a gateway's MAC.
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import type { KeyRing } from '@truckroll/service-kit';
+import type { KeyRing } from '@truckroll/process';
 
 /** Seconds for which an identity in Redis is trusted. Limits how long an old one that is put back there can live. */
 export const SHARED_SECONDS = 900;

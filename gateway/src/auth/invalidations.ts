@@ -2,7 +2,7 @@
 // messages and its answers in order, so once a command is answered, everything published before it has arrived.
 import { randomUUID } from 'node:crypto';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
-import type { Logger, Metrics } from '@truckroll/service-kit';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 
 const CHANNEL = 'truckroll:invalidations';
 /** Key that holds the current epoch. Entries in Redis are valid only with this epoch. */

@@ -1,6 +1,6 @@
-import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import { now } from '@truckroll/contract';
-import type { Logger } from '@truckroll/service-kit';
+import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Logger } from '@truckroll/telemetry';
 
 /** Interval in ms between reports. lastUsedAt must be right to a minute (decisions §8): two intervals and the call take less. */
 const FLUSH_MS = 20_000;

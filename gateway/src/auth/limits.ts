@@ -1,12 +1,12 @@
 // Request limits per minute (decisions §3, §12), for each key and for its company over all keys and users. All gateways count together in
 // Redis; without Redis each gateway counts alone and requests go on. For a busy caller, a gateway counts some requests ahead: every request
 // is counted in Redis before it is let through, but not each with its own round trip.
-import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RedisLink } from '@truckroll/redis';
-import type { CounterMetric, Metrics } from '@truckroll/service-kit';
+import type { CounterMetric, Metrics } from '@truckroll/telemetry';
+import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Exchange, LimitState } from '../http/exchange.ts';
 import { redisScript } from '../redis-script.ts';
 

@@ -1,7 +1,8 @@
 // Counts missing, unknown and malformed credentials by address. A cached credential always passes. When an address is over its limit, its
 // other credentials wait their turn to be looked up, and are rejected only if too many wait.
 import { ApiError } from '@truckroll/contract';
-import { FairQueue, SHED, type Metrics } from '@truckroll/service-kit';
+import { SHED, FairQueue } from '@truckroll/process';
+import type { Metrics } from '@truckroll/telemetry';
 import { AddressCounts, networkOf } from './addresses.ts';
 
 /** Concurrent look-ups for all addresses that are over the limit, and for one of them. */

@@ -2,7 +2,7 @@
 import { changeKinds, type Owner } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { ChangeServiceService, type ChangePosition, type RecordChange } from '@truckroll/contract/gen/records/v1/changes';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 import type { OwnerProgress } from './feed-state.ts';
 
 /** A page ends early at this size of its records, in bytes. */

@@ -1,6 +1,6 @@
 // Limits open client connections, in total and per address.
 import type { Server } from 'node:http';
-import type { CounterMetric, Metrics } from '@truckroll/service-kit';
+import type { CounterMetric, Metrics } from '@truckroll/telemetry';
 import { networkOf } from '../auth/addresses.ts';
 
 export interface ConnectionCaps {

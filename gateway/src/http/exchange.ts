@@ -1,7 +1,7 @@
-import type { Request, Response } from 'express';
 import type { Operation } from '@truckroll/contract';
-import type { RequestContext } from '@truckroll/service-kit';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { RequestContext } from '@truckroll/telemetry';
+import type { Request, Response } from 'express';
 
 /** What a caller has left of its request limit. */
 export interface LimitState {

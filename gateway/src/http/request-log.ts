@@ -1,5 +1,5 @@
 // One line and one observation per request.
-import { durations, traceIdOf, type Logger, type Metrics } from '@truckroll/service-kit';
+import { durations, traceIdOf, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { Exchange } from './exchange.ts';
 
 /** Longest path in a log line. Unknown paths come from outside and may be anything. */

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
-import type { Metrics } from '@truckroll/service-kit';
+import type { Metrics } from '@truckroll/telemetry';
 import { errorBody } from './answer.ts';
 import { capConnections, type ConnectionCaps } from './connections.ts';
 import { limitUnanswered } from './unanswered.ts';

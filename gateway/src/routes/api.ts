@@ -2,8 +2,8 @@
 // operation itself. If the queue is full, the request is shed before it costs anything: in ./shedding.ts, or here if the caller was not in
 // the cache yet.
 import { randomUUID } from 'node:crypto';
-import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
+import { SHED } from '@truckroll/process';
 import {
   ATTR_HTTP_REQUEST_METHOD,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
@@ -11,12 +11,12 @@ import {
   ATTR_URL_PATH,
   describeSpan,
   failSpan,
-  SHED,
   onBehalfOf,
   readTraceparent,
   withRemoteSpan,
   type RequestContext,
-} from '@truckroll/service-kit';
+} from '@truckroll/telemetry';
+import type { Request, Response } from 'express';
 import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';

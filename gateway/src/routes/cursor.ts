@@ -1,8 +1,8 @@
 // Cursors (decisions §4): a position in a list, sealed so that only the company that got it can use it, on the same route with the same
 // filters. Nothing is stored: a cursor is valid as long as the key that sealed it is in the ring.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { seal, sealedBy, unseal, type KeyRing } from '@truckroll/process';
 import { LRUCache } from 'lru-cache';
-import { seal, sealedBy, unseal, type KeyRing } from '@truckroll/service-kit';
 
 const KEY_BYTES = 32;
 

@@ -1,6 +1,6 @@
 // Compiles a public operation: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation, type Shape } from '@truckroll/contract';
-import { giveBack, type ResponseMetadata } from '@truckroll/service-kit';
+import { giveBack, type ResponseMetadata } from '@truckroll/grpc';
 import { Baseline } from '../admission/limiter.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
 import { sendSmall } from '../http/data.ts';

@@ -1,7 +1,7 @@
 // Sheds requests before Express, without a context, span or log line for each: a flood would take as much time as all other requests.
 import { randomUUID } from 'node:crypto';
+import { SHED } from '@truckroll/process';
 import type { Request, Response } from 'express';
-import { SHED } from '@truckroll/service-kit';
 import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';

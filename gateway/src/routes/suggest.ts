@@ -1,4 +1,4 @@
-import { editDistance } from '@truckroll/service-kit';
+import { editDistance } from '@truckroll/contract';
 
 /** Longest name that gets a suggestion: finding one takes longer the longer the name is. */
 const LONGEST_NAME = 32;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@redis/client';
-import { testCaller, type Service } from '@truckroll/service-kit';
+import type { Service } from '@truckroll/process';
+import { testCaller } from '@truckroll/testing';
 import { createGateway } from '../../src/app.ts';
 import { gatewayConfig } from '../../src/config.ts';
 import { standInIdentities, standInInvoices, type Identities, type Invoices } from './stand-ins.ts';

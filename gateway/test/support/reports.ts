@@ -5,7 +5,9 @@ import type { GetInvoiceActivityReportRequest } from '@truckroll/contract/gen/re
 import type { GetJobProfitabilityReportRequest } from '@truckroll/contract/gen/reporting/v1/job_profitability_report';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import type { GetTechnicianParticipationProfitabilityReportRequest } from '@truckroll/contract/gen/reporting/v1/technician_participation_report';
-import { createGrpcServer, createMetrics, silentLog, testConfig } from '@truckroll/service-kit';
+import { createGrpcServer } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { testConfig } from '@truckroll/testing';
 
 export interface Reports {
   port: number;

@@ -1,17 +1,19 @@
 // Real gRPC servers with given answers, to test the gateway's decisions: what it sends, how it converts answers, how it handles outages.
-import { ApiError, codec } from '@truckroll/contract';
+import { randomUUID } from 'node:crypto';
+import { ApiError, codec, generateApiKey, hashApiKey } from '@truckroll/contract';
 import { Invoice, InvoiceServiceService, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService, type KeyUse, type Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import {
   AssignmentCommandServiceService,
   type AddAssignmentRequest,
   type RemoveAssignmentRequest,
 } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
-import { createGrpcServer, createMetrics, generateApiKey, hashApiKey, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
-import { randomUUID } from 'node:crypto';
+import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { testConfig } from '@truckroll/testing';
 
 export interface Identities {
   port: number;

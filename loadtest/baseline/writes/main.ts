@@ -5,11 +5,11 @@
 // tables of the technicians of visits and jobs, the version that a row was projected by.
 // Only this: foreign keys, a trip to Redis for every request, documents as JSON.
 import { createHash, randomUUID } from 'node:crypto';
+import { createClient } from '@redis/client';
+import { createLog, createMetrics, durations } from '@truckroll/telemetry';
 import express from 'express';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
-import { createClient } from '@redis/client';
-import { createLog, createMetrics, durations } from '@truckroll/service-kit';
 import { openPool } from '../database.ts';
 import { Refusal, add, remove, type Answer, type Caller } from './assignments.ts';
 import { ASSIGNMENTS, COMPANY_OF_KEY, HOLD_VISIT } from './statements.ts';

@@ -1,7 +1,9 @@
 // Logs the records that were stored before their kind was in the feed: in batches, by whichever replica is free. Until a company is
 // complete, its feed answers 503.
 import { ApiError } from '@truckroll/contract';
-import { logOutage, pause, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import type { OwnedKind } from './kinds.ts';
 
 const BATCH = 1000;

@@ -1,6 +1,7 @@
 // Finds which changes may be read, those of transactions below the lowest one that is still active, and the time up to which they are complete.
-import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
-import { logOutage, PeriodicTask } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 
 /** A version is the epoch times this, plus the transaction's id (change_version in the migration). Numbers hold 900 epochs exactly. */
 export const VERSIONS_OF_EPOCH = 10 ** 13;

@@ -1,6 +1,8 @@
 // Deletes rows of the log that a later change of the same record supersedes. A first read then does not scan all changes since the
 // company began, and the table has at most 1.5 rows for each record, including deleted records.
-import { logOutage, PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import type { ChangeClock } from './clock.ts';
 
 const EVERY_MS = 600_000;

@@ -1,4 +1,4 @@
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import type { OwnedKind, ReadRecord } from './kinds.ts';
 
 /** Kinds whose table has the record as a reader gets it, encoded, in its column `document`. */

@@ -1,6 +1,9 @@
 // The change feed of one service (decisions §14): which of its records changed, in the order of commit.
 import type { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
-import type { BackgroundPart, Database, Handlers, Logger, Metrics } from '@truckroll/service-kit';
+import type { Handlers } from '@truckroll/grpc';
+import type { Database } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { Backfill } from './backfill.ts';
 import { ChangeClock } from './clock.ts';
 import { Compaction } from './compaction.ts';

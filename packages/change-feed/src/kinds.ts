@@ -1,4 +1,4 @@
-import { migrationsIn } from '@truckroll/service-kit';
+import { migrationsIn } from '@truckroll/postgres';
 
 /** Tables and triggers that note changes. Needs the outbox's tables. A service's own migrations call `keep_changes` for each of its kinds. */
 export const changeMigrations = migrationsIn('change-feed', new URL('../migrations/', import.meta.url));

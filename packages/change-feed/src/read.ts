@@ -1,7 +1,7 @@
 // Reads changes in the order of commit (decisions §14): the log first, then the current records.
 import { ApiError } from '@truckroll/contract';
 import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordChange } from '@truckroll/contract/gen/records/v1/changes';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { VERSIONS_OF_EPOCH, type ChangeClock, type Moment } from './clock.ts';
 import type { Backfill } from './backfill.ts';
 import type { OwnedKind } from './kinds.ts';

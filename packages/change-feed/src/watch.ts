@@ -1,6 +1,6 @@
 // Finds companies in which something has changed. All callers together cause at most four statements a second.
 import type { AwaitedChange, FindChangedRequest, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import type { ChangeClock } from './clock.ts';
 import type { OwnedKind } from './kinds.ts';
 

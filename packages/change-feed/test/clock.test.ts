@@ -1,4 +1,5 @@
-import { createMetrics, silentLog, type Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { ChangeClock } from '../src/clock.ts';
 
 interface Row {

@@ -1,3 +1,4 @@
+export { apiKeyEnds, generateApiKey, hashApiKey, isApiKey } from './api-key.ts';
 export * from './callers.ts';
 export * from './changes.ts';
 export * from './components.ts';
@@ -26,3 +27,4 @@ export * from './message-json.ts';
 export * from './events.ts';
 export * from './examples.ts';
 export * from './topics.ts';
+export { editDistance } from './edit-distance.ts';

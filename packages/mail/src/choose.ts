@@ -1,4 +1,5 @@
-import { ConfigError, type Logger } from '@truckroll/service-kit';
+import { ConfigError } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { folderProvider } from './folder.ts';
 import type { Provider } from './provider.ts';
 import type { MailConfig } from './settings.ts';

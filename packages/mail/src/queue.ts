@@ -1,4 +1,4 @@
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 
 /**
  * Name of a queue table in the sending service's schema. Its columns: status, from QUEUED through ATTEMPTING to SENT, FAILED,

@@ -1,5 +1,7 @@
 // Sends queued messages at most once each: an attempt is stored before the provider is called, and never repeated if its result is unknown.
-import { Notifier, backoffMs, isUnavailable, logOutage, retrying, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { isUnavailable } from '@truckroll/postgres';
+import { Notifier, backoffMs, logOutage, retrying, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { DEFAULT_TIMEOUT_MS } from './choose.ts';
 import type { Attempt, Outcome } from './provider.ts';
 import { onQueued } from './queued.ts';

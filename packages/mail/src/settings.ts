@@ -1,4 +1,4 @@
-import { env, type Config } from '@truckroll/service-kit';
+import { env, type Config } from '@truckroll/process';
 
 /** Settings for sending e-mail (docs/operations.md). */
 export const mailSettings = {

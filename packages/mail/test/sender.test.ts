@@ -1,5 +1,6 @@
 // A message is sent at most once: what may have reached the provider is never tried again.
-import { Database, silentLog } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
 import { createSender, type Attempt, type Lease } from '../src/index.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */

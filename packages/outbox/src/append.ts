@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { activeTraceparent, binaryArrays, currentRequest, type Queryable, type Statement } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
+import { activeTraceparent, currentRequest } from '@truckroll/telemetry';
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 

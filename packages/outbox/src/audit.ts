@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
-import { currentRequest } from '@truckroll/service-kit';
+import { currentRequest } from '@truckroll/telemetry';
 import type { OutgoingEvent } from './event.ts';
 
 /** Company id of entries about the whole installation. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { heard } from '@truckroll/service-kit';
+import { heard } from '@truckroll/process';
 import type { KafkaMessage } from 'kafkajs';
 import type { IncomingEvent } from './event.ts';
 

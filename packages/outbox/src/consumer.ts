@@ -1,11 +1,12 @@
-import { backoffMs, durations, heard, logOutage, pause, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, heard, logOutage, pause, retrying, type BackgroundPart } from '@truckroll/process';
+import { durations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOffsets } from 'kafkajs';
 import { Backlog, CHUNK, type ReadMessage } from './backlog.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
 import { ensureTopics, type Topic } from './topics.ts';
-import { watch } from './vital-signs.ts';
+import { watch } from './driver/vital-signs.ts';
 
 /** Loads stored places: the offset to continue from by topic and partition, or undefined if none is stored. */
 export type Places = () => Promise<(topic: string, partition: number) => number | undefined>;

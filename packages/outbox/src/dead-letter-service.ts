@@ -1,5 +1,6 @@
 import type { ListParkedEventsResponse, ParkingServiceService, RetryParkedEventsResponse } from '@truckroll/contract/gen/events/v1/parking';
-import { isUnavailable, type Database, type Handlers } from '@truckroll/service-kit';
+import type { Handlers } from '@truckroll/grpc';
+import { isUnavailable, type Database } from '@truckroll/postgres';
 import { listDeadLetters } from './dead-letters.ts';
 import type { Subscriber } from './subscription.ts';
 

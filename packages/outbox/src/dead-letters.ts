@@ -1,5 +1,5 @@
 import type { ParkedEvent } from '@truckroll/contract/gen/events/v1/parking';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { IncomingEvent } from './event.ts';
 
 /** A message that could not be applied. The table parked_event and the protocol use the older name, "parked". */

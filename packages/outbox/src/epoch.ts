@@ -1,6 +1,6 @@
 // Versions across a restore (docs/adr/0007). A version is the id of the event's row in its owner's outbox. A restored database would
 // assign known ids again, so a restore begins an epoch, whose number forms the leading digits of all later ids.
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 
 /** Versions have at most 15 digits, which allows 999 restores with 10^12 events between two of them. */
 const IDS_OF_EPOCH = 10 ** 12;

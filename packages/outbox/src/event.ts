@@ -1,5 +1,5 @@
 import { formatInstant, isUuid, parseInstant } from '@truckroll/contract';
-import { readRequestId, readTraceparent } from '@truckroll/service-kit';
+import { readRequestId, readTraceparent } from '@truckroll/telemetry';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 
 /** What a service publishes. `key` is the subject: events of one subject stay in commit order. */

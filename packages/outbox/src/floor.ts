@@ -1,4 +1,4 @@
-import type { Session } from '@truckroll/service-kit';
+import type { Session } from '@truckroll/postgres';
 
 /** Minimum time between two attempts to raise the floor, in ms. */
 const EVERY_MS = 1000;

@@ -1,4 +1,4 @@
-import { binaryArrays, type Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable } from '@truckroll/postgres';
 import type { IncomingEvent } from './event.ts';
 
 /**

@@ -1,7 +1,8 @@
-import { env, type Logger } from '@truckroll/service-kit';
+import { env } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { logLevel, type Kafka, type KafkaConfig } from 'kafkajs';
-import { createClient } from './kafka-client.ts';
-import { repairKafkajs } from './kafkajs-repairs.ts';
+import { createClient } from './driver/kafka-client.ts';
+import { repairKafkajs } from './driver/kafkajs-repairs.ts';
 
 /** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {

@@ -1,7 +1,9 @@
 // Operators' calls in the audit trail. A call is recorded before it is served, because its work may take many transactions.
 import { isUuid } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import { gather, type Queryable, type RecordOperatorCall } from '@truckroll/service-kit';
+import type { RecordOperatorCall } from '@truckroll/grpc';
+import type { Queryable } from '@truckroll/postgres';
+import { gather } from '@truckroll/process';
 import { append } from './append.ts';
 import { NO_COMPANY, auditEntry, eventOfEntry, type AuditedChange, type AuditedService } from './audit.ts';
 

@@ -1,5 +1,7 @@
 import { topics as known } from '@truckroll/contract';
-import type { BackgroundPart, Database, Logger, Metrics, Session, Transaction } from '@truckroll/service-kit';
+import type { Database, Session, Transaction } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { append } from './append.ts';
 import type { OutgoingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';

@@ -2,7 +2,7 @@ import type { ICustomPartitioner, Message, Producer, TopicMessages } from 'kafka
 import { messageOf, type OutboxRow } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye, limited } from './limit.ts';
-import { partitionByKey } from './partitioner.ts';
+import { partitionByKey } from './driver/partitioner.ts';
 import type { Topic } from './topics.ts';
 import { Positions, watermarkMessages } from './watermark.ts';
 

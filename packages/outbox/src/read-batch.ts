@@ -1,4 +1,4 @@
-import { instantOf, uuidOf, wholeNumberOf, type BinaryRow } from '@truckroll/service-kit';
+import { instantOf, uuidOf, wholeNumberOf, type BinaryRow } from '@truckroll/postgres';
 import type { OutboxRow } from './event.ts';
 
 /** Limits of a batch, well under 1 MB, Kafka's default limit for one request and partition. */

@@ -1,18 +1,7 @@
-import {
-  Notifier,
-  backoffMs,
-  binaryArrays,
-  kafkaDurations,
-  heard,
-  logOutage,
-  pause,
-  type BackgroundPart,
-  type Database,
-  type Logger,
-  type Metrics,
-  type Session,
-} from '@truckroll/service-kit';
 import { watermarkSources } from '@truckroll/contract';
+import { binaryArrays, type Database, type Session } from '@truckroll/postgres';
+import { Notifier, backoffMs, heard, logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import { kafkaDurations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { OutboxRow } from './event.ts';
 import { Floor } from './floor.ts';
 import type { Publisher } from './publisher.ts';

@@ -5,7 +5,7 @@ import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
 import type { Topic } from './topics.ts';
-import { watch } from './vital-signs.ts';
+import { watch } from './driver/vital-signs.ts';
 
 export interface Replay {
   readonly kafka: KafkaClient;

@@ -1,5 +1,5 @@
 // A service's part in the recovery after PostgreSQL was restored to an earlier moment than its topics (docs/adr/0007).
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { OutgoingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { withAdmin } from './admin.ts';

@@ -1,5 +1,7 @@
 // Deletes old versions of applied events, unless a dead letter with the same key must still be compared with them.
-import { PeriodicTask, type Database, type Logger } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { PeriodicTask } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { TOMBSTONE_DAYS } from './topics.ts';
 
 /**

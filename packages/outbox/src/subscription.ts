@@ -1,19 +1,16 @@
+import { isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
 import {
   ATTR_MESSAGING_BATCH_MESSAGE_COUNT,
   ATTR_MESSAGING_DESTINATION_NAME,
   ATTR_MESSAGING_SYSTEM,
   MESSAGING_SYSTEM_VALUE_KAFKA,
-  isContention,
-  isUnavailable,
   onBehalfOf,
   requestOf,
   withBatchSpan,
-  type BackgroundPart,
-  type Database,
   type Logger,
   type Metrics,
-  type Transaction,
-} from '@truckroll/service-kit';
+} from '@truckroll/telemetry';
 import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';

@@ -1,4 +1,4 @@
-import type { MigrationSet } from '@truckroll/service-kit';
+import type { MigrationSet } from '@truckroll/postgres';
 
 /** This package's tables, for a service's migrations: `[outboxTables, migrationsIn('billing', …)]`. Never change a released migration. */
 export const outboxTables: MigrationSet = {

@@ -1,5 +1,6 @@
 import type { TopicDefinition } from '@truckroll/contract';
-import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
+import { logOutage, retrying } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import { withAdmin } from './admin.ts';
 import type { KafkaClient } from './kafka.ts';

@@ -1,6 +1,6 @@
 // Replicas of one consumer that work at the same moment.
+import type { Transaction } from '@truckroll/postgres';
 import { mustWait, whileOpen } from '@truckroll/testing';
-import type { Transaction } from '@truckroll/service-kit';
 import { takeDeadLetter } from '../src/dead-letters.ts';
 import type { IncomingEvent } from '../src/event.ts';
 import { unseen } from '../src/inbox.ts';

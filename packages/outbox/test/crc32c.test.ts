@@ -1,4 +1,4 @@
-import { crc32c } from '../src/crc32c.ts';
+import { crc32c } from '../src/driver/crc32c.ts';
 
 const ascending = Uint8Array.from({ length: 32 }, (_, index) => index);
 

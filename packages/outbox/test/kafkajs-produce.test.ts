@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Message } from 'kafkajs';
 import produces, { type ProduceArguments } from 'kafkajs/src/protocol/requests/produce/index.js';
-import { writeProduced } from '../src/kafkajs-produce.ts';
+import { writeProduced } from '../src/driver/kafkajs-produce.ts';
 
 // The unpatched encoders of kafkajs: this file does not apply the repairs.
 const theirs = produces.protocol({ version: 7 });

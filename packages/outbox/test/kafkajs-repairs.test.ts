@@ -3,7 +3,7 @@ import { Kafka, KafkaJSConnectionError, KafkaJSRequestTimeoutError, logLevel } f
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { repairKafkajs } from '../src/kafkajs-repairs.ts';
+import { repairKafkajs } from '../src/driver/kafkajs-repairs.ts';
 import { eventually } from './setting.ts';
 
 const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');

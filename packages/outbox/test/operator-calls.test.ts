@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callersOf, rpcs } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import { onBehalfOf } from '@truckroll/service-kit';
+import { onBehalfOf } from '@truckroll/telemetry';
 import { NO_COMPANY, operatorCalls } from '../src/index.ts';
 
 const USERS = '/truckroll.integrations.v1.UserAdminService/ListUsers';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Partitioners, type PartitionMetadata } from 'kafkajs';
-import { partitionByKey } from '../src/partitioner.ts';
+import { partitionByKey } from '../src/driver/partitioner.ts';
 
 const topic = 'truckroll.billing.invoices';
 const partitions = (count: number): PartitionMetadata[] =>

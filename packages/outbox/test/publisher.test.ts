@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { silentLog } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import type { OutboxRow } from '../src/event.ts';
 import { ensureTopics, replay, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';

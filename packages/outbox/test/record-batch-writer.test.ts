@@ -1,6 +1,6 @@
 import type { Message } from 'kafkajs';
-import { crc32c } from '../src/crc32c.ts';
-import { RecordWriter, isPlain } from '../src/record-batch-writer.ts';
+import { crc32c } from '../src/driver/crc32c.ts';
+import { RecordWriter, isPlain } from '../src/driver/record-batch-writer.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;

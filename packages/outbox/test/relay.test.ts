@@ -1,4 +1,4 @@
-import { Database, createSession, type Transaction } from '@truckroll/service-kit';
+import { Database, createSession, type Transaction } from '@truckroll/postgres';
 import type { OutboxRow } from '../src/event.ts';
 import { append } from '../src/index.ts';
 import type { Publisher } from '../src/publisher.ts';

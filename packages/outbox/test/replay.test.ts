@@ -1,4 +1,4 @@
-import { silentLog } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import type { Admin } from 'kafkajs';
 import { Outbox, ensureTopics, replay, type IncomingEvent } from '../src/index.ts';
 import { createMetrics, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';

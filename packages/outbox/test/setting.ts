@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { Database, createMetrics, silentLog, type Metrics } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
+import { createMetrics, silentLog, type Metrics } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Database, silentLog } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
 import { openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
-import type { Database, Session } from '@truckroll/service-kit';
+import type { Database, Session } from '@truckroll/postgres';
 import type { OutboxRow } from '../src/event.ts';
 import { append, ensureTopics, type KafkaClient, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';

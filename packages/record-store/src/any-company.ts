@@ -1,4 +1,4 @@
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 /**
  * Until the transaction ends, plans named statements generically instead of for this company's values. If a company had no rows when

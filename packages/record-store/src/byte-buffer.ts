@@ -1,4 +1,4 @@
-import { FRAME_BYTES, messageBehindRoom } from '@truckroll/service-kit';
+import { FRAME_BYTES, messageBehindRoom } from '@truckroll/grpc';
 
 /** From this many bytes on, the runtime's copy is faster than a loop. */
 const LONG = 48;

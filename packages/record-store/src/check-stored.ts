@@ -1,7 +1,7 @@
 // Checks stored records against the current import rules. Records that older rules accepted stay readable and are found here.
 import { JsonBuffer, JsonWriter, codec } from '@truckroll/contract';
 import type { BrokenRule, CheckRecordsResponse } from '@truckroll/contract/gen/records/v1/record_checks';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { asRead } from './as-read.ts';
 import { readLine } from './import-lines.ts';
 import { idType } from './list-query.ts';

@@ -2,7 +2,8 @@
 // §12).
 import { ApiError } from '@truckroll/contract';
 import type { JsonProblem } from '@truckroll/contract';
-import { DatabaseClientError, StatementError, type Logger } from '@truckroll/service-kit';
+import { DatabaseClientError, StatementError } from '@truckroll/postgres';
+import type { Logger } from '@truckroll/telemetry';
 
 /** Where the cause of a defect is logged, and the request id to find it by. */
 export interface Told {

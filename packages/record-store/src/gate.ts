@@ -1,7 +1,7 @@
 // Filters that are new in a release. Until all rows of a company have been projected with the new column, a list would lack records, so it
 // is answered with 503 instead of a partial result (docs/adr/0005).
 import { ApiError } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { ListRequest } from './list-request.ts';
 import { countBehind } from './projection.ts';
 import { columnFor, linkFor, storedUnder, type Table } from './table.ts';

@@ -2,7 +2,8 @@
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { appending, auditEvent, type AuditedService, type OutgoingEvent } from '@truckroll/outbox';
-import { heard, isContention, type Database, type Transaction } from '@truckroll/service-kit';
+import { isContention, type Database, type Transaction } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
 import { Defects, isDefect, type Told } from './defects.ts';
 import { readLines, type Line } from './import-lines.ts';

@@ -14,7 +14,7 @@ export { companiesBehind, countBehind, withProjections, type Projected } from '.
 export { recordProjection } from './reproject.ts';
 export { Reprojector, type Projection, type Renewing } from './reprojector.ts';
 export { projectionHandlers } from './reproject-service.ts';
-export { instantOf, uuidOf } from '@truckroll/service-kit';
+export { instantOf, uuidOf } from '@truckroll/postgres';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';
 export { Publication } from './publication.ts';
 export { namesReadModel, keysOf, namePage, nameState, publishAnew, recordStates } from './restored.ts';

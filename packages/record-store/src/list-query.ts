@@ -1,9 +1,9 @@
 // Builds the single statement of a list page. Every filter has an index that ends in the list's order, so a page costs the same however
 // many rows its filter matches. A filter with several values merges one index walk per value.
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
-import type { Statement } from '@truckroll/service-kit';
+import type { Statement } from '@truckroll/postgres';
+import { LRUCache } from 'lru-cache';
 import { gateOf } from './gate.ts';
 import type { ListRequest } from './list-request.ts';
 import { decodePosition } from './position.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 /** Advisory lock keys of a company: for all services on the database, and for the service of the current schema. */
 const EVERYWHERE = `hashtextextended('records of ' || $1, 0)`;

@@ -1,7 +1,7 @@
 import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append, type IncomingEvent, type Subscription } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { asRead } from './as-read.ts';
 import { removeNames, writeNames, type Name } from './names.ts';
 import type { Changed, Table } from './table.ts';

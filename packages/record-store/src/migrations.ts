@@ -1,3 +1,3 @@
-import { migrationsIn } from '@truckroll/service-kit';
+import { migrationsIn } from '@truckroll/postgres';
 
 export const recordStoreMigrations = migrationsIn('record-store', new URL('../migrations/', import.meta.url));

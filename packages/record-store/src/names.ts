@@ -1,6 +1,7 @@
 // The latest names of referenced records. The owner writes them with its records, other services as events arrive. Each process caches the
 // names it uses, and PostgreSQL's notifications invalidate those that changed.
-import type { Database, Logger, Queryable, Session, Transaction } from '@truckroll/service-kit';
+import type { Database, Queryable, Session, Transaction } from '@truckroll/postgres';
+import type { Logger } from '@truckroll/telemetry';
 
 /** `version` grows with every change, so that a redelivered event does not undo a later one. The owner, whose writes are in order, uses 0. */
 export interface Name {

@@ -1,6 +1,6 @@
 // The position after a page's last row: the values of its order columns. The gateway seals it into the cursor.
 import { formatInstant } from '@truckroll/contract';
-import { instantOf, uuidOf } from '@truckroll/service-kit';
+import { instantOf, uuidOf } from '@truckroll/postgres';
 
 const textual = new TextDecoder();
 

@@ -1,6 +1,6 @@
 // Versions of projections, and which rows an older version wrote (docs/adr/0005). A statement that writes whole rows sets their version.
 // The database marks rows written by a release with older rules as older than every version.
-import type { MigrationSet, Queryable, Schema } from '@truckroll/service-kit';
+import type { MigrationSet, Queryable, Schema } from '@truckroll/postgres';
 
 export interface Projected {
   /** Public path of the records; for read models it begins with `copies/`. */

@@ -2,19 +2,10 @@
 // release, and all of them when an operator asks. Works in batches; any replica can continue.
 import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import {
-  Notifier,
-  logOutage,
-  pause,
-  uuidOf,
-  type BackgroundPart,
-  type CallContext,
-  type Database,
-  type Handlers,
-  type Logger,
-  type Session,
-  type Transaction,
-} from '@truckroll/service-kit';
+import type { CallContext, Handlers } from '@truckroll/grpc';
+import { uuidOf, type Database, type Session, type Transaction } from '@truckroll/postgres';
+import { Notifier, logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';

@@ -1,4 +1,4 @@
-import { heard } from '@truckroll/service-kit';
+import { heard } from '@truckroll/process';
 
 interface Read<B> {
   readonly value: B;

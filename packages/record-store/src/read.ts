@@ -1,6 +1,6 @@
 // Serves list, detail and batches of details of every record: one statement each, protobuf bytes out, no objects in between.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
-import { binaryArrays, type Database, type Queryable, type Statement, type WireRow } from '@truckroll/service-kit';
+import { binaryArrays, type Database, type Queryable, type Statement, type WireRow } from '@truckroll/postgres';
 import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';

@@ -1,5 +1,5 @@
 import { EventTooLarge } from '@truckroll/outbox';
-import { StatementError } from '@truckroll/service-kit';
+import { StatementError } from '@truckroll/postgres';
 
 /** A record that could not be shown, because a derived value exceeds what its field can hold. */
 export class RecordError extends Error {

@@ -1,5 +1,6 @@
 import type { ProjectionServiceService, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
-import { streamOf, type Handlers } from '@truckroll/service-kit';
+import type { Handlers } from '@truckroll/grpc';
+import { streamOf } from '@truckroll/process';
 import type { Reprojector, Step } from './reprojector.ts';
 
 const MOST_REFUSED = 100;

@@ -1,6 +1,6 @@
 // Reprojects records from their stored documents, in transactions of one company's batch (docs/adr/0005).
 import { codec } from '@truckroll/contract';
-import { arrayOf, binaryArrays, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { lockCompany } from './lock.ts';

@@ -1,7 +1,9 @@
 // Reprojects rows that older rules wrote: at start, repeatedly while an older replica may be writing, and when an operator asks.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
-import { logOutage, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { behind, countBehind, mayProject, type Projected } from './projection.ts';
 
 /** A row that the current rules cannot project. It stays unchanged, and gates that depend on it stay closed. */

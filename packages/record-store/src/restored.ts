@@ -1,7 +1,7 @@
 // Records and names after PostgreSQL was restored to an earlier time (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import type { ReadModelKeys, State } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { Table } from './table.ts';
 
 const PAGE = 5000;

@@ -1,6 +1,6 @@
 // Keeps planner statistics up to date for tables that an import is filling. Autovacuum analyzes a new table only after a minute, and until
 // then plans made for an empty table are kept: the import would scan the whole table again and again for rows that an index would find.
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import type { Table } from './table.ts';
 
 const EVERY_MS = 2000;

@@ -1,7 +1,7 @@
 // How a record is stored: its table, and which of its facts have columns in addition to the document (docs/adr/0001).
 import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 /** What a read depends on, apart from stored data. */
 export interface ReadContext {

@@ -1,7 +1,8 @@
 // Stores records: one statement per batch, then their links. Unchanged records are not written.
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, encodeMessage } from '@truckroll/contract';
-import { arrayOf, binaryArrays, heard, type Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, type Transaction } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import { asRead } from './as-read.ts';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';

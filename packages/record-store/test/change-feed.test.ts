@@ -4,7 +4,8 @@ import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-fe
 import type { Compaction } from '../../change-feed/src/compaction.ts';
 import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
-import { Database, createMetrics, createSession, migrate, silentLog, type Queryable } from '@truckroll/service-kit';
+import { Database, createSession, migrate, type Queryable } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 
 const table = (name: string): string => `create table ${name} (company_id uuid not null, id uuid not null, document bytea not null, derived bytea,

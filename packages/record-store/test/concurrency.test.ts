@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { codec, resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { outboxTables } from '@truckroll/outbox';
-import { Database, createMetrics, silentLog, type Session, type Transaction } from '@truckroll/service-kit';
+import { Database, type Session, type Transaction } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, mustWait, whileOpen, type TestDatabase } from '@truckroll/testing';
 import {
   DERIVED_TOGETHER,

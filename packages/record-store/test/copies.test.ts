@@ -1,4 +1,6 @@
-import { createGrpcServer, createMetrics, openChannel, silentLog, testCaller, testConfig } from '@truckroll/service-kit';
+import { createGrpcServer, openChannel } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { testCaller, testConfig } from '@truckroll/testing';
 import { ByteBuffer } from '../src/byte-buffer.ts';
 
 const PAGE = 100_000;

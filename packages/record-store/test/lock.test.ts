@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Database, isLockTimeout, type Transaction } from '@truckroll/service-kit';
+import { Database, isLockTimeout, type Transaction } from '@truckroll/postgres';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { lockCompany, lockPart } from '../src/lock.ts';
 

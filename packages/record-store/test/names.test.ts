@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { migrationsIn, silentLog, type Database, type Queryable, type Statement } from '@truckroll/service-kit';
+import { migrationsIn, type Database, type Queryable, type Statement } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { NameCache, writeNames } from '../src/index.ts';
 

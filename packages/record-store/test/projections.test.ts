@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
-import { Database, createMetrics, migrate, silentLog, type Schema } from '@truckroll/service-kit';
+import { Database, migrate, type Schema } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, recordStoreMigrations, upsertRecords, type Table } from '../src/index.ts';
 import { listStatement } from '../src/list-query.ts';

@@ -1,7 +1,8 @@
 // One connection to Redis that monitors its health. No command waits for a server that is down or hangs: new commands fail at once,
 // and those in flight fail within a second.
 import { randomUUID } from 'node:crypto';
-import { backoffMs, databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs } from '@truckroll/process';
+import { databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/telemetry';
 import { CONNECT_MS, newClient, type RedisClient } from './client.ts';
 import { CLUSTER_PREFIX, findMaster } from './find-master.ts';
 import { remedyOf } from './remedy.ts';

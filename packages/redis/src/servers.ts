@@ -1,5 +1,5 @@
 // Parses REDIS_URL: one server, a Redis Cluster, or a master found through Sentinels.
-import type { Setting } from '@truckroll/service-kit';
+import type { Setting } from '@truckroll/process';
 
 export interface RedisNode {
   readonly host: string;

@@ -1,5 +1,5 @@
 // The link against real servers of every kind; gateway/test/redis-servers.test.ts tests how the gateway uses it.
-import { createLog, createMetrics } from '@truckroll/service-kit';
+import { createLog, createMetrics } from '@truckroll/telemetry';
 import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { RedisLink, parseRedisUrl } from '../src/index.ts';
 

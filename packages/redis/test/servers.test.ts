@@ -1,4 +1,4 @@
-import { readConfig } from '@truckroll/service-kit';
+import { readConfig } from '@truckroll/process';
 import { parseRedisUrl, redisSetting } from '../src/servers.ts';
 
 const none = { tls: false };

@@ -4,7 +4,10 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
+import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
+import { databaseUrls, openDatabase } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
 import {
   NameCache,
   Publication,
@@ -15,7 +18,6 @@ import {
   recordProjection,
   serveRecords,
 } from '@truckroll/record-store';
-import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
@@ -26,8 +28,9 @@ export function createBilling(config: BillingConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, metrics, database: open, background }) {
-      const database = open({ ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
+    create(kit) {
+      const { server, log, metrics, background } = kit;
+      const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });

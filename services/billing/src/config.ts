@@ -1,8 +1,11 @@
+import { callerSettings, grpcSettings } from '@truckroll/grpc';
 import { kafkaSettings } from '@truckroll/outbox';
-import { baseSettings, callerSettings, databaseSettings, readConfig, type Config } from '@truckroll/service-kit';
+import { databaseSettings } from '@truckroll/postgres';
+import { baseSettings, readConfig, type Config } from '@truckroll/process';
 
 const settings = {
   ...baseSettings(50052),
+  ...grpcSettings,
   ...callerSettings,
   ...databaseSettings,
   ...kafkaSettings(),

@@ -1,4 +1,4 @@
-import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
+import { growHeapInLargerSteps, runService } from '@truckroll/process';
 import { createBilling } from './billing.ts';
 import { billingConfig } from './config.ts';
 

@@ -1,8 +1,9 @@
 // Lines whose sums, together with other records, exceed the range of cents: the error is that line's, and the others are stored.
 import { randomUUID } from 'node:crypto';
 import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
+import type { Database } from '@truckroll/postgres';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
-import { silentLog, type Database } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { tables } from '../src/resources/index.ts';
 import { refunds } from '../src/resources/refunds.ts';

@@ -1,11 +1,14 @@
+import { callerSettings, grpcSettings } from '@truckroll/grpc';
 import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
+import { databaseSettings } from '@truckroll/postgres';
+import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
-import { ConfigError, baseSettings, callerSettings, databaseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50054),
+  ...grpcSettings,
   ...callerSettings,
   ...databaseSettings,
   redis: redisSetting('REDIS_URL'),

@@ -1,5 +1,6 @@
 import type { Outbox } from '@truckroll/outbox';
-import type { Database, Logger } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import type { Logger } from '@truckroll/telemetry';
 import type { TargetPolicy } from '@truckroll/webhook-targets';
 import type { Invalidations } from './identity/invalidations.ts';
 import type { DueNotices } from './webhooks/due-notices.ts';

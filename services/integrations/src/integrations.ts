@@ -17,9 +17,11 @@ import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrati
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
+import { createService, type CallContext } from '@truckroll/grpc';
 import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, Subscriber, createKafka, operatorCalls } from '@truckroll/outbox';
-import { createService, databaseUrls, type CallContext, type Service } from '@truckroll/service-kit';
+import { databaseUrls, openDatabase } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
 import { auditPurge } from './audit/purge.ts';
 import { auditAdmin, auditTrail } from './audit/read.ts';
 import { insertAuditEntries } from './audit/store.ts';
@@ -62,7 +64,8 @@ export function createIntegrations(config: IntegrationsConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, metrics, database: open, background, stopping }) {
+    create(kit) {
+      const { server, log, metrics, background, stopping } = kit;
       // A day's partition is empty at midnight: a cached plan with a sequential scan would read all of it by noon.
       const settings = {
         enable_seqscan: 'off',
@@ -71,7 +74,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         // This release counts attempts in attempts.ts; without the setting, the trigger for older replicas would count them too.
         'truckroll.counts_attempts': 'on',
       };
-      const database = open({ ...databaseUrls(config), ...schema, settings });
+      const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings });
       const bus = createBus(config.redis, log, metrics);
       const invalidations = new Invalidations(database, bus, log, () => notices.hears);
       const kafka = createKafka(SCHEMA, config, log);

@@ -1,4 +1,4 @@
-import { runService } from '@truckroll/service-kit';
+import { runService } from '@truckroll/process';
 import { integrationsConfig } from './config.ts';
 import { createIntegrations } from './integrations.ts';
 

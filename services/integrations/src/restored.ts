@@ -1,7 +1,7 @@
 // After a restore: publishes companies again, makes gateways forget cached callers, and lists webhooks and e-mails that may be sent twice.
 import { topics } from '@truckroll/contract';
 import { append, type Restored } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { auditRole } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';

@@ -1,6 +1,6 @@
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
-import { migrationsIn, type Queryable, type Schema } from '@truckroll/service-kit';
+import { migrationsIn, type Queryable, type Schema } from '@truckroll/postgres';
 import { auditRole } from './audit/store.ts';
 
 const own = migrationsIn('integrations', new URL('../migrations/', import.meta.url));

@@ -1,5 +1,5 @@
 // The locks of companies, users and keys. Each test fails without its lock, or with another order of locks.
-import { hashApiKey } from '@truckroll/service-kit';
+import { hashApiKey } from '@truckroll/contract';
 import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
 import { listen, startHarness } from './harness.ts';
 

@@ -1,10 +1,11 @@
 // Guards against an attack: any client that could connect to the port could create keys for any company and lease deliveries with
 // their signing secrets.
 import { isRefusedCaller } from '@truckroll/contract';
-import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
-import { openChannel, testCaller, type Channel } from '@truckroll/service-kit';
+import { openChannel, type Channel } from '@truckroll/grpc';
+import { testCaller } from '@truckroll/testing';
 import { refusal, startHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof startHarness>>;

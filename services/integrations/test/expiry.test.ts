@@ -1,7 +1,6 @@
 // Tests the time limits of keys, e-mails and audit events on both sides, to the microsecond.
-import { formatInstant, now } from '@truckroll/contract';
+import { formatInstant, hashApiKey, now } from '@truckroll/contract';
 import { forgetEnded, giveUp, hasWork } from '@truckroll/mail';
-import { hashApiKey } from '@truckroll/service-kit';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
 import { purgeAuditEvents } from '../src/audit/store.ts';
 import type { Context } from '../src/context.ts';

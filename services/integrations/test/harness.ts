@@ -1,5 +1,6 @@
 // Runs the service as a gRPC server with its own database, and with the test run's Redis behind a connection that can be cut.
 import { randomBytes } from 'node:crypto';
+import { createClient } from '@redis/client';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import {
   CompanyAdminServiceService,
@@ -7,19 +8,19 @@ import {
   KeyAdminServiceService,
   UserAdminServiceService,
 } from '@truckroll/contract/gen/integrations/v1/admin';
-import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
+import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { openChannel } from '@truckroll/grpc';
 import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
+import { KeyRing, readConfig } from '@truckroll/process';
 import { parseRedisUrl } from '@truckroll/redis';
-import { KeyRing, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
-import { freshDatabase, openProxy } from '@truckroll/testing';
-import { createClient } from '@redis/client';
+import { freshDatabase, openProxy, testCallers, testConfig } from '@truckroll/testing';
 import { createIntegrations } from '../src/integrations.ts';
 import { schema } from '../src/schema.ts';
 

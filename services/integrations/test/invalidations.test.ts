@@ -1,4 +1,5 @@
-import { createSession, hashApiKey } from '@truckroll/service-kit';
+import { hashApiKey } from '@truckroll/contract';
+import { createSession } from '@truckroll/postgres';
 import { listen, refusal, startHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof startHarness>>;

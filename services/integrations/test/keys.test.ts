@@ -1,5 +1,5 @@
-import { now } from '@truckroll/contract';
-import { Database, createSession, hashApiKey, isApiKey } from '@truckroll/service-kit';
+import { hashApiKey, isApiKey, now } from '@truckroll/contract';
+import { Database, createSession } from '@truckroll/postgres';
 import { purgeRevokedKeys } from '../src/keys/store.ts';
 import { refusal, startHarness } from './harness.ts';
 

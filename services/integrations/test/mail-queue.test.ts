@@ -1,7 +1,7 @@
 // The table of e-mails: a sender neither sends nor settles what another sender has given up.
 import { randomUUID } from 'node:crypto';
 import { giveUp } from '@truckroll/mail';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { finish, postpone, take, type Mail } from '../src/mails/store.ts';
 import { giveUpMails } from '../src/restored.ts';

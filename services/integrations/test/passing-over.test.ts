@@ -1,8 +1,8 @@
 // Work that replicas share: each skips the rows that another one holds. Each test fails without its `skip locked`.
 import { randomUUID } from 'node:crypto';
-import { now } from '@truckroll/contract';
+import { hashApiKey, now } from '@truckroll/contract';
 import { forgetEnded } from '@truckroll/mail';
-import { hashApiKey, type Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { holdingLocks } from '../../../test/support/lock-holder.ts';
 import { purgeAuditEvents } from '../src/audit/store.ts';

@@ -1,7 +1,7 @@
 // Tests every time limit in a statement on both sides, to the microsecond.
 import { formatInstant, now } from '@truckroll/contract';
 import { forgetDeadLetters } from '@truckroll/outbox';
-import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
 import type { Context } from '../src/context.ts';
 import { fanOut } from '../src/webhooks/fan-out.ts';

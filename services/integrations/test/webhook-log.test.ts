@@ -1,5 +1,6 @@
 import { formatDate, now } from '@truckroll/contract';
-import { Database, createSession, silentLog } from '@truckroll/service-kit';
+import { Database, createSession } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
 import { Partitions, oldestDay } from '../src/webhooks/partitions.ts';
 import { DAY, FAILURE, startDesk } from './webhooks.ts';
 

@@ -1,7 +1,7 @@
 // What the statements of the queue, the log and the health of webhooks select and change, and what they leave alone.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
-import { Database } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
 import { addToCounts } from '../src/webhooks/count-keeping.ts';
 import { noCounts, type CountsRow } from '../src/webhooks/counts.ts';
 import { storeHealth } from '../src/webhooks/health.ts';

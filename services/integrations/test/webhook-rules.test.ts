@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { KeyRing, acceptanceOf, testCallers } from '@truckroll/service-kit';
+import { acceptanceOf } from '@truckroll/grpc';
+import { KeyRing } from '@truckroll/process';
+import { testCallers } from '@truckroll/testing';
 import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';

@@ -10,7 +10,7 @@ import {
   type ReportRequest,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { MailConfig } from '@truckroll/mail';
-import { createSession } from '@truckroll/service-kit';
+import { createSession } from '@truckroll/postgres';
 import { startHarness } from './harness.ts';
 
 export const SECOND = 1_000_000;

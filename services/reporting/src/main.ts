@@ -1,4 +1,4 @@
-import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
+import { growHeapInLargerSteps, runService } from '@truckroll/process';
 import { createReporting } from './reporting.ts';
 import { reportingConfig } from './config.ts';
 

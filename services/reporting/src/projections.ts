@@ -1,7 +1,7 @@
 // Reporting's projections: its records from their documents, its read models from their topics.
 import { notOlder, replay, type IncomingEvent } from '@truckroll/outbox';
+import type { Database } from '@truckroll/postgres';
 import { companiesBehind, recordProjection, type Projected, type Projection, type Renewing } from '@truckroll/record-store';
-import type { Database } from '@truckroll/service-kit';
 import { applyTo, type ReadModel } from './read-models/read-model.ts';
 import { readModels } from './read-models/index.ts';
 import { removeOlderThan, type RebuildOptions } from './read-models/rebuild.ts';

@@ -5,9 +5,11 @@ import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
+import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
+import { databaseUrls, openDatabase } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, recordKinds, serveRecords } from '@truckroll/record-store';
-import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
@@ -26,8 +28,9 @@ export function createReporting(config: ReportingConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, metrics, database: open, background }) {
-      const database = open({ ...databaseUrls(config), ...schema, settings: keepingSettings });
+    create(kit) {
+      const { server, log, metrics, background } = kit;
+      const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: keepingSettings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/reporting', topics: [topics.reportingAudit], announces: false, log, metrics });

@@ -1,8 +1,8 @@
 // After a restore, reporting continues where the owners begin to publish everything again.
 import { topics } from '@truckroll/contract';
 import type { Ends, Restored } from '@truckroll/outbox';
+import type { Queryable } from '@truckroll/postgres';
 import { namesReadModel, keysOf } from '@truckroll/record-store';
-import type { Queryable } from '@truckroll/service-kit';
 import { readModels, recordReadModels } from './read-models/index.ts';
 import { COUNTED_TOPICS } from './freshness/as-of.ts';
 import { schema } from './schema.ts';

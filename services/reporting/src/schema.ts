@@ -1,7 +1,7 @@
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
+import { migrationsIn, type MigrationSet } from '@truckroll/postgres';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
-import { migrationsIn, type MigrationSet } from '@truckroll/service-kit';
 import { projected } from './projections.ts';
 import { SUMMARIES_VERSION } from './summaries/definitions.ts';
 

@@ -1,11 +1,12 @@
 // Events, imports and builds of one company at the same moment: figures and sums miss nothing that any of them has stored.
 import { randomUUID } from 'node:crypto';
-import { Bucket } from '@truckroll/contract/gen/reporting/v1/report_types';
+import { watermarkSources } from '@truckroll/contract';
 import { GetCollectionsReportResponse } from '@truckroll/contract/gen/reporting/v1/collections_report';
 import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { watermarkSources } from '@truckroll/contract';
+import { Bucket } from '@truckroll/contract/gen/reporting/v1/report_types';
+import type { Database, Transaction } from '@truckroll/postgres';
 import { NameCache, importBatch, lockCompany, lockPart, upsertRecords } from '@truckroll/record-store';
-import { createMetrics, silentLog, type Database, type Transaction } from '@truckroll/service-kit';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { mustWait, openFreshDatabase, whileOpen } from '@truckroll/testing';
 import { applyTo } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
+import type { Database } from '@truckroll/postgres';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
-import { silentLog, type Database } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';

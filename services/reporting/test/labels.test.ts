@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Database } from '@truckroll/postgres';
 import { NameCache } from '@truckroll/record-store';
-import { silentLog, type Database } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { labelsOf } from '../src/reports/labels.ts';
 import { schema } from '../src/schema.ts';

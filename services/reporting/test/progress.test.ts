@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import { topics, watermarkSources } from '@truckroll/contract';
+import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { silentLog, type Database, type Statement } from '@truckroll/service-kit';
+import type { Database, Statement } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { asOf } from '../src/freshness/as-of.ts';
 import { followProgress } from '../src/freshness/progress.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 
 export type Line = Record<string, any>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { paymentFacts } from '../src/facts/records.ts';
 import { keepingSettings, schema } from '../src/schema.ts';

@@ -1,6 +1,7 @@
 // Sums of several versions in one database: what writes of an older release change, and which reports are answered.
 import { randomUUID } from 'node:crypto';
-import { createMetrics, silentLog, type Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { passGate } from '../src/reports/gate.ts';
 import type { Question } from '../src/reports/sources.ts';

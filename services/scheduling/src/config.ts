@@ -1,9 +1,12 @@
+import { callerSettings, grpcSettings } from '@truckroll/grpc';
 import { kafkaSettings } from '@truckroll/outbox';
-import { baseSettings, callerSettings, databaseSettings, readConfig, type Config } from '@truckroll/service-kit';
+import { databaseSettings } from '@truckroll/postgres';
+import { baseSettings, readConfig, type Config } from '@truckroll/process';
 import { notificationSettings, type NotificationConfig } from './notifications/settings.ts';
 
 const settings = {
   ...baseSettings(50051),
+  ...grpcSettings,
   ...callerSettings,
   ...databaseSettings,
   ...kafkaSettings(),

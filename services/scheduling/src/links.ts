@@ -1,6 +1,6 @@
 // Link tables for filters that depend on other records.
+import type { Transaction } from '@truckroll/postgres';
 import type { Maintains } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 
 interface Followed {
   link: string;

@@ -1,4 +1,4 @@
-import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
+import { growHeapInLargerSteps, runService } from '@truckroll/process';
 import { schedulingConfig } from './config.ts';
 import { createScheduling } from './scheduling.ts';
 

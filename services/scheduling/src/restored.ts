@@ -2,8 +2,8 @@
 import { topics } from '@truckroll/contract';
 import { Name } from '@truckroll/contract/gen/events/v1/names';
 import { append, type Restored } from '@truckroll/outbox';
+import type { Queryable } from '@truckroll/postgres';
 import { namePage, nameState, publishAnew, recordStates } from '@truckroll/record-store';
-import type { Queryable } from '@truckroll/service-kit';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 

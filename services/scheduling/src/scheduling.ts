@@ -1,11 +1,14 @@
 import { changeFeed, documentKind } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
-import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
-import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
+import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
+import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
+import { databaseUrls, openDatabase } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
 import {
   NameCache,
   Publication,
@@ -17,7 +20,6 @@ import {
   serveRecords,
   type Table,
 } from '@truckroll/record-store';
-import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
@@ -38,8 +40,9 @@ export function createScheduling(config: SchedulingConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, metrics, database: open, background }) {
-      const database = open({ ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
+    create(kit) {
+      const { server, log, metrics, background } = kit;
+      const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });

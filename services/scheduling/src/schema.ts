@@ -1,7 +1,7 @@
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
+import { migrationsIn } from '@truckroll/postgres';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
-import { migrationsIn } from '@truckroll/service-kit';
 import { tables } from './resources/index.ts';
 
 const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));

@@ -1,11 +1,13 @@
 // If the connection is lost between any two statements of a write, either nothing or all of it is stored, and sending it again completes it
 // (decisions §5).
 import { randomUUID } from 'node:crypto';
-import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
+import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { VisitServiceService, type Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { Database, openChannel, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { openChannel, type Channel } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
+import { freshDatabase, testCallers, testConfig, type TestDatabase } from '@truckroll/testing';
 import { createScheduling } from '../src/scheduling.ts';
 import { crashingProxy, type CrashingProxy, type Moment } from './crashing-proxy.ts';
 import * as line from './records.ts';

@@ -1,10 +1,10 @@
 // Service requests recorded in one batch behave like those recorded alone.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
-import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import { startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;

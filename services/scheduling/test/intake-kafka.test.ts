@@ -7,7 +7,8 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { createKafka, ensureTopics } from '@truckroll/outbox';
-import { retrying, silentLog } from '@truckroll/service-kit';
+import { retrying } from '@truckroll/process';
+import { silentLog } from '@truckroll/telemetry';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import * as line from './records.ts';
 

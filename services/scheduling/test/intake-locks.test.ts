@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
 import { crewOf, twoIds, type Crew } from './crew.ts';
 import { startHarness, type Harness } from './harness.ts';

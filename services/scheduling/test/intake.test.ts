@@ -6,7 +6,7 @@ import { IntakeServiceService, type RecordInteractionRequest, type RecordService
 import { InteractionChannel, InteractionDirection, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel, ServiceRequestStatus as Status, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
 import * as line from './records.ts';
 

@@ -5,12 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Database, acceptanceOf, testCallers, testConfig } from '@truckroll/service-kit';
-import { freshDatabase, startMailServer, type MailServer, type TestDatabase } from '@truckroll/testing';
+import { encodeFragment } from '@truckroll/contract';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { encodeFragment } from '@truckroll/contract';
+import { acceptanceOf } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import { freshDatabase, startMailServer, testCallers, testConfig, type MailServer, type TestDatabase } from '@truckroll/testing';
 import { createScheduling } from '../src/scheduling.ts';
 import { schema } from '../src/schema.ts';
 

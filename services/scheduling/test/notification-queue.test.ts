@@ -1,7 +1,7 @@
 // The table of notifications: a sender neither sends nor settles what another sender holds or has given up.
 import { randomUUID } from 'node:crypto';
 import { forgetEnded, giveUp } from '@truckroll/mail';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { holdingLocks } from '../../../test/support/lock-holder.ts';
 import { finish, postpone, take, type Lease } from '../src/notifications/store.ts';

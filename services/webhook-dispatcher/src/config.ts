@@ -1,10 +1,12 @@
+import { callCredentialSetting, grpcSettings } from '@truckroll/grpc';
 import { kafkaSettings } from '@truckroll/outbox';
-import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50055),
-  callCredential: env.callCredential('CALL_CREDENTIAL', 'webhook-dispatcher'),
+  ...grpcSettings,
+  callCredential: callCredentialSetting('CALL_CREDENTIAL', 'webhook-dispatcher'),
   ...kafkaSettings(),
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
   /** Exact address:port pairs that are allowed although they are private, and over http. */

@@ -1,4 +1,4 @@
-import { runService } from '@truckroll/service-kit';
+import { runService } from '@truckroll/process';
 import { webhookDispatcherConfig } from './config.ts';
 import { createWebhookDispatcher } from './webhook-dispatcher.ts';
 

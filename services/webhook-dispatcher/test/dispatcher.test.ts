@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApiError, codec, formatInstant, shapeNamed, topics } from '@truckroll/contract';
 import { createKafka, ensureTopics, type IncomingEvent, type KafkaClient } from '@truckroll/outbox';
-import { silentLog, testCaller, testConfig, type Service } from '@truckroll/service-kit';
+import type { Service } from '@truckroll/process';
+import { silentLog } from '@truckroll/telemetry';
+import { testCaller, testConfig } from '@truckroll/testing';
 import { Webhook } from 'standardwebhooks';
 import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher, type Surroundings } from '../src/webhook-dispatcher.ts';

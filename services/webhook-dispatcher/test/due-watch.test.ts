@@ -1,4 +1,4 @@
-import { silentLog } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import { DueWatch } from '../src/send/due-watch.ts';
 
 test('passes on each notice, with the endpoints whose circuits to close', async () => {

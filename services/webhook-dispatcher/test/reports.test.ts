@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { AttemptError, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { silentLog } from '@truckroll/service-kit';
+import { silentLog } from '@truckroll/telemetry';
 import { createReport } from '../src/send/reports.ts';
 
 const attempt = (): ReportRequest => ({

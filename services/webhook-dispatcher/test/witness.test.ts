@@ -1,5 +1,5 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { createLog } from '@truckroll/service-kit';
+import { createLog } from '@truckroll/telemetry';
 import { resultOf } from '../src/send/result.ts';
 import { Witness } from '../src/send/witness.ts';
 

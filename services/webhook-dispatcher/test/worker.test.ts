@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { Pace } from '../src/events/pace.ts';
 import { Worker, type WorkerOptions } from '../src/send/worker.ts';
 

@@ -1,5 +1,5 @@
 // Holds transactions open before their commit, after they have taken their place in the feed.
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 
 /** Share of transactions that commit late, and by how many seconds at most: others begin and end meanwhile. */
 const LATE = 0.1;

@@ -1,7 +1,7 @@
 // Bugs inserted on purpose, each of which the campaign must find by what it does to the copies.
 import { fileURLToPath } from 'node:url';
 import type { Say } from '@truckroll/local-stack';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { Installation } from '../../faults/system/installation.ts';
 import { commitLate } from './late-commits.ts';

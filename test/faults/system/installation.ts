@@ -1,7 +1,7 @@
 // The whole system as `npm start` runs it, each part in its own process, with servers that may be killed.
-import type { Database, Channel } from '@truckroll/service-kit';
-import { openChannel } from '@truckroll/service-kit';
+import { openChannel, type Channel } from '@truckroll/grpc';
 import type { Say } from '@truckroll/local-stack';
+import type { Database } from '@truckroll/postgres';
 import type { KafkaClient } from '../../../packages/outbox/src/index.ts';
 import type { Issuer } from '../../support/tokens.ts';
 import { prepare, type Prepared, type Running } from './prepared.ts';

@@ -1,7 +1,7 @@
 // PgBouncer in transaction mode between the services and PostgreSQL, set up as docs/operations.md says.
 import type { Owner } from '@truckroll/contract';
 import { startPgBouncer } from '@truckroll/local-stack';
-import { createSession } from '@truckroll/service-kit';
+import { createSession } from '@truckroll/postgres';
 import type { ServerContext } from '../../../tools/local-stack/src/servers/server.ts';
 import type { ProcessPlan } from '../../../tools/local-stack/src/start/plan.ts';
 import { operationsSql } from '../../support/operations-sql.ts';

@@ -1,8 +1,10 @@
 // Servers that may be killed, and the environments that `npm start` would give the processes of a system on them.
 import { join } from 'node:path';
-import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
+import { parseCallCredential, type CallCredential, type Channel } from '@truckroll/grpc';
 import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers } from '@truckroll/local-stack';
-import { Database, parseCallCredential, silentLog, type CallCredential, type Channel } from '@truckroll/service-kit';
+import { Database } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
+import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
 import { plan, type Plan } from '../../../tools/local-stack/src/start/plan.ts';
 import { startPooler, type Pooler } from './pooler.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';

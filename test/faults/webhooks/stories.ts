@@ -5,7 +5,7 @@ import { ApiError, now } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import * as line from '../../../services/scheduling/test/records.ts';
 import { createCompany, importRecords, type TestCompany } from '../../support/company.ts';
 import type { Running } from '../system/prepared.ts';

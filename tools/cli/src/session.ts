@@ -1,21 +1,17 @@
 // What all commands share: addresses, credentials, clients and output.
 import { addressVariable, type Owner } from '@truckroll/contract/components';
 import {
-  ConfigError,
-  env,
   openChannel,
+  optionalCallCredentialSetting,
   parseCallCredential,
-  parseDatabaseUrl,
-  readConfig,
+  tlsSettings,
   type CallCredential,
   type Callers,
   type Channel,
   type Definition,
-  type Config,
-  type Setting,
-  type Settings,
-  tlsSettings,
-} from '@truckroll/service-kit';
+} from '@truckroll/grpc';
+import { parseDatabaseUrl } from '@truckroll/postgres';
+import { ConfigError, env, readConfig, type Config, type Setting, type Settings } from '@truckroll/process';
 import { EXIT, Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
@@ -92,7 +88,7 @@ export class Session {
 
   /** The credential in the environment, else the local installation's, which only its own services get. Throws Failure if there is none. */
   #credential(owner: Owner): CallCredential {
-    const found = setting(env.optionalCallCredential('CALL_CREDENTIAL'), this.io.env) ?? this.#localCredential(owner);
+    const found = setting(optionalCallCredentialSetting('CALL_CREDENTIAL'), this.io.env) ?? this.#localCredential(owner);
     if (found !== undefined) return found;
     throw new Failure(
       `No credential is known by which ${owner} would know you: set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator's, whose SHA-256 is in the services' CALLER_CREDENTIALS.`,

@@ -1,5 +1,5 @@
 import { codec, resource } from '@truckroll/contract';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 import { compareReadModel } from '../src/verify/compare.ts';
 
 interface Options {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { owners } from '@truckroll/contract';
-import { createSession, type Session } from '@truckroll/service-kit';
+import { createSession, type Session } from '@truckroll/postgres';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { truckroll } from './system.ts';
 

@@ -1,7 +1,8 @@
 import { ApiError } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
-import { createGrpcServer, createMetrics, openChannel, silentLog, testCallers, testConfig } from '@truckroll/service-kit';
-import { openProxy } from '@truckroll/testing';
+import { createGrpcServer, openChannel } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { openProxy, testCallers, testConfig } from '@truckroll/testing';
 import fc from 'fast-check';
 import { deliver, type Delivery, type ImportCall } from '../src/import/send.ts';
 import type { Batch } from '../src/import/lines.ts';

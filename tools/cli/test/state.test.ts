@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newCallCredential } from '@truckroll/service-kit';
+import { newCallCredential } from '@truckroll/grpc';
 import { truckroll } from './system.ts';
 
 const NOBODY = 65_534;

@@ -3,7 +3,9 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
-import { Database, newCallCredential, openChannel, testCaller } from '@truckroll/service-kit';
+import { newCallCredential, openChannel } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import { testCaller } from '@truckroll/testing';
 import { startSystem, truckroll } from './system.ts';
 
 let system: Awaited<ReturnType<typeof startSystem>>;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { addressVariable, owners } from '@truckroll/contract';
-import { acceptanceOf, testCaller, testCallers } from '@truckroll/service-kit';
-import { freshDatabase } from '@truckroll/testing';
+import { acceptanceOf } from '@truckroll/grpc';
+import { freshDatabase, testCaller, testCallers } from '@truckroll/testing';
 import { run } from '../src/run.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLog } from '@truckroll/service-kit';
 import { createKafka } from '@truckroll/outbox';
+import { silentLog } from '@truckroll/telemetry';
 import { Problem } from '../src/problem.ts';
 import { startKafka } from '../src/servers/kafka.ts';
 import { Scratch, kill } from './support.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callers } from '@truckroll/contract';
-import { parseCallCredential, parseCallerCredentials } from '@truckroll/service-kit';
+import { parseCallCredential, parseCallerCredentials } from '@truckroll/grpc';
 import { ownFolder } from '../src/own-folder.ts';
 import { acceptedCallers, readSecrets } from '../src/secrets.ts';
 import { Scratch } from './support.ts';

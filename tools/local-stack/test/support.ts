@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createSession } from '@truckroll/service-kit';
+import { createSession } from '@truckroll/postgres';
 import { Ports } from '../src/ports.ts';
 import { Watchdog } from '../src/processes/watchdog.ts';
 import type { RunningServer, ServerContext } from '../src/servers/server.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Database, createSession, migrate, type MigrationSet, type Session } from '@truckroll/service-kit';
+import { Database, createSession, migrate, type MigrationSet, type Session } from '@truckroll/postgres';
 
 /** Generous timeout, because a busy machine may be slow. */
 const PATIENT_MS = 30_000;

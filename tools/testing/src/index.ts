@@ -1,3 +1,5 @@
+export { startCollector, type Span } from './collector.ts';
+export { testCaller, testCallers, testConfig } from './config.ts';
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
 export { mustWait, whileOpen } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Queryable, Transaction } from '@truckroll/service-kit';
+import type { Database, Queryable, Transaction } from '@truckroll/postgres';
 
 const EVERY_MS = 5;
 const AT_MOST_MS = 30_000;

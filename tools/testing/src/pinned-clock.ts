@@ -1,5 +1,5 @@
 // A connection to a service's database on which now() and statement_timestamp() return a time set by the test.
-import { Database, createSession } from '@truckroll/service-kit';
+import { Database, createSession } from '@truckroll/postgres';
 
 export interface PinnedClock {
   readonly database: Database;

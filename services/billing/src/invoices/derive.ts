@@ -3,8 +3,8 @@
 import { resource } from '@truckroll/contract';
 import { InvoiceStatus, type Invoice, type PaymentApplication } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
+import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import { heldCents, type Changed } from '@truckroll/record-store';
-import { binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { openBalance, settle } from './amounts.ts';
 
 export async function deriveInvoices(tx: Transaction, companyId: string, batch: readonly Changed<Invoice>[]): Promise<ReadonlyMap<string, Partial<Invoice>>> {

@@ -1,8 +1,9 @@
 // Payments are the only source of allocations (decisions §10); an invoice's applications are derived from them.
 import type { JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
+import { binaryArrays } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import { refreshRecords, type Maintains } from '@truckroll/record-store';
-import { binaryArrays, heard } from '@truckroll/service-kit';
 import { invoices } from '../resources/invoices.ts';
 
 /** An allocation is identified by (payment id, invoice_id), so a payment may name an invoice only once. */

@@ -1,6 +1,6 @@
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
+import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import { refreshRecords, type Changed } from '@truckroll/record-store';
-import { binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { refunds } from '../resources/refunds.ts';
 
 export async function refreshRefunds(tx: Transaction, companyId: string, changed: readonly Changed<Payment>[]): Promise<void> {

@@ -1,5 +1,7 @@
 import { now } from '@truckroll/contract';
-import { PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { purgeAuditEvents } from './store.ts';
 
 const EVERY_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { formatInstant } from '@truckroll/contract';
 import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
 import { NO_COMPANY, auditEntry, type AuditedChange } from '@truckroll/outbox';
-import type { Queryable, Statement } from '@truckroll/service-kit';
+import type { Queryable, Statement } from '@truckroll/postgres';
 
 /** Age at which events are deleted. A trigger refuses to delete younger ones. */
 const KEPT = `interval '365 days'`;

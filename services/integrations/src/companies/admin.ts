@@ -9,7 +9,7 @@ import {
   type UpdateCompanyResponse,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { OutgoingEvent } from '@truckroll/outbox';
-import { isUniqueViolation } from '@truckroll/service-kit';
+import { isUniqueViolation } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';

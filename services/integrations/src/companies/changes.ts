@@ -1,6 +1,6 @@
 import type { OwnedKind } from '@truckroll/change-feed';
 import { Company } from '@truckroll/contract/gen/integrations/v1/company';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import { publicCompany } from './read.ts';
 import { selectCompanies } from './store.ts';
 

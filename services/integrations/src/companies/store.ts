@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Queryable, Transaction } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 
 const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
   reads_per_minute, reports_per_minute, writes_per_minute`;

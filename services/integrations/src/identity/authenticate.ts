@@ -7,7 +7,7 @@ import type {
   TouchKeysRequest,
   TouchKeysResponse,
 } from '@truckroll/contract/gen/integrations/v1/identity';
-import type { Queryable, Statement } from '@truckroll/service-kit';
+import type { Queryable, Statement } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { touchKeys } from '../keys/store.ts';
 

@@ -1,7 +1,9 @@
 // Revocation takes effect within a second on every gateway (decisions §8). The change is committed together with its invalidations,
 // these are published to the gateways, and only then does the caller get its answer.
 import { ApiError } from '@truckroll/contract';
-import { PeriodicTask, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { PeriodicTask } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { anyPending, removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
 import { schema } from '../schema.ts';

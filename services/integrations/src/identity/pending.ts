@@ -1,5 +1,5 @@
 // Invalidations for the gateways' caches, stored in the transaction of the change that causes them.
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 
 export interface Pending {
   readonly id: number;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
-import type { Logger, Metrics } from '@truckroll/service-kit';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 
 /** Shared with the gateways, as is EPOCH (proto/truckroll/integrations/v1/identity.proto). */
 const CHANNEL = 'truckroll:invalidations';

@@ -13,7 +13,7 @@ import type {
 } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';

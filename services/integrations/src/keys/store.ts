@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError, formatInstant } from '@truckroll/contract';
+import { ApiError, apiKeyEnds, formatInstant, generateApiKey, hashApiKey } from '@truckroll/contract';
 import type { CreateKeyRequest, KeyAccount, KeyLimits, KeyState } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
-import { apiKeyEnds, generateApiKey, hashApiKey, type Queryable, type Transaction } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 
 /** Kind of a key's issuer (decisions §8). */
 export type CreatorKind = 'USER' | 'OPERATOR';

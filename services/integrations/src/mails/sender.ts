@@ -1,6 +1,8 @@
 // E-mails to users (decisions §7), sent in the background and at most once each.
 import { createSender, forgetEnded, giveUp, hasWork, type Postbox, type Provider } from '@truckroll/mail';
-import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { finish, postpone, suppress, take, type Mail } from './store.ts';
 
 export interface MailSenderOptions {

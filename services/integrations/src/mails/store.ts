@@ -1,5 +1,5 @@
 // Queue and results of e-mails to users. Every change of status is committed before its consequence is carried out.
-import type { Database, Queryable } from '@truckroll/service-kit';
+import type { Database, Queryable } from '@truckroll/postgres';
 
 /** An e-mail that this process attempts to send. No other process will send it in the same attempt. */
 export interface Mail {

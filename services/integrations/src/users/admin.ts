@@ -10,7 +10,7 @@ import type {
   MoveUserResponse,
   User,
 } from '@truckroll/contract/gen/integrations/v1/admin';
-import { isUniqueViolation, type Transaction } from '@truckroll/service-kit';
+import { isUniqueViolation, type Transaction } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateUserRequest, User } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 
 const COLUMNS = 'id, company_id, subject, email, first_name, last_name, active, created_at, updated_at';
 

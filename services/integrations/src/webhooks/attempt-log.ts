@@ -2,7 +2,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { AttemptError, HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { dayOfDelivery } from './delivery-id.ts';
 
 export interface Extent {

@@ -1,6 +1,6 @@
 import { TEST_EVENT, now } from '@truckroll/contract';
 import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import { addToCounts } from './count-keeping.ts';
 import { countAttempts, type CountedAttempt } from './counts.ts';
 import { dayOfDelivery } from './delivery-id.ts';

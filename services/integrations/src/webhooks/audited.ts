@@ -1,7 +1,7 @@
 import { messageJson } from '@truckroll/contract';
 import type { Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { auditing } from '../audit/store.ts';
 import { callerOf } from '../requests.ts';
 

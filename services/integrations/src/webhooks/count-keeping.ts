@@ -1,6 +1,8 @@
 // Stores counts, and merges old ones into longer periods, so that an endpoint has fewer than a thousand rows, however busy it is.
 import { formatInstant, now } from '@truckroll/contract';
-import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger, type Statement } from '@truckroll/service-kit';
+import type { Database, Statement } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { LATENCY_BOUNDS, gathered, startOf, type CountsRow } from './counts.ts';
 import { KEPT_DAYS } from './partitions.ts';
 

@@ -7,6 +7,7 @@ import type {
   SetAsideRequest,
   SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { Handlers } from '@truckroll/grpc';
 import {
   deadLetterOf,
   deadLettersAfter,
@@ -18,18 +19,9 @@ import {
   type IncomingEvent,
   type Subscriber,
 } from '@truckroll/outbox';
-import {
-  PeriodicTask,
-  logOutage,
-  readRequestId,
-  readTraceparent,
-  type BackgroundPart,
-  type Database,
-  type Handlers,
-  type Logger,
-  type Metrics,
-  type Transaction,
-} from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import { readRequestId, readTraceparent, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { Context } from '../context.ts';
 
 /** Consumer name of these letters in the table that also holds integrations' own dead letters. */

@@ -2,7 +2,7 @@ import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { DeliveryProgress } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked, companyOf } from '../requests.ts';
 import { cut, listAttempts, newestAttempts, positionBefore, LISTED, WHOLE, type Extent } from './attempt-log.ts';

@@ -1,6 +1,9 @@
 // DeliveryService.WatchDue: notifies dispatchers of deliveries that users request at any replica of this service.
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { logOutage, type BackgroundPart, type CallContext, type Database, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
+import type { CallContext } from '@truckroll/grpc';
+import type { Database, Session, Transaction } from '@truckroll/postgres';
+import { logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { checked } from '../requests.ts';
 import { schema } from '../schema.ts';
 

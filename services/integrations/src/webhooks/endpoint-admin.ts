@@ -2,7 +2,7 @@ import { ApiError, now } from '@truckroll/contract';
 import type { EndpointAccount, ListEndpointsRequest, ListEndpointsResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { DisabledReason } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { readHealth } from './health-report.ts';

@@ -2,7 +2,7 @@ import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import { DisabledReason, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import type { Queryable, Transaction } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 import { answersFor } from '../mails/store.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
 import { readHealth } from './health-report.ts';

@@ -1,6 +1,6 @@
 // DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';

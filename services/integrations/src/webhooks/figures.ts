@@ -1,5 +1,7 @@
 // Metrics of the webhook backlog and of endpoints' health, for the whole system and never by company.
-import { logOutage, pause, type BackgroundPart, type CounterMetric, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import type { CounterMetric, Logger, Metrics } from '@truckroll/telemetry';
 import type { DeliveryState } from './rules.ts';
 
 const EVERY_MS = 10_000;

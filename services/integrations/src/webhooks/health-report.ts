@@ -1,7 +1,7 @@
 // Reports endpoints' health (docs/guides/webhooks.md, Health).
 import { formatInstant, now } from '@truckroll/contract';
 import { WebhookCircuitState, type WebhookHealth, type WebhookHealthBucket } from '@truckroll/contract/gen/integrations/v1/webhook_health';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { add, noCounts, quantile, startOf, successRate, type Counts } from './counts.ts';
 import { timeOfDelivery } from './delivery-id.ts';
 import { stateOf, type Standing } from './standing.ts';

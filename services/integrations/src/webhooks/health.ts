@@ -1,6 +1,6 @@
 import { formatInstant } from '@truckroll/contract';
 import { queued } from '@truckroll/mail';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { queueMail } from '../mails/store.ts';
 import type { DisabledReason, HealthChange } from './rules.ts';
 

@@ -1,7 +1,7 @@
 // DeliveryService.Lease: leases due deliveries to a worker for a limited time.
 import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { binaryArrays, type Database, type Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Database, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 

@@ -1,6 +1,8 @@
 // Partitions of the webhook log: one per UTC day, created when something of that day is stored and dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
-import { PeriodicTask, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 
 export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;

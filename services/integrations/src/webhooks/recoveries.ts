@@ -1,4 +1,6 @@
-import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { recoverSome } from './recovery.ts';
 
 /** Poll interval in ms for recoveries that other replicas began or left behind. */

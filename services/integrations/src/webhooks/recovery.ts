@@ -1,6 +1,6 @@
 // Queues skipped and failed deliveries again, one transaction at a time.
 import { TEST_EVENT, formatInstant } from '@truckroll/contract';
-import type { Database, Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
 import { dayOf } from './delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { oldestDay } from './partitions.ts';

@@ -8,7 +8,7 @@ import {
   type RedeliverWebhooksRequest,
   type RedeliverWebhooksResponse,
 } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
 import { auditEndpoint } from './audited.ts';

@@ -1,7 +1,7 @@
 // Signing secrets at rest, encrypted with AES-256-GCM under the first key of WEBHOOK_SECRET_KEYS; the other keys can still decrypt.
 // Each secret is bound to its endpoint, so that it cannot be copied to another row.
 import { randomBytes } from 'node:crypto';
-import { seal, sealedBy, unseal, type KeyRing } from '@truckroll/service-kit';
+import { seal, sealedBy, unseal, type KeyRing } from '@truckroll/process';
 
 const SECRET_BYTES = 32;
 

@@ -1,5 +1,5 @@
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { DisabledReason } from './rules.ts';
 
 const MINUTE = 60_000_000;

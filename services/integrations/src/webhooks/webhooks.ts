@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError, TEST_EVENT, formatInstant, now, refuseBroken, type JsonProblem } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
-import { currentRequest } from '@truckroll/service-kit';
+import { currentRequest } from '@truckroll/telemetry';
 import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';

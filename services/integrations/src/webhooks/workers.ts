@@ -1,6 +1,6 @@
 // DeliveryService.Renew: tracks which workers are alive. A lease ends with its worker, or when its time in lease.ts is over.
 import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Database, Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 

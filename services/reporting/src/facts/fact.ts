@@ -1,7 +1,7 @@
 // Facts are what reports count: invoices, payments, refunds, jobs. A fact counts at an instant; a generation's time zone determines the
 // day.
 import { countedDay, civil } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
 /** Whole and exact: a number while that is safe, which is nearly always and much cheaper, otherwise a bigint. */

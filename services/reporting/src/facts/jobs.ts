@@ -2,7 +2,7 @@
 // counted can be subtracted again.
 import { resource } from '@truckroll/contract';
 import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { binaryArrays, type Queryable, type Statement } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { isCounted } from '../financials/totals.ts';
 import { JOBS, PARTICIPATION, measuresOf, standingOf } from '../summaries/definitions.ts';

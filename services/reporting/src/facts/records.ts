@@ -1,5 +1,5 @@
 // Facts that are records of another service: invoices, payments and refunds.
-import { binaryArrays, type Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable } from '@truckroll/postgres';
 import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
 

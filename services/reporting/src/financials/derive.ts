@@ -1,7 +1,7 @@
 // Job financials follow jobs, assignments, invoices and company settings: a transaction that changes one here refreshes the affected jobs.
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import type { Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 import { readSources, sourcesOf, type ReadModels, type Sources } from './sources.ts';
 import { reportDate, totalsOf } from './totals.ts';
 

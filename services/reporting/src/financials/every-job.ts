@@ -1,8 +1,10 @@
 // Every job has a job financial as soon as the job is known (decisions §12). If no line was imported, a default line is stored.
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { binaryArrays, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
+import { PeriodicTask, heard, type BackgroundPart } from '@truckroll/process';
 import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
-import { PeriodicTask, binaryArrays, heard, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
+import type { Logger } from '@truckroll/telemetry';
 import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import type { Following } from '../summaries/follow.ts';

@@ -1,6 +1,6 @@
 // as_of: the time up to which everything that any owner committed is in the figures (docs/adr/0006).
 import { topics, watermarkSources } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 
 /** Topics whose events change figures. */
 export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments, topics.invoices, topics.payments, topics.refunds].map(({ name }) => name);

@@ -1,6 +1,8 @@
 // Metrics for the age of reports and for companies whose sums are being built: by cause, never by company.
 import { watermarkSources } from '@truckroll/contract';
-import { pause, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { pause, type BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { agesOfAsOf } from './as-of.ts';
 
 const EVERY_MS = 5000;

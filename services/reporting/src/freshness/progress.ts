@@ -3,7 +3,8 @@
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Subscription } from '@truckroll/outbox';
-import { binaryArrays, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
+import type { Logger } from '@truckroll/telemetry';
 import { COUNTED_TOPICS } from './as-of.ts';
 
 /** Maximum pending watermarks per owner; beyond that, the newest replaces its predecessor. */

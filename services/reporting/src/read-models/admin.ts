@@ -9,8 +9,10 @@ import type {
   VerifyReportsRequest,
   VerifyReportsResponse,
 } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { CallContext } from '@truckroll/grpc';
 import type { KafkaClient } from '@truckroll/outbox';
-import { streamOf, type CallContext, type Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { streamOf } from '@truckroll/process';
 import { readModels, recordReadModels } from './index.ts';
 import type { RecordReadModel } from './record-read-model.ts';
 import { rebuildSummaries } from '../summaries/rebuild.ts';

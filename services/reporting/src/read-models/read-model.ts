@@ -1,8 +1,9 @@
 // A read model of another service's records: what an event of the compacted topic stores here, and which jobs' figures and sums it changes.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
+import type { Queryable, Transaction } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
-import { heard, type Queryable, type Transaction } from '@truckroll/service-kit';
 import type { Entry, FactKind } from '../facts/fact.ts';
 import { refreshJobs, type JobsToRefresh } from '../financials/every-job.ts';
 import { follow, type Became } from '../summaries/follow.ts';

@@ -1,7 +1,7 @@
 // Rebuilds the read models from their topics, while reads and the subscriber continue (docs/operations.md).
-import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
-import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
+import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
+import type { Database } from '@truckroll/postgres';
 import type { ReadModel } from './read-model.ts';
 import { lock, removeFrom, subscriptionOf } from './read-model.ts';
 

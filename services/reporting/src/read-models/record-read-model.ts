@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
-import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable, type Statement } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, type ArrayType, type Queryable, type Statement } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import type { Entry } from '../facts/fact.ts';
 import type { RecordFacts } from '../facts/records.ts';
 import type { ReadModel } from './read-model.ts';

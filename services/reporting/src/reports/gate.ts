@@ -1,8 +1,8 @@
 // Dimensions and measures that are new in a release: until all of a company's sums have them, a report that needs one is answered with 503
 // instead of a partial result (docs/adr/0006).
 import { ApiError } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/postgres';
 import { countBehind } from '@truckroll/record-store';
-import type { Queryable } from '@truckroll/service-kit';
 import type { Since } from '../summaries/definitions.ts';
 import { RETRY_AFTER } from './settings.ts';
 import type { Question } from './sources.ts';

@@ -1,8 +1,9 @@
 // The four reports as gRPC handlers: one implementation, with a table of their differences.
 import { ApiError, codec, parseDate, shapeNamed, type BucketName, type Field } from '@truckroll/contract';
 import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
+import type { Handlers } from '@truckroll/grpc';
+import type { Database, Transaction } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
-import type { Database, Handlers, Transaction } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, type SummaryDefinition } from '../summaries/definitions.ts';
 import { passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';

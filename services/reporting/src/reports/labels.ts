@@ -1,7 +1,7 @@
 // Labels of groups: the owner's latest name (decisions §13).
 import { JOB_CLASS_NAMES } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
-import type { Queryable } from '@truckroll/service-kit';
 import { NONE } from '../summaries/definitions.ts';
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 // periods as that takes. If each period is one day or one month of kept sums, groups are read by walking along the key; otherwise by
 // portions of periods that grow until the page is full.
 import { civil, parseDate, type BucketName } from '@truckroll/contract';
-import type { Queryable, Statement } from '@truckroll/service-kit';
+import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf } from '../summaries/definitions.ts';
 import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
 import { keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';

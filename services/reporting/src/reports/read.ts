@@ -1,6 +1,6 @@
 // Reads a report page's sums in the order of the response, with few statements whatever the range.
 import { formatInstant, startOfLocalDate } from '@truckroll/contract';
-import type { Queryable, Statement } from '@truckroll/service-kit';
+import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
 import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type Question } from './sources.ts';

@@ -1,6 +1,6 @@
 // What a report currently uses: generation of sums, time zone, company settings and freshness.
 import { ApiError } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { asOf } from '../freshness/as-of.ts';
 
 export interface ReportSettings {

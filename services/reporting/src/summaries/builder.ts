@@ -1,7 +1,9 @@
 // Builds generations of sums in batches: a company's first, one for another time zone, one for a later version, one to replace spoiled
 // sums. Each batch is a transaction that holds the company's lock briefly; any replica may take the next.
-import { Notifier, backoffMs, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { FACTS } from '../facts/index.ts';
 import { jobFacts } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';

@@ -1,6 +1,7 @@
 // Changes of sums, accumulated in memory so that a batch writes each row once, in key order.
 import { setImmediate as turn } from 'node:timers/promises';
-import { binaryArrays, heard, type Queryable, type Statement } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import { datesOf, less, monthOf, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 

@@ -1,6 +1,7 @@
 // Keeps sums up to date with facts: subtracts the stored entries and adds the new ones, in the transaction that changes the facts. Previous
 // values in events are not used, so redelivered and outdated events change nothing.
-import { heard, type Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
+import { heard } from '@truckroll/process';
 import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { entriesOfJobs, factsOfJobs, jobFacts, storeJobFacts } from '../facts/jobs.ts';

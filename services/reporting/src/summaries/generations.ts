@@ -1,5 +1,5 @@
 // Generations of a company's sums: the current one for reports, and its successor while that is being built.
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import { SUMMARIES_VERSION } from './definitions.ts';
 
 export interface Generation {

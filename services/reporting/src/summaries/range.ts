@@ -1,6 +1,6 @@
 // Adds up many facts at once in SQL, with the same result as Deltas. Tests and `truckroll verify` compare the two row by row.
 import { civil, formatDate, formatInstant, startOfDay } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable } from '@truckroll/postgres';
 import type { Counted, FactKind } from '../facts/fact.ts';
 import { NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
 import { keyColumns } from './deltas.ts';

@@ -1,8 +1,8 @@
 // Rebuilds sums from facts while reports read the current ones (docs/operations.md).
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { Database } from '@truckroll/postgres';
 import { lockCompany } from '@truckroll/record-store';
-import type { Database } from '@truckroll/service-kit';
 import { beginGeneration } from './generations.ts';
 
 const LOOK_EVERY_MS = 100;

@@ -1,7 +1,8 @@
 // Compares reports with their sources: job facts with read models, sums with facts.
 import { formatDate, formatInstant, parseDate, startOfDay } from '@truckroll/contract';
 import type { ReportDifference, VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import { streamOf, type Database, type Queryable } from '@truckroll/service-kit';
+import type { Database, Queryable } from '@truckroll/postgres';
+import { streamOf } from '@truckroll/process';
 import { amountOf, datesOf, monthOf, sameEntries, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';

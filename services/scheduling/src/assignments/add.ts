@@ -4,7 +4,7 @@ import { ApiError, checkRanges, now, refuseBroken, shapeNamed } from '@truckroll
 import { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
-import type { CallContext } from '@truckroll/service-kit';
+import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
 import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from './rules.ts';
 import { holdVisit, storingAdded, type HeldVisit } from './store.ts';

@@ -1,7 +1,7 @@
 // An assignment takes its job from its visit (decisions §12), and from its own line until the visit arrives.
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 
 export async function deriveAssignments(
   tx: Transaction,

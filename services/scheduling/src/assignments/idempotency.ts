@@ -3,7 +3,7 @@
 // without an answer. A write that meets such a row when it stores its own starts again.
 import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import { isLockTimeout, isUniqueViolation, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
+import { isLockTimeout, isUniqueViolation, type Database, type Statement, type Transaction } from '@truckroll/postgres';
 
 const KEPT = `interval '30 days'`;
 /** Maximum wait of a request for another one with its key, and of a write for a visit. */

@@ -1,4 +1,6 @@
-import { PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import { purgeKeys } from './idempotency.ts';
 
 const EVERY_MS = 3_600_000;

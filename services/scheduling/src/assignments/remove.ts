@@ -1,7 +1,7 @@
 // DELETE /v1/job-assignments/{id}: removes a technician from a visit (decisions §5).
 import { ApiError } from '@truckroll/contract';
 import { RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
-import type { CallContext } from '@truckroll/service-kit';
+import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
 import { refuseRemoving, refuseStale, withAssignments } from './rules.ts';
 import { holdVisitOf, storingRemoved, type HeldVisit } from './store.ts';

@@ -5,9 +5,11 @@ import { NotificationOutcome, type CustomerNotification } from '@truckroll/contr
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
+import type { CallContext } from '@truckroll/grpc';
 import { appending, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
+import { isContention, type Database, type Transaction } from '@truckroll/postgres';
 import type { RecordReader } from '@truckroll/record-store';
-import { expression, isContention, together, type CallContext, type Database, type Expressions, type Transaction } from '@truckroll/service-kit';
+import { expression, together, type Expressions } from '../together.ts';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
 import { answered, answering, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';

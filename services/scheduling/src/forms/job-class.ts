@@ -1,4 +1,4 @@
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 /** Updates form responses' filter job_class from their jobs, null until the job arrives. `by` says whether `ids` are of form responses or jobs. */
 export async function refreshFormClasses(tx: Transaction, companyId: string, by: 'id' | 'job_id', ids: readonly string[]): Promise<void> {

@@ -1,7 +1,8 @@
 // Records concurrent service requests together: one transaction, one statement and one commit for all of them.
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingRows, type MadeColumns } from '@truckroll/outbox';
-import { FairQueue, RecentCompanies, StatementError, binaryArrays, gather, type Database, type Statement } from '@truckroll/service-kit';
+import { RecentCompanies, StatementError, binaryArrays, type Database, type Statement } from '@truckroll/postgres';
+import { FairQueue, gather } from '@truckroll/process';
 
 const { bytes, text, uuid } = binaryArrays;
 

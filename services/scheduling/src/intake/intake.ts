@@ -1,7 +1,7 @@
 // IntakeService: the company's own systems record service requests and interactions (decisions §6).
 import { ApiError } from '@truckroll/contract';
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Handlers } from '@truckroll/service-kit';
+import type { Handlers } from '@truckroll/grpc';
 import { recordTogether } from './batch.ts';
 import { completeInteraction, readInteraction, recordInteraction } from './interactions.ts';
 import { bookServiceRequest, changeStatus } from './move.ts';

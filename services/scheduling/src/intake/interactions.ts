@@ -3,7 +3,7 @@ import { ApiError, now, refused } from '@truckroll/contract';
 import { RecordInteractionRequest, type CompleteInteractionRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { Interaction, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { append } from '@truckroll/outbox';
-import type { Queryable, Transaction } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 import { interactionCompleted } from './events.ts';
 import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords, withLatestNames } from './references.ts';

@@ -7,7 +7,7 @@ import type {
 } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { technicians } from '../assignments/rules.ts';
 import type { Step } from './events.ts';
 import type { IntakeServices } from './services.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
 
 export interface IntakeServices {
   database: Database;

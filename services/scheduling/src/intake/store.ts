@@ -1,7 +1,7 @@
 // Service requests in their table. Every change locks the row first, so that events are stored in order.
 import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { append } from '@truckroll/outbox';
-import type { Queryable, Transaction } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 import { serviceRequestEvents, type Step } from './events.ts';
 
 export interface Held {

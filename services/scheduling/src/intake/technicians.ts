@@ -1,6 +1,6 @@
 import { now } from '@truckroll/contract';
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import type { Step } from './events.ts';
 import { withLatestNames } from './references.ts';
 import { followed } from './states.ts';

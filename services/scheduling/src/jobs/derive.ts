@@ -1,7 +1,7 @@
-import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { JobLead } from '@truckroll/contract/gen/scheduling/v1/job_leads';
+import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import type { Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 import { latestStatus, statusesOf } from './status.ts';
 
 /** Canceled visits do not count, so first_starts_at is the start of a visit that takes place. */

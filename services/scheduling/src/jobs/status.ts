@@ -1,6 +1,6 @@
 // Jobs and leads show their status as the lifecycle currently defines it, and the line's copy until the lifecycle arrives.
 import { JobLifecycle, type LifecycleStatus } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 
 /** A status on a job or lead. Its id was recorded; the other fields come from the lifecycle. */
 interface Shown extends Pick<LifecycleStatus, 'id' | 'name' | 'stage'>, Partial<Pick<LifecycleStatus, 'is_work_complete' | 'is_lead_won'>> {}

@@ -6,7 +6,7 @@ import { NotificationStatus } from '@truckroll/contract/gen/scheduling/v1/assign
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { queued } from '@truckroll/mail';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { recipientOf } from './recipient.ts';
 import { defaultMessage, subjectOf } from './text.ts';
 

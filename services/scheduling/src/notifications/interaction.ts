@@ -1,5 +1,5 @@
 import { InteractionChannel, InteractionDirection, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { insertInteraction } from '../intake/interactions.ts';
 import type { Lease } from './store.ts';
 

@@ -1,6 +1,8 @@
 // Delivers notifications in the background, at most once each (decisions §5).
 import { createSender, forgetEnded, giveUp, hasWork, type Postbox } from '@truckroll/mail';
-import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
+import type { Database } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { recordSent } from './interaction.ts';
 import type { Providers } from './providers/choose.ts';
 import { finish, postpone, take, type Lease } from './store.ts';

@@ -1,5 +1,5 @@
 import { mailSettings } from '@truckroll/mail';
-import { env, type Config } from '@truckroll/service-kit';
+import { env, type Config } from '@truckroll/process';
 
 export const notificationSettings = {
   ...mailSettings,

@@ -4,7 +4,7 @@ import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
-import type { Database, Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/postgres';
 import { recipientOf, type Channel } from './recipient.ts';
 
 /** A notification leased to this process, the only one that will ever attempt it. */

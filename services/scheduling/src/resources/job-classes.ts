@@ -2,8 +2,8 @@
 import { JOB_CLASS_NAMES, resource, type JsonProblem } from '@truckroll/contract';
 import { JobClassGroup, type JobClassDefinition } from '@truckroll/contract/gen/scheduling/v1/job_classes';
 import { JobClass } from '@truckroll/contract/gen/type/v1/type';
+import type { Database } from '@truckroll/postgres';
 import { EVERY_COMPANY, defineTable, upsertRecords } from '@truckroll/record-store';
-import type { Database } from '@truckroll/service-kit';
 
 const { SERVICE, SALES, INSTALL, OTHER } = JobClassGroup;
 

@@ -2,8 +2,8 @@
 import type { JsonProblem } from '@truckroll/contract';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import type { Timesheet } from '@truckroll/contract/gen/scheduling/v1/timesheets';
+import type { Transaction } from '@truckroll/postgres';
 import { RecordError, type Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 
 const MICROS_PER_MINUTE = 60_000_000;
 const MOST_MINUTES = 0x7fffffff;

@@ -1,9 +1,9 @@
-import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import type { Transaction } from '@truckroll/postgres';
 import { uuidOf, type Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 import { dispatchStatusOf, inOrder, revisionOf } from '../assignments/visit.ts';
 import { locationIdOf, visitJobOf } from './job.ts';
 

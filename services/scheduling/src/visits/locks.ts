@@ -2,8 +2,8 @@
 // visits, so it locks the visits first, in id order, to avoid deadlocks.
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import type { Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
 
 export async function lockVisitsOfJobs(tx: Transaction, companyId: string, batch: readonly Changed<Job>[]): Promise<void> {
   await tx.query({

@@ -1,5 +1,6 @@
 import type { DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { PeriodicTask, logOutage, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 
 export interface DeadLettersOptions {
   readonly read: (request: ReadDeadLettersRequest) => Promise<ReadDeadLettersResponse>;

@@ -10,7 +10,8 @@ import type {
   SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { ATTR_MESSAGING_BATCH_MESSAGE_COUNT, gather, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
+import { gather } from '@truckroll/process';
+import { ATTR_MESSAGING_BATCH_MESSAGE_COUNT, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/telemetry';
 import { batches, loadOf } from './batches.ts';
 import { Pace } from './pace.ts';
 

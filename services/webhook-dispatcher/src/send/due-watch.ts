@@ -1,5 +1,6 @@
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { backoffMs, pause, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { backoffMs, pause, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 
 export interface DueWatchOptions {
   readonly workerId: string;

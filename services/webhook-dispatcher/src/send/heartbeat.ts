@@ -1,5 +1,6 @@
 import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { PeriodicTask, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 
 export interface HeartbeatOptions {
   readonly workerId: string;

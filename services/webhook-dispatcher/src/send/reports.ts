@@ -1,7 +1,8 @@
 // Reports attempts to the log. None may be missing from it.
 import { ApiError } from '@truckroll/contract';
 import type { ReportAllRequest, ReportAllResponse, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { gather, logOutage, retrying, type Logger } from '@truckroll/service-kit';
+import { gather, logOutage, retrying } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 
 export interface ReportOptions {
   readonly report: (request: ReportRequest) => Promise<ReportResponse>;

@@ -1,6 +1,6 @@
 // Log lines about exchanges and endpoints, with endpoint, company, host and the cause of a failure.
 import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Logger } from '@truckroll/service-kit';
+import type { Logger } from '@truckroll/telemetry';
 import { resultOf } from './result.ts';
 
 /** Minimum time between warnings about the same failing endpoint, in ms. Every exchange is logged regardless. */

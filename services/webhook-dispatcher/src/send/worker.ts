@@ -1,16 +1,6 @@
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import {
-  Notifier,
-  backoffMs,
-  durations,
-  logOutage,
-  onBehalfOf,
-  pause,
-  requestOf,
-  type BackgroundPart,
-  type Logger,
-  type Metrics,
-} from '@truckroll/service-kit';
+import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import { durations, onBehalfOf, requestOf, type Logger, type Metrics } from '@truckroll/telemetry';
 import { endpointAnswers } from './attempt.ts';
 import { Circuits } from './circuits.ts';
 import { Bulkhead } from './bulkhead.ts';

@@ -11,7 +11,9 @@ import {
   type ReportRequest,
   type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
+import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { testConfig } from '@truckroll/testing';
 
 export interface Endpoint {
   readonly id: string;

@@ -2,7 +2,7 @@
 // key for two visits, both find the key unused.
 import { rewritten } from '../rewritten.ts';
 
-export * from '../../../../packages/service-kit/src/database.ts';
+export * from '../../../../packages/postgres/src/database.ts';
 
 const LOCK = /pg_try_advisory_xact_lock\(hashtextextended\((\$\d), \d\)\)/;
 const STORE = /insert into idempotency_keys .*? values \(.*?\)/;

@@ -1,11 +1,11 @@
 // The bug: the tombstone of an assignment is stored in another transaction, after the one that removes the assignment. Between them the
 // feed lacks it, and for ever if the process is killed there. The test lets deletions from seeded_removals, and not from job_assignments, be
 // noted as changes.
-import { Database as Original, type Transaction } from '../../../../packages/service-kit/src/database.ts';
-import type { Statement } from '../../../../packages/service-kit/src/connection.ts';
+import { Database as Original, type Transaction } from '../../../../packages/postgres/src/database.ts';
+import type { Statement } from '../../../../packages/postgres/src/statement.ts';
 import { rewritten } from '../rewritten.ts';
 
-export * from '../../../../packages/service-kit/src/database.ts';
+export * from '../../../../packages/postgres/src/database.ts';
 
 /** Delay between the transactions, so that some faults fall in between. */
 const GAP_MS = 500;

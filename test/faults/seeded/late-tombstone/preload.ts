@@ -1,3 +1,3 @@
 import { replaceModule } from '../replace.ts';
 
-replaceModule(new URL('../../../../packages/service-kit/src/database.ts', import.meta.url), new URL('./database.ts', import.meta.url));
+replaceModule(new URL('../../../../packages/postgres/src/database.ts', import.meta.url), new URL('./database.ts', import.meta.url));

@@ -1,14 +1,14 @@
 // The bug: events are sent to Kafka within the transaction instead of from the outbox after it. A transaction that fails to commit has then
 // published an event that never happened.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Transaction } from '../../../../packages/service-kit/src/database.ts';
-import { silentLog } from '../../../../packages/service-kit/src/log.ts';
+import type { Transaction } from '../../../../packages/postgres/src/database.ts';
+import { silentLog } from '../../../../packages/telemetry/src/log.ts';
 import { createKafka } from '../../../../packages/outbox/src/kafka.ts';
 import type { OutboxRow } from '../../../../packages/outbox/src/event.ts';
 import { createPublisher } from '../../../../packages/outbox/src/publisher.ts';
 import { rewritten } from '../rewritten.ts';
 
-export * from '../../../../packages/service-kit/src/database.ts';
+export * from '../../../../packages/postgres/src/database.ts';
 
 const kafka = createKafka('seeded', { kafkaBrokers: process.env['KAFKA_BROKERS']!.split(',') }, silentLog);
 const publisher = createPublisher(kafka, '/truckroll/scheduling');

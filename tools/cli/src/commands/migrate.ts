@@ -1,16 +1,6 @@
 import { owners, type Owner } from '@truckroll/contract';
-import {
-  Database,
-  MigrationError,
-  PoolerError,
-  StatementError,
-  asOwner,
-  isUnavailable,
-  migrate,
-  missingMigrations,
-  retrying,
-  type Schema,
-} from '@truckroll/service-kit';
+import { Database, MigrationError, PoolerError, StatementError, asOwner, isUnavailable, migrate, missingMigrations, type Schema } from '@truckroll/postgres';
+import { retrying } from '@truckroll/process';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';

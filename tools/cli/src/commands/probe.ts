@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { generateApiKey } from '@truckroll/service-kit';
+import { generateApiKey } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT } from '../failure.ts';

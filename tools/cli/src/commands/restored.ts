@@ -1,6 +1,8 @@
-import { createKafka, groupsAtWork, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
-import { Database, PoolerError, createSession, isUnavailable, pause, silentLog } from '@truckroll/service-kit';
 import { formatInstant } from '@truckroll/contract';
+import { createKafka, groupsAtWork, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
+import { Database, PoolerError, createSession, isUnavailable } from '@truckroll/postgres';
+import { pause } from '@truckroll/process';
+import { silentLog } from '@truckroll/telemetry';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';

@@ -1,10 +1,9 @@
 // Creates a demo company: the company, a user, a key, and generated records.
-import { resource } from '@truckroll/contract';
+import { hashApiKey, resource } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { describeCompany, generateCompany, type DemoOptions, type DemoRecord } from '@truckroll/demo-company';
 import type { NotedCompany } from '@truckroll/local-stack/demo-companies';
-import { hashApiKey } from '@truckroll/service-kit';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batches } from '../import/lines.ts';
 import type { Totals } from '../import/totals.ts';

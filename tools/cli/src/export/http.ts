@@ -1,7 +1,7 @@
 // Reads from the public API that survive a limit or a restart: each is retried after the time in Retry-After. @truckroll/client is not
 // used, because it limits retries by number rather than by time, and took 1.2 times as long to request and parse a page.
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@truckroll/service-kit';
+import { backoffMs } from '@truckroll/process';
 import { EXIT, Failure } from '../failure.ts';
 
 export interface ApiClientOptions {

@@ -1,8 +1,7 @@
 // Chooses the files that an import reads, and the kind of record in each.
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { inOrderOfReference, type Resource } from '@truckroll/contract';
-import { editDistance } from '@truckroll/service-kit';
+import { editDistance, inOrderOfReference, type Resource } from '@truckroll/contract';
 import { EXIT, Failure } from '../failure.ts';
 
 export interface InputFile {

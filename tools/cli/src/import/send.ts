@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, ERROR_TRAILER } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse } from '@truckroll/contract/gen/records/v1/records';
-import { backoffMs } from '@truckroll/service-kit';
+import { backoffMs } from '@truckroll/process';
 import type { Batch } from './lines.ts';
 
 /** Batches in flight: enough that the owner never waits for the next, and few enough to keep memory small. */

@@ -1,6 +1,8 @@
 // `truckroll restored`, while nothing else runs: publishes all records of the owners again under a new epoch, publishes what no longer
 // exists as removed, and moves consumers past everything published before (docs/adr/0007).
+import { restored as billing } from '@truckroll/billing/restored';
 import { owners, topics, type Owner } from '@truckroll/contract';
+import { giveUpMails, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
 import {
   append,
   beginEpoch,
@@ -18,9 +20,7 @@ import {
   type Restored,
   type State,
 } from '@truckroll/outbox';
-import type { Database, Transaction } from '@truckroll/service-kit';
-import { restored as billing } from '@truckroll/billing/restored';
-import { giveUpMails, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
+import type { Database, Transaction } from '@truckroll/postgres';
 import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/restored';
 import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@truckroll/scheduling/restored';
 import { readWindow, type Window } from './window.ts';

@@ -1,8 +1,8 @@
 // Reads events from shortly before the restored moment on: finds those to publish again, and those not part of the restored data.
 import { codec, publicEvents, topics } from '@truckroll/contract';
-import { replay, type IncomingEvent, type KafkaClient, type Placed } from '@truckroll/outbox';
-import type { Database } from '@truckroll/service-kit';
 import { fannedOut, type PublishedEvent } from '@truckroll/integrations/restored';
+import { replay, type IncomingEvent, type KafkaClient, type Placed } from '@truckroll/outbox';
+import type { Database } from '@truckroll/postgres';
 import { eventsHad } from '@truckroll/scheduling/restored';
 
 export interface Window {

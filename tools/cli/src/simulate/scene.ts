@@ -1,5 +1,5 @@
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import type { Named, SchedulingApi, Visit } from './api.ts';
 import type { Chance } from './chance.ts';
 import type { Clock } from './clock.ts';

@@ -1,7 +1,6 @@
 // Kinds of record in the change feed, as users name them.
 import type { ChangeKind } from '@truckroll/client';
-import { changeKinds } from '@truckroll/contract';
-import { editDistance } from '@truckroll/service-kit';
+import { changeKinds, editDistance } from '@truckroll/contract';
 import { Failure } from '../failure.ts';
 
 const KNOWN = changeKinds.map(({ kind }) => kind);

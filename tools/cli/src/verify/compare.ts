@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { codec, formatInstant, resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 import { shareOf, type Listed } from '../share.ts';
 
 export const READ_MODELS = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;

@@ -1,6 +1,6 @@
 // Has each owner check its stored records against the current rules.
 import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 
 export interface Broken extends BrokenRule {
   company: string;

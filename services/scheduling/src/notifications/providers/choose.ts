@@ -1,5 +1,5 @@
 import { DEFAULT_TIMEOUT_MS, chooseMailProvider, withoutProvider, type Provider } from '@truckroll/mail';
-import type { Logger } from '@truckroll/service-kit';
+import type { Logger } from '@truckroll/telemetry';
 import type { Channel } from '../recipient.ts';
 import type { NotificationConfig } from '../settings.ts';
 import { smsProvider } from './sms.ts';

@@ -1,0 +1,19 @@
+export type { CallContext } from './call-context.ts';
+export type { CallerCheck } from './caller-check.ts';
+export {
+  acceptanceOf,
+  newCallCredential,
+  newOperatorCredential,
+  parseCallCredential,
+  parseCallerCredentials,
+  type CallCredential,
+} from './caller-credentials.ts';
+export { openChannel, type Channel } from './client.ts';
+export type { Callers, Definition, Handlers, ResponseMetadata } from './handlers.ts';
+export { checkServing } from './health-check.ts';
+export { createGrpcServer, type GrpcServer, type RecordOperatorCall } from './server.ts';
+export { createService, type ServiceKit } from './service.ts';
+export { callCredentialSetting, callerSettings, grpcSettings, optionalCallCredentialSetting, type CallerConfig, type GrpcConfig } from './settings.ts';
+export { tlsSettings, type TlsConfig } from './tls.ts';
+export { giveBack } from './driver/frame-decoder.ts';
+export { FRAME_BYTES, messageBehindRoom } from './driver/framing.ts';

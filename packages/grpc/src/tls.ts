@@ -1,0 +1,62 @@
+// TLS between components, for untrusted networks. Files are read again every minute, so that certificates can be renewed without a
+// restart: new connections use the new ones.
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { ServerCredentials, credentials, experimental, type ChannelCredentials } from '@grpc/grpc-js';
+import { ConfigError, env, type Config } from '@truckroll/process';
+import { CertificateWatcher } from './driver/certificate-files.ts';
+
+export const tlsSettings = {
+  /** Certificate chain of this component in PEM, shown to its callers and to the components it calls. */
+  tlsCertFile: env.optional('GRPC_TLS_CERT_FILE'),
+  tlsKeyFile: env.optional('GRPC_TLS_KEY_FILE'),
+  /** CA that signs peers' certificates. If set, every component that this one calls must use TLS. */
+  tlsCaFile: env.optional('GRPC_TLS_CA_FILE'),
+  /** Whether callers must present a certificate signed by that CA in addition to their credential. */
+  tlsClientCertificates: env.boolean('GRPC_TLS_CLIENT_CERTIFICATES', false),
+};
+
+/** `tlsRefreshMs`: interval at which files are read again, for tests. */
+export type TlsConfig = Partial<Config<typeof tlsSettings>> & { readonly tlsRefreshMs?: number };
+
+/** TLS settings of a server; plain HTTP/2 without a certificate. Throws ConfigError. */
+export function serverCredentials(config: TlsConfig): ServerCredentials {
+  const {
+    tlsCertFile: certificateFile,
+    tlsKeyFile: privateKeyFile,
+    tlsCaFile: caCertificateFile,
+    tlsClientCertificates: required = false,
+    tlsRefreshMs,
+  } = config;
+  check(config);
+  if (certificateFile === undefined) return ServerCredentials.createInsecure();
+  const own = new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
+  if (!required) return experimental.createCertificateProviderServerCredentials(own, null, false);
+  if (caCertificateFile === undefined)
+    throw new ConfigError('GRPC_TLS_CA_FILE is missing: GRPC_TLS_CLIENT_CERTIFICATES=true needs to know whose certificates are right');
+  return experimental.createCertificateProviderServerCredentials(own, new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), true);
+}
+
+/** TLS settings for calls to other components; plain HTTP/2 without a CA. Throws ConfigError. */
+export function channelCredentials(config: TlsConfig): ChannelCredentials {
+  const { tlsCaFile: caCertificateFile, tlsCertFile: certificateFile, tlsKeyFile: privateKeyFile, tlsRefreshMs } = config;
+  check(config);
+  if (caCertificateFile === undefined) return credentials.createInsecure();
+  const own = certificateFile === undefined ? null : new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
+  return experimental.createCertificateProviderChannelCredentials(new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), own);
+}
+
+/** Reports at start what would otherwise only show as failing connections. */
+function check({ tlsCertFile, tlsKeyFile, tlsCaFile }: TlsConfig): void {
+  if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
+    throw new ConfigError('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together: set both or none');
+  try {
+    createSecureContext({
+      ...(tlsCertFile && { cert: readFileSync(tlsCertFile) }),
+      ...(tlsKeyFile && { key: readFileSync(tlsKeyFile) }),
+      ...(tlsCaFile && { ca: readFileSync(tlsCaFile) }),
+    });
+  } catch (error) {
+    throw new ConfigError(`GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE or GRPC_TLS_CA_FILE cannot be used: ${(error as Error).message}`);
+  }
+}

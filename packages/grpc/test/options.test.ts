@@ -1,0 +1,33 @@
+import { clientOptions, serverOptions, targetOf } from '../src/options.ts';
+
+test.each([
+  ['billing:50051', 'dns:///billing:50051'],
+  ['10.0.0.1:50051', 'dns:///10.0.0.1:50051'],
+  ['dns:billing:50051', 'dns:billing:50051'],
+  ['ipv4:10.0.0.1:50051', 'ipv4:10.0.0.1:50051'],
+  ['ipv6:[::1]:50051', 'ipv6:[::1]:50051'],
+  ['unix:/run/billing', 'unix:/run/billing'],
+  ['my-dns:50051', 'dns:///my-dns:50051'],
+])('reaches %s as %s', (address, target) => {
+  expect(targetOf(address)).toBe(target);
+});
+
+test.each([
+  ['servers', serverOptions()],
+  ['clients', clientOptions()],
+])('%s take messages of up to 16 MiB, with a window of 4 MiB', (_, options) => {
+  expect(options).toMatchObject({
+    'grpc.max_receive_message_length': 16_777_216,
+    'grpc.max_send_message_length': 16_777_216,
+    'grpc-node.flow_control_window': 4_194_304,
+  });
+});
+
+test('uses all addresses of a name in turn', () => {
+  expect(JSON.parse(clientOptions()['grpc.service_config']!)).toEqual({ loadBalancingConfig: [{ round_robin: {} }] });
+});
+
+test('lets connections live for ever unless a maximum age is given', () => {
+  expect(serverOptions()).not.toHaveProperty(['grpc.max_connection_age_ms']);
+  expect(serverOptions({ maxConnectionAgeMs: 60_000 })['grpc.max_connection_age_ms']).toBe(60_000);
+});

@@ -1,0 +1,23 @@
+// Fault: a consumer of kafkajs can stop fetching without an event that says so.
+// Upstream: tulios/kafkajs#659 (issue, open).
+// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+import type { Consumer } from 'kafkajs';
+
+/** Longest silence of a working consumer, in ms: a rebalance may take 20 s, a fetch takes about 2 s at most. */
+const SILENCE_MS = 60_000;
+
+/** Watches a consumer. `failed` resolves with the error when kafkajs gives up, or after a minute without a fetch, heartbeat or join. */
+export function watch(consumer: Consumer): { readonly failed: Promise<Error>; stop(): void } {
+  const { promise: failed, resolve } = Promise.withResolvers<Error>();
+  let seenAt = performance.now();
+  const seen = () => {
+    seenAt = performance.now();
+  };
+  const { CRASH, FETCH, HEARTBEAT, GROUP_JOIN } = consumer.events;
+  consumer.on(CRASH, ({ payload }) => resolve(payload.error));
+  for (const event of [FETCH, HEARTBEAT, GROUP_JOIN]) consumer.on(event, seen);
+  const timer = setInterval(() => {
+    if (performance.now() - seenAt > SILENCE_MS) resolve(new Error('the consumer shows no sign of life'));
+  }, SILENCE_MS / 10);
+  return { failed, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,28 @@
+// PostgreSQL URLs with several hosts, as libpq accepts them. pg does not: driver/writable-host.ts chooses one.
+
+/** A URL, or a function that reads it again for each new connection. */
+export type DatabaseUrl = string | (() => string);
+
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/;
+const ATTRIBUTES = 'target_session_attrs';
+
+export const DATABASE_URL_FORM =
+  'postgres://user:password@host:5432/database, and with several hosts, host:5432,other:5432, also ?target_session_attrs=read-write';
+
+export interface ParsedDatabaseUrl {
+  /** One URL for each host, in order. */
+  readonly urls: readonly [string, ...string[]];
+  readonly readWrite: boolean;
+}
+
+/** Undefined if the text is not a PostgreSQL URL, or names several hosts without target_session_attrs=read-write. */
+export function parseDatabaseUrl(text: string): ParsedDatabaseUrl | undefined {
+  const [, start, hosts, end] = PARTS.exec(text) ?? [];
+  if (start === undefined || hosts === undefined || end === undefined) return undefined;
+  const urls = hosts.split(',').map((host) => `${start}${host}${end}`);
+  if (!urls.every((url) => URL.canParse(url))) return undefined;
+  const attributes = new URL(urls[0] as string).searchParams.get(ATTRIBUTES);
+  if (attributes !== null && attributes !== 'read-write') return undefined;
+  if (attributes === null && urls.length > 1) return undefined;
+  return { urls: urls as [string, ...string[]], readWrite: attributes !== null };
+}

@@ -1,0 +1,35 @@
+import { env, setting, type Config, type Default, type Setting } from '@truckroll/process';
+import { DATABASE_URL_FORM, parseDatabaseUrl, type DatabaseUrl } from './database-url.ts';
+import type { ConnectionOptions } from './statement.ts';
+
+/** Settings of a service that has a schema. Spread them. */
+export const databaseSettings = {
+  databaseUrl: databaseUrlSetting('DATABASE_URL'),
+  /** URL for sessions, if DATABASE_URL leads to a pooler that does not keep them. */
+  databaseSessionUrl: databaseUrlSetting('DATABASE_SESSION_URL', undefined),
+  /** Whether a service migrates its schema at start; otherwise it waits until `truckroll migrate` has done so. */
+  migrateAtStart: env.boolean('MIGRATE_AT_START', true),
+};
+
+type DatabaseConfig = Config<typeof databaseSettings>;
+
+export function databaseUrls(config: Pick<DatabaseConfig, 'databaseUrl' | 'databaseSessionUrl'>): Pick<ConnectionOptions, 'url' | 'sessionUrl'> {
+  return { url: config.databaseUrl, sessionUrl: config.databaseSessionUrl };
+}
+
+/** A PostgreSQL URL. If it is in a file, the file is read again for each connection; if that fails, the last URL is used. */
+function databaseUrlSetting<D extends undefined = never>(name: string, ...fallback: Default<D>): Setting<DatabaseUrl | D> {
+  const parse = (text: string): string | undefined => (parseDatabaseUrl(text) === undefined ? undefined : text);
+  const live = (read: () => string): DatabaseUrl => {
+    let last = read();
+    return () => {
+      try {
+        last = parse(read()) ?? last;
+      } catch {
+        // The file is missing or being replaced.
+      }
+      return last;
+    };
+  };
+  return { ...setting<DatabaseUrl | D>(name, DATABASE_URL_FORM, fallback, parse, false), live };
+}

@@ -1,0 +1,27 @@
+import { readConfig } from '@truckroll/process';
+import { databaseSettings, parseDatabaseUrl } from '../src/index.ts';
+
+describe('a PostgreSQL URL', () => {
+  it('with several hosts becomes one URL per host, with the same user, database and parameters', () => {
+    const { urls, readWrite } = parseDatabaseUrl('postgres://user:p%40ss@a:5432,b,[::1]:6432/db?sslmode=require&target_session_attrs=read-write')!;
+    const rest = '/db?sslmode=require&target_session_attrs=read-write';
+    expect(urls).toEqual(['a:5432', 'b', '[::1]:6432'].map((host) => `postgres://user:p%40ss@${host}${rest}`));
+    expect(readWrite).toBe(true);
+  });
+
+  it('with one host is unchanged', () => {
+    const url = 'postgresql://a/db';
+    expect(parseDatabaseUrl(url)).toEqual({ urls: [url], readWrite: false });
+  });
+
+  it.each([
+    ['several hosts of which any would do', 'postgres://user:hunter2@a,b/db'],
+    ['a kind of server that no service can use', 'postgres://user:hunter2@a,b/db?target_session_attrs=standby'],
+    ['no port', 'postgres://user:hunter2@a:port/db'],
+    ['another protocol', 'mysql://user:hunter2@a/db'],
+  ])('is refused with %s, without its password in the message', (_, DATABASE_URL) => {
+    const read = () => readConfig(databaseSettings, { DATABASE_URL });
+    expect(read).toThrow(/^DATABASE_URL is invalid: it must be postgres:/);
+    expect(read).not.toThrow(/hunter2/);
+  });
+});

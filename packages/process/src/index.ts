@@ -1,0 +1,14 @@
+export { createComponent, type BackgroundPart, type ComponentKit, type Service } from './component.ts';
+export { ConfigError, env, readConfig, setting, type Config, type Default, type Setting, type Settings } from './config.ts';
+export { SHED, FairQueue, type Flow } from './fair-queue.ts';
+export { gather } from './gather.ts';
+export { heard } from './heard.ts';
+export { KeyRing } from './key-ring.ts';
+export { Notifier } from './notifier.ts';
+export { PeriodicTask } from './periodic-task.ts';
+export { backoffMs, logOutage, pause, retrying } from './retry.ts';
+export { runService } from './run.ts';
+export { seal, sealedBy, unseal } from './sealing.ts';
+export { baseSettings, stopLimitMs, type BaseConfig } from './settings.ts';
+export { streamOf } from './stream-of.ts';
+export { growHeapInLargerSteps } from './driver/heap.ts';

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, env, readConfig } from '../src/index.ts';
+
+const settings = {
+  databaseUrl: env.url('DATABASE_URL'),
+  port: env.port('PORT', 50051),
+  level: env.oneOf('LEVEL', ['low', 'high'], 'low'),
+  timeout: env.duration('TIMEOUT', 5000),
+  brokers: env.list('BROKERS', []),
+  secure: env.boolean('SECURE', false),
+  note: env.optional('NOTE'),
+};
+
+test('values are typed, defaults fill gaps, and the result is frozen', () => {
+  const config = readConfig(settings, { DATABASE_URL: 'postgres://h/d', TIMEOUT: '2m', BROKERS: 'a:1, b:2,', PORT: '' });
+  expect(config).toEqual({
+    databaseUrl: 'postgres://h/d',
+    port: 50051,
+    level: 'low',
+    timeout: 120_000,
+    brokers: ['a:1', 'b:2'],
+    secure: false,
+    note: undefined,
+  });
+  expect(Object.isFrozen(config)).toBe(true);
+});
+
+test('everything missing or invalid is reported at once, one line each', () => {
+  const read = () => readConfig(settings, { PORT: '70000', LEVEL: 'middle', TIMEOUT: '5', SECURE: 'yes' });
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(
+    [
+      'DATABASE_URL is missing: set it to a URL such as scheme://host:port/path',
+      'PORT is invalid: it must be a port number from 0 to 65535, not "70000"',
+      'LEVEL is invalid: it must be one of low, high, not "middle"',
+      'TIMEOUT is invalid: it must be a duration with a unit, such as 250ms, 5s or 2m, not "5"',
+      'SECURE is invalid: it must be "true" or "false", not "yes"',
+    ].join('\n'),
+  );
+});
+
+test('a message never repeats a value that may contain a password', () => {
+  const read = () => readConfig({ url: env.url('DATABASE_URL') }, { DATABASE_URL: 'hunter2 is no url' });
+  expect(read).toThrow('DATABASE_URL is invalid');
+  expect(read).not.toThrow(/hunter2/);
+});
+
+describe('a key ring', () => {
+  const key = () => randomBytes(32).toString('base64');
+  const read = (text: string) => readConfig({ keys: env.keyRing('SOME_KEYS') }, { SOME_KEYS: text }).keys;
+
+  test('keeps its keys in order', () => {
+    expect(read(`new:${key()},old:${key()}`).ids).toEqual(['new', 'old']);
+  });
+
+  test.each([
+    'k1',
+    'k1:',
+    'k1:abc',
+    `k1:${randomBytes(16).toString('base64')}`,
+    `:${key()}`,
+    `k1:${key()},k1:${key()}`,
+    `k1:${Buffer.alloc(32).toString('base64')}`,
+    `k1:${key()},k2:${Buffer.alloc(32, 0xff).toString('base64')}`,
+  ])('refuses %s, and never repeats it', (text) => {
+    expect(() => read(text)).toThrow(/^SOME_KEYS is invalid: it must be id:key/);
+    expect(() => read(text)).not.toThrow(text);
+  });
+});
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-config-'));
+  const file = join(folder, 'password');
+  writeFileSync(file, 'hunter2\n');
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const read = (environment: Record<string, string>) => readConfig({ password: env.secret('PASSWORD'), level: env.string('LEVEL', 'low') }, environment);
+
+  test('is read without its line ending', () => {
+    expect(read({ PASSWORD_FILE: file }).password).toBe('hunter2');
+  });
+
+  test('must exist, and conflicts with the variable itself', () => {
+    expect(() => read({ PASSWORD: 'x', PASSWORD_FILE: file })).toThrow('PASSWORD and PASSWORD_FILE are both set: leave one of them out');
+    expect(() => read({ PASSWORD_FILE: join(folder, 'absent') })).toThrow(/^PASSWORD_FILE cannot be read: ENOENT/);
+  });
+
+  test('is for secrets only', () => {
+    expect(read({ PASSWORD: 'x', LEVEL_FILE: file }).level).toBe('low');
+  });
+});
