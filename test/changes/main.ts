@@ -71,8 +71,8 @@ async function runCampaign(seed: number): Promise<Campaign> {
   try {
     const world = await makeWorld(installation, wholeNumber('jobs'), new Chance(seed));
     await commitLate(installation.database);
-    const faults = { targets: TARGETS, rounds: wholeNumber('rounds'), gapMs: [500, 4500], awayMs: [50, 2500], pauses: 0.2, atOnce: 2 } as const;
-    const readers = threeReaders(installation.folder, { pages: 200, times: Infinity });
+    const faults = { targets: TARGETS, rounds: wholeNumber('rounds'), gapMs: [1000, 9000], awayMs: [50, 2500], pauses: 0.2, atOnce: 2 } as const;
+    const readers = threeReaders(installation.folder, { pages: 30, times: Infinity });
     const sums = { changes: 0, pages: 0, reader_kills: 0, kills: 0 };
     const wrong: string[] = [];
     for (const before of [undefined, backUp, restore]) {

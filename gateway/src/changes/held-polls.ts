@@ -36,14 +36,14 @@ export class HeldPolls {
   /** Resolves once the poll is held, or to undefined if it must not wait. `over` resolves at a change, after `ms`, or when aborted. */
   async hold(companyId: string, awaited: readonly Awaited[], ms: number, signal: AbortSignal): Promise<{ over: Promise<void> } | undefined> {
     if (this.#released || ms <= 0) return undefined;
-    const giveBack = await this.#slots.take(companyId, ms);
-    if (giveBack === undefined) return undefined;
+    const free = await this.#slots.take(companyId, ms);
+    if (free === undefined) return undefined;
     const { promise: over, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
       if (!this.#polls.delete(poll)) return;
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
-      giveBack();
+      free();
       resolve();
     };
     const poll = { companyId, awaited, wake: end };

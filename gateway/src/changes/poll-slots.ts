@@ -19,7 +19,7 @@ redis.call('PEXPIRE', KEYS[1], ${LONGEST_MS})
 return 1`;
 
 export interface PollSlots {
-  /** Resolves to what gives the slot back, or to undefined if the company has none. Never rejects. */
+  /** Resolves to a function that frees the slot, or to undefined if all slots of the company are taken. Never rejects. */
   take(companyId: string, ms: number): Promise<(() => void) | undefined>;
 }
 
@@ -44,7 +44,7 @@ export function createPollSlots(redis: RedisLink): PollSlots {
       return () => {
         add(companyId, -1);
         // If Redis is away, the slot becomes free at its time.
-        redis.run('give_poll_slot_back', (client) => client.zRem(key, id)).catch(() => undefined);
+        redis.run('free_poll_slot', (client) => client.zRem(key, id)).catch(() => undefined);
       };
     },
   };

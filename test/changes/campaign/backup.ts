@@ -1,4 +1,4 @@
-// A backup of PostgreSQL's data folder, to which it is restored later while Kafka, Redis and the readers keep what came after it.
+// Backs up PostgreSQL and restores it later. Kafka, Redis and the copies then have changes that the database has lost.
 import { execFileSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';

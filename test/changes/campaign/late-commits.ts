@@ -1,8 +1,9 @@
 // Holds transactions open before their commit, after they have taken their place in the feed.
 import type { Database } from '@truckroll/postgres';
 
-/** Share of transactions that commit late, and by how many seconds at most: others begin and end meanwhile. */
+/** Share of the transactions that commit late. */
 const LATE = 0.1;
+/** Maximum delay of a commit: long enough for others to begin and end. */
 const MOST_SECONDS = 0.5;
 
 /** Applies to every transaction that changes a record. It waits once, however many records it changes. */

@@ -16,7 +16,7 @@ const PAUSE_MS = 100;
 /** A simulated day takes about ten seconds. */
 const DAY = { speed: 600, minutes: 100, requestsPerHour: 100 };
 
-/** Writes until so many changes were acknowledged, `goesOn` being asked as well. Returns how many: changed records, without derived fields. */
+/** Writes until at least `changes` were acknowledged and `goesOn` is false. Returns the number of changes, without those of derived fields. */
 export async function write(world: World, changes: number, goesOn: () => boolean): Promise<number> {
   const stop = new AbortController();
   const api = new SchedulingApi({ baseUrl: world.installation.baseUrl, apiKey: world.company.apiKey, signal: stop.signal });

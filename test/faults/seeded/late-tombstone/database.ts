@@ -1,6 +1,6 @@
-// The bug: the tombstone of an assignment is stored in another transaction, after the one that removes the assignment. Between them the
-// feed lacks it, and for ever if the process is killed there. The test lets deletions from seeded_removals, and not from job_assignments, be
-// noted as changes.
+// The bug: an assignment is removed in one transaction, and its tombstone is stored in another one after it. If the process is
+// killed between them, the feed never has the tombstone. The test moves the trigger that notes deletions from job_assignments to
+// seeded_removals.
 import { Database as Original, type Transaction } from '../../../../packages/postgres/src/database.ts';
 import type { Statement } from '../../../../packages/postgres/src/statement.ts';
 import { rewritten } from '../rewritten.ts';
