@@ -2,7 +2,7 @@
 //
 // Fault: kafkajs computes it a byte at a time, which takes five times as long.
 // Upstream: no upstream issue known.
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 
 /** Lowest bit first. */
 const POLYNOMIAL = 0x82f63b78;

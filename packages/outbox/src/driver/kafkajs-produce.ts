@@ -2,7 +2,7 @@
 //
 // Fault: kafkajs writes every record and header into a buffer of its own, which is then copied seven times.
 // Upstream: tulios/kafkajs#383 (issue, closed), #475 (pull request, closed).
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import type { Produce, ProduceArguments } from 'kafkajs/src/protocol/requests/produce/index.js';
 import { RecordWriter, isPlain } from './record-batch-writer.ts';

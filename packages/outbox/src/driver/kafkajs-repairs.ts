@@ -1,7 +1,7 @@
 // Fault: eight, listed at `repairKafkajs`.
 // Upstream: tulios/kafkajs#1556 and #1704 (timer of idle connections), #1606 and #1655 (a stop waits for the fetch), #475 (copies of the
 // encoder); no upstream issue known about the others.
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import kafkajs from 'kafkajs';
 import Connection from 'kafkajs/src/network/connection.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
@@ -14,7 +14,7 @@ import { writeProduced } from './kafkajs-produce.ts';
 let repaired = false;
 
 /**
- * Repairs faults of kafkajs 2.2.4, its last release, that its API cannot work around. Runs once per process. In kafkajs:
+ * Repairs faults of kafkajs 2.2.4, its last stable release, that its API cannot work around. Runs once per process. In kafkajs:
  *
  * - An idle connection sets a 1 ms timer for ever, about 3 % of a core per client.
  * - Every connection checks for late requests ten times a second, although requests may take 20 s: most CPU time of an idle process.

@@ -1,6 +1,6 @@
 // Fault: kafkajs computes the hash of a key with 64-bit objects, which was 10 % of the time to publish an event.
 // Upstream: no upstream issue known.
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import type { ICustomPartitioner } from 'kafkajs';
 
 const SEED = 0x9747b28c | 0;

@@ -1,6 +1,6 @@
 // Fault: the encoder of kafkajs copies each record several times (see kafkajs-produce.ts).
 // Upstream: no upstream issue known.
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 //
 // Writes Kafka's record batches of version 2 front to back into one buffer.
 //

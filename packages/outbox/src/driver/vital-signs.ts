@@ -1,6 +1,6 @@
 // Fault: a consumer of kafkajs can stop fetching without an event that says so.
 // Upstream: tulios/kafkajs#659 (issue, open).
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import type { Consumer } from 'kafkajs';
 
 /** Longest silence of a working consumer, in ms: a rebalance may take 20 s, a fetch takes about 2 s at most. */
