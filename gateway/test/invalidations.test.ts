@@ -1,8 +1,9 @@
 // What a gateway may conclude from its connection to Redis.
+import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
 import { RedisLink, parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { until } from '../../test/support/until.ts';
-import { EPOCH, subscribeInvalidations } from '../src/auth/invalidations.ts';
+import { subscribeInvalidations } from '../src/auth/invalidations.ts';
 
 /** Modules get it here; only scripts have it as a global. */
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -20,11 +21,11 @@ function subscribed(onGap: () => void = () => undefined) {
 /** Reads the epoch. */
 async function reader(): Promise<() => Promise<string | null>> {
   const ready = Promise.withResolvers<void>();
-  const link = new RedisLink({ servers, name: 'test', log: silentLog, metrics: createMetrics('test'), keys: [EPOCH], onReady: ready.resolve });
+  const link = new RedisLink({ servers, name: 'test', log: silentLog, metrics: createMetrics('test'), keys: [IDENTITY_EPOCH_KEY], onReady: ready.resolve });
   stops.push(() => link.stop());
   link.start();
   await ready.promise;
-  return () => link.run('read', (client) => client.get(EPOCH));
+  return () => link.run('read', (client) => client.get(IDENTITY_EPOCH_KEY));
 }
 
 test('a new connection may have missed revocations: it reports a gap, raises the generation and replaces the epoch', async () => {

@@ -1,8 +1,8 @@
 // Which callers this process caches; the complete path, with Redis and integrations, is tested in authentication.test.ts.
+import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
-import { EPOCH } from '../src/auth/invalidations.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
 const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
@@ -103,12 +103,12 @@ function listening() {
   const valid = { ...Principal.decode(new Uint8Array()), company_id: 'c', user_id: 'u', key_id: 'k' };
   const shared = { ...credential('abc', 1), shared: true };
   const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]));
-  const values = new Map([[EPOCH, 'e1']]);
+  const values = new Map([[IDENTITY_EPOCH_KEY, 'e1']]);
   const world = { generation: 0, proven: true, ms: 0, whileAsked: () => undefined as void, whileRead: () => undefined as void };
   const counted = { asked: 0, read: 0 };
   const client = {
     async get(key: string) {
-      counted.read += Number(key === EPOCH);
+      counted.read += Number(key === IDENTITY_EPOCH_KEY);
       const value = values.get(key) ?? null;
       world.whileRead();
       return value;
@@ -164,7 +164,7 @@ test('does not keep an answer of Redis if something was revoked during the call'
 
 test('shares an answer under the epoch that it read before its call to integrations, so that a revocation during the call voids the entry', async () => {
   const { world, values, find, opens } = listening();
-  world.whileAsked = () => void values.set(EPOCH, 'e2');
+  world.whileAsked = () => void values.set(IDENTITY_EPOCH_KEY, 'e2');
   await find();
   expect([opens('e1'), opens('e2')]).toEqual([true, false]);
 });

@@ -1,12 +1,10 @@
 // Receives revocations from integrations (identity.proto, Revocation), and proves that none was missed: Redis sends a connection its
 // messages and its answers in order, so once a command is answered, everything published before it has arrived.
 import { randomUUID } from 'node:crypto';
+import { IDENTITY_EPOCH_KEY, INVALIDATION_CHANNEL } from '@truckroll/contract';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 
-const CHANNEL = 'truckroll:invalidations';
-/** Key that holds the current epoch. Entries in Redis are valid only with this epoch. */
-export const EPOCH = 'truckroll:identity:epoch';
 /** Revocation takes effect within a second (decisions §8). */
 const TRUST_MS = 1000;
 
@@ -39,9 +37,9 @@ export function subscribeInvalidations(servers: RedisServers, log: Logger, metri
     log,
     metrics,
     // Revocations are published together with a write of this key, so that both links are on one server.
-    keys: [EPOCH],
+    keys: [IDENTITY_EPOCH_KEY],
     prepare: async (client) => {
-      await client.subscribe(CHANNEL, (message) => {
+      await client.subscribe(INVALIDATION_CHANNEL, (message) => {
         generation++;
         const invalidation = parse(message);
         if (invalidation === undefined) log.warn({ message }, 'an invalidation that is not one: keeping nothing');
@@ -49,7 +47,7 @@ export function subscribeInvalidations(servers: RedisServers, log: Logger, metri
         else listener.onInvalidation(invalidation);
       });
       // A Redis that lost its newest writes in a failover may hold entries of an older epoch again.
-      await client.set(EPOCH, randomUUID());
+      await client.set(IDENTITY_EPOCH_KEY, randomUUID());
       generation++;
       listener.onGap();
     },

@@ -1,11 +1,11 @@
 // Finds a credential's owner: in memory, in Redis, or at integrations. Caches are trusted only while no revocation can be missed (decisions
 // §8).
 import { LRUCache } from 'lru-cache';
-import { ApiError, now } from '@truckroll/contract';
+import { ApiError, IDENTITY_EPOCH_KEY, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RedisLink } from '@truckroll/redis';
 import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
-import { EPOCH, type Invalidation, type Invalidations } from './invalidations.ts';
+import type { Invalidation, Invalidations } from './invalidations.ts';
 
 /** Time in ms that an answer is trusted without such proof, and that "unknown" is cached. A revocation takes effect within a second. */
 const UNPROVEN_MS = 1000;
@@ -174,7 +174,9 @@ export class Principals {
 
   async #sharedState(credential: Credential): Promise<{ epoch: string; principal?: Principal } | undefined> {
     try {
-      const [epoch, text] = await this.#options.redis.run('read_identity', (client) => Promise.all([client.get(EPOCH), client.get(sharedKey(credential))]));
+      const [epoch, text] = await this.#options.redis.run('read_identity', (client) =>
+        Promise.all([client.get(IDENTITY_EPOCH_KEY), client.get(sharedKey(credential))]),
+      );
       if (typeof epoch !== 'string') return undefined;
       const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
       return principal === undefined || this.#wasRevoked(credential, principal) ? { epoch } : { epoch, principal };

@@ -7,6 +7,7 @@ export * from './errors.ts';
 export * from './shape.ts';
 export * from './operation.ts';
 export * from './import-order.ts';
+export * from './invalidations.ts';
 export * from './periods.ts';
 export * from './time.ts';
 export * from './unknown.ts';

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { IDENTITY_EPOCH_KEY, INVALIDATION_CHANNEL } from '@truckroll/contract';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/telemetry';
-
-/** Shared with the gateways, as is EPOCH (proto/truckroll/integrations/v1/identity.proto). */
-const CHANNEL = 'truckroll:invalidations';
-/** Gateways ignore answers that were cached in Redis under another epoch. */
-const EPOCH = 'truckroll:identity:epoch';
 
 export interface InvalidationBus {
   /** Connects in the background, and reconnects whenever the connection is lost. */
@@ -18,13 +14,13 @@ export interface InvalidationBus {
 
 export function createBus(servers: RedisServers, log: Logger, metrics: Metrics): InvalidationBus {
   let ready = (): void => undefined;
-  const link = new RedisLink({ servers, name: 'truckroll-integrations', log, metrics, keys: [EPOCH], onReady: () => ready() });
+  const link = new RedisLink({ servers, name: 'truckroll-integrations', log, metrics, keys: [IDENTITY_EPOCH_KEY], onReady: () => ready() });
   return {
     connect: () => link.start(),
     publish: (subjects) =>
       link.run('publish_invalidations', async (client) => {
-        const transaction = client.multi().set(EPOCH, randomUUID());
-        for (const subject of subjects) transaction.publish(CHANNEL, subject);
+        const transaction = client.multi().set(IDENTITY_EPOCH_KEY, randomUUID());
+        for (const subject of subjects) transaction.publish(INVALIDATION_CHANNEL, subject);
         await transaction.exec();
       }),
     onReady: (action) => void (ready = action),
