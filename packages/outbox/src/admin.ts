@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './limit.ts';
+import { goodbye } from './goodbye.ts';
 
 export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();

@@ -4,7 +4,7 @@ import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOf
 import { Backlog, CHUNK, type ReadMessage } from './backlog.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './limit.ts';
+import { goodbye } from './goodbye.ts';
 import { ensureTopics, type Topic } from './topics.ts';
 import { watch } from './driver/vital-signs.ts';
 

@@ -1,7 +1,8 @@
+import { withTimeout } from '@truckroll/process';
 import type { ICustomPartitioner, Message, Producer, TopicMessages } from 'kafkajs';
 import { messageOf, type OutboxRow } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye, limited } from './limit.ts';
+import { goodbye } from './goodbye.ts';
 import { partitionByKey } from './driver/partitioner.ts';
 import type { Topic } from './topics.ts';
 import { Positions, watermarkMessages } from './watermark.ts';
@@ -60,7 +61,7 @@ export function createPublisher(kafka: KafkaClient, source: string, topics: read
   async function send(topicMessages: TopicMessages[]): Promise<void> {
     try {
       const sending = (producer ?? (await connected())).sendBatch({ acks: -1, timeout: 10_000, topicMessages });
-      positions.sent(topicMessages, await limited(sending, PUBLISH_MS, 'publishing'), (message) => partitions.get(message));
+      positions.sent(topicMessages, await withTimeout(sending, PUBLISH_MS, 'publishing'), (message) => partitions.get(message));
     } catch (error) {
       await discard();
       throw error;

@@ -3,7 +3,7 @@ import type { KafkaMessage } from 'kafkajs';
 import { withAdmin } from './admin.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './limit.ts';
+import { goodbye } from './goodbye.ts';
 import type { Topic } from './topics.ts';
 import { watch } from './driver/vital-signs.ts';
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '@truckroll/telemetry';
+import { withTimeout } from './with-timeout.ts';
 
 /** Resolves if the dependency can be used, rejects if it cannot. The error is not included in the answer. */
 export type ReadinessCheck = () => Promise<void> | void;
@@ -56,22 +57,17 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
 }
 
 async function readiness(checks: ReadonlyMap<string, ReadinessCheck>): Promise<Answer> {
-  const results = await Promise.all([...checks].map(async ([name, check]) => [name, await passes(check)] as const));
+  const results = await Promise.all([...checks].map(async ([name, check]) => [name, await passes(name, check)] as const));
   const ready = results.every(([, passed]) => passed);
   const body = JSON.stringify({ ready, checks: Object.fromEntries(results.map(([name, passed]) => [name, passed ? 'ok' : 'failed'])) });
   return { status: ready ? 200 : 503, contentType: 'application/json', body: `${body}\n` };
 }
 
-async function passes(check: ReadinessCheck): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
-  });
+async function passes(name: string, check: ReadinessCheck): Promise<boolean> {
   try {
-    return await Promise.race([late, Promise.resolve(check()).then(() => true)]);
+    await withTimeout(Promise.resolve(check()), CHECK_TIMEOUT_MS, `check ${name}`);
+    return true;
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -11,4 +11,5 @@ export { runService } from './run.ts';
 export { seal, sealedBy, unseal } from './sealing.ts';
 export { baseSettings, stopLimitMs, type BaseConfig } from './settings.ts';
 export { streamOf } from './stream-of.ts';
+export { withTimeout } from './with-timeout.ts';
 export { growHeapInLargerSteps } from './driver/heap.ts';

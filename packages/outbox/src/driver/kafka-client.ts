@@ -1,11 +1,11 @@
 // Fault: clients of kafkajs 2.2.4 leak sockets: concurrent metadata requests each create broker objects and forget all except the last, and
 // a late request connects again.
 // Upstream: no upstream issue known.
-// Ends: with kafkajs itself, whose last release is 2.2.4 (docs/adr/0016).
+// Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import net, { Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { withTimeout } from '@truckroll/process';
 import { Kafka, type ISocketFactory, type KafkaConfig } from 'kafkajs';
-import { limited } from '../limit.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 /** Maximum time to disconnect, in ms: a broker that is gone never answers. */
@@ -26,7 +26,7 @@ export function createClient<C extends { disconnect(): Promise<void> }>(config: 
   return Object.assign(client, {
     async disconnect() {
       try {
-        await limited(disconnect(), GOODBYE_MS, 'disconnecting');
+        await withTimeout(disconnect(), GOODBYE_MS, 'disconnecting');
       } finally {
         ended = true;
         for (const socket of sockets) socket.destroy(new Error('the client has disconnected'));

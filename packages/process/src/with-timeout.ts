@@ -1,5 +1,5 @@
 /** Resolves with the result of `work`, or rejects after `ms` milliseconds without stopping the work. */
-export async function limited<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
@@ -9,9 +9,4 @@ export async function limited<T>(work: Promise<T>, ms: number, what: string): Pr
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Disconnects a Kafka client; clients of createKafka take at most 5 s. Never rejects. */
-export async function goodbye(client: { disconnect(): Promise<void> } | undefined): Promise<void> {
-  await client?.disconnect().catch(() => undefined);
 }
