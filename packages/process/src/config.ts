@@ -83,7 +83,7 @@ function contentOf(file: string): string {
 /** The last arguments of a setting's constructor: its default, or nothing if the variable is required. */
 export type Default<T> = [] | [fallback: T];
 
-/** A setting with a value of its own kind; a value that is not `shown` is never repeated by a message. */
+/** Makes a setting. No message repeats the value unless `shown`. */
 export function setting<T>(name: string, expected: string, fallback: Default<T>, parse: (text: string) => T | undefined, shown = true): Setting<T> {
   return { name, expected, shown, parse, fallback: fallback.length === 0 ? undefined : { value: fallback[0] } };
 }

@@ -1,6 +1,6 @@
 // A faster encoding of produce requests.
 //
-// Fault: kafkajs writes every record and header into a buffer of its own, which is then copied seven times.
+// Fault: kafkajs allocates a buffer for every record and header, and copies each seven times.
 // Upstream: tulios/kafkajs#383 (issue, closed), #475 (pull request, closed).
 // Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import Encoder from 'kafkajs/src/protocol/encoder.js';
