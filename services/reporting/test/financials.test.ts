@@ -13,6 +13,7 @@ import { fillIn } from '../src/financials/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
+import { SUMMARIES_VERSION } from '../src/summaries/definitions.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 import { AT, apply, financials, invoice, job, type Line } from './records.ts';
 
@@ -130,8 +131,8 @@ test('rejects a line whose costs exceed the range together with existing invoice
 
 test('derives the same from many invoices of many jobs at once as from one after the other', async () => {
   const company = randomUUID();
-  const generation = { text: `insert into generations (company_id, generation, time_zone, state) values ($1, 1, 'America/Chicago', 'current')` };
-  await database.query({ ...generation, values: [company] });
+  const generation = { text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, 1, 'America/Chicago', 'current', $2)` };
+  await database.query({ ...generation, values: [company, SUMMARIES_VERSION] });
   // More than one statement reads or stores.
   const known = Array.from({ length: 300 }, () => job());
   await tell(company, jobs, 'jobs', ...known);

@@ -11,8 +11,13 @@ import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/summaries/defini
 import { beginGeneration } from '../src/summaries/generations.ts';
 
 const NEWEST = SUMMARIES_VERSION + 1;
-/** The setting's value in release 1.0.0. */
+/** The setting's value in release 1.0.0, which keeps sums of version 1. */
 const FIRST = 'on';
+/** Releases by their setting, and the version of the sums that they keep. */
+const RELEASES: [setting: string | number, version: number][] = [
+  [FIRST, 1],
+  [SUMMARIES_VERSION, SUMMARIES_VERSION],
+];
 const FAR = 100_000_000;
 
 let database: Database;
@@ -57,19 +62,19 @@ const spoiled = async (): Promise<boolean> => (await database.query({ text: 'sel
 const raise = (): Promise<unknown> => database.query({ text: `select raise_summaries(${NEWEST})` });
 
 describe('a write of facts', () => {
-  it.each([FIRST, SUMMARIES_VERSION])('leaves the sums’ version unchanged when the newest release, with setting %s, makes it', async (keeps) => {
-    await generation('current', SUMMARIES_VERSION);
+  it.each(RELEASES)('leaves the sums’ version unchanged when a release with setting %s makes it and keeps that version', async (keeps, version) => {
+    await generation('current', version);
     await as(keeps, INVOICE);
-    expect([await generations(), await spoiled()]).toEqual([[`current ${SUMMARIES_VERSION}`], false]);
+    expect([await generations(), await spoiled()]).toEqual([[`current ${version}`], false]);
   });
 
-  it.each([FIRST, SUMMARIES_VERSION])('lowers the sums’ version when an older release, with setting %s, makes it', async (keeps) => {
+  it.each(RELEASES)('lowers the sums’ version when an older release, with setting %s, makes it', async (keeps, version) => {
     await raise();
     await generation('retired', NEWEST, 1);
     await generation('current', NEWEST, 2);
     await generation('building', NEWEST, 3);
     await as(keeps, INVOICE);
-    expect([await generations(), await spoiled()]).toEqual([[`retired ${NEWEST}`, `current ${SUMMARIES_VERSION}`, `building ${SUMMARIES_VERSION}`], false]);
+    expect([await generations(), await spoiled()]).toEqual([[`retired ${NEWEST}`, `current ${version}`, `building ${version}`], false]);
   });
 
   it.each(['update invoices set tax_cents = 1 where company_id = $1', 'delete from invoices where company_id = $1'])(
@@ -78,16 +83,16 @@ describe('a write of facts', () => {
       await raise();
       await as(NEWEST, INVOICE);
       await generation('current', NEWEST);
-      await as(FIRST, text);
+      await as(SUMMARIES_VERSION, text);
       expect(await generations()).toEqual([`current ${SUMMARIES_VERSION}`]);
     },
   );
 
   it('never raises sums of a still older version', async () => {
     await raise();
-    await generation('current', SUMMARIES_VERSION - 1);
+    await generation('current', 0);
     await as(FIRST, INVOICE);
-    expect(await generations()).toEqual([`current ${SUMMARIES_VERSION - 1}`]);
+    expect(await generations()).toEqual(['current 0']);
   });
 
   it('leaves the version unchanged when the newest release makes it, and never affects another company', async () => {
@@ -109,8 +114,11 @@ describe('building', () => {
   it('by an older release lowers the generations it adds to or begins', async () => {
     await raise();
     await generation('building', NEWEST);
-    await as(FIRST, 'update generations set stage = 1 where company_id = $1');
-    await as(FIRST, `insert into generations (company_id, generation, time_zone, state) values ($1, 2, 'America/Chicago', 'retired')`);
+    await as(SUMMARIES_VERSION, 'update generations set stage = 1 where company_id = $1');
+    await as(
+      SUMMARIES_VERSION,
+      `insert into generations (company_id, generation, time_zone, state, version) values ($1, 2, 'America/Chicago', 'retired', ${NEWEST})`,
+    );
     expect(await generations()).toEqual([`building ${SUMMARIES_VERSION}`, `retired ${SUMMARIES_VERSION}`]);
   });
 
