@@ -61,6 +61,10 @@ it('describes the type of an event as one of all types, a test included', () => 
   expect(types).toEqual(expect.arrayContaining(['service_request.created', 'webhook.test']));
 });
 
+it('describes a kind of record in the change feed as one of all kinds', () => {
+  expect(scalar(field('string', { format: 'change_kind' }))).toMatchObject({ type: 'string', enum: expect.arrayContaining(['invoices', 'interactions']) });
+});
+
 it.each<[StringFormat, string[], string[]]>([
   ['phone', ['+15125550100', '+12'], ['15125550100', '+05125550100', '+1', '+1234567890123456', '+1 512']],
   ['color', ['#1F6FEB', '#abcdef', '#000000'], ['1F6FEB', '#1F6FE', '#1F6FEB0', '#GGGGGG']],

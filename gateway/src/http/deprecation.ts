@@ -19,7 +19,7 @@ export function compileDeprecation({ deprecation, response, parameters, bodyFiel
 
 /** If several things are deprecated, announces the one with the earliest sunset. */
 function headersOf(all: readonly (Deprecation | undefined)[], base: string): Headers {
-  const [first] = all.filter((each) => each !== undefined).toSorted((a, b) => (a.sunset < b.sunset ? -1 : 1));
+  const [first] = all.filter((each) => each !== undefined).toSorted((a, b) => a.sunset.localeCompare(b.sunset));
   if (first === undefined) return [];
   return [
     'Deprecation',

@@ -32,12 +32,12 @@ function planOf(shape: Shape): Plan | undefined {
   const plan: (Step | undefined)[] = [];
   for (const field of shape.fields) {
     if (field.kind === 'reference' && field.refersTo !== undefined) plan[field.number] = { refersTo: field.refersTo };
-    else if (field.kind === 'object' && field.shape !== undefined) {
-      const nested = planOf(field.shape);
+    else if (field.kind === 'object') {
+      const nested = planOf(field.shape as Shape);
       if (nested !== undefined) plan[field.number] = { nested };
     }
   }
-  const useful = plan.some((step) => step !== undefined) ? plan : undefined;
+  const useful = plan.length > 0 ? plan : undefined;
   plans.set(shape, useful);
   return useful;
 }

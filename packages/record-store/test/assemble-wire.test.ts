@@ -34,24 +34,31 @@ function field(number: number, kind: Field['kind'], more: Partial<Field> = {}): 
 const shapeOf = (...fields: Field[]): Shape => ({ typeName: '', doc: '', fields, byName: new Map() });
 const refersTo = (number: number, kind: string): Field => field(number, 'reference', { refersTo: kind });
 
-const job = shapeOf(refersTo(1, 'accounts'), field(2, 'string'), refersTo(16, 'job-types'));
-const visit = shapeOf(
-  field(1, 'string'),
-  refersTo(2, 'accounts'),
-  refersTo(3, 'invoices'),
-  field(4, 'object', { shape: job }),
-  field(5, 'object', { shape: shapeOf(field(1, 'string')) }),
-  field(6, 'reference'),
-  field(15, 'string'),
-  refersTo(16, 'tags'),
-  field(17, 'object', { shape: shapeOf(field(1, 'object', { shape: job })) }),
-);
+/** A visit with a job. Each call makes another shape, because assemblers share what they know of a shape. */
+function visitShape(): Shape {
+  const plain = shapeOf(field(1, 'string'));
+  const job = shapeOf(refersTo(1, 'accounts'), field(2, 'string'), refersTo(16, 'job-types'));
+  return shapeOf(
+    field(1, 'string'),
+    refersTo(2, 'accounts'),
+    refersTo(3, 'invoices'),
+    field(4, 'object', { shape: job }),
+    field(5, 'object', { shape: plain }),
+    field(6, 'reference'),
+    field(7, 'uuid', { refersTo: 'jobs' }),
+    field(15, 'string'),
+    refersTo(16, 'tags'),
+    field(17, 'object', { shape: shapeOf(field(1, 'object', { shape: job })) }),
+    field(18, 'object', { shape: shapeOf(field(1, 'object', { shape: plain }), field(2, 'reference')) }),
+  );
+}
+const visit = visitShape();
 
 /** Looks names up in a map by "kind id", and notes what was looked up. */
 function visits(names: Record<string, string | null>) {
   const out = new ByteBuffer(1);
   const asked: string[] = [];
-  const assembler = new Assembler(visit, out, {
+  const assembler = new Assembler(visitShape(), out, {
     get: (kind, of) => {
       asked.push(`${kind} ${of}`);
       const name = names[`${kind} ${of}`];
@@ -125,10 +132,29 @@ describe('a reference', () => {
     expect(reader.asked).toEqual([]);
   });
 
-  it('to no kind of record does not change', () => {
+  it.each([
+    ['to no kind of record', 6],
+    ['by its id alone', 7],
+  ])('%s does not change', (_, number) => {
     const reader = visits({});
-    expect(reader.record([[[6, named('a', 'name')]]]).equals(wire([[6, named('a', 'name')]]))).toBe(true);
+    const record: Wire = [[number, named('a', 'name')]];
+    expect(reader.record([record]).equals(wire(record))).toBe(true);
     expect([reader.asked, reader.missing]).toEqual([[], new Map()]);
+  });
+
+  it('without an id does not change, and the next one of its field gets its name', () => {
+    const reader = visits({ 'accounts a': 'A' });
+    const withJob = (name?: string): Wire => [
+      [
+        4,
+        wire([
+          [1, Buffer.alloc(0)],
+          [1, named('a', name)],
+        ]),
+      ],
+    ];
+    expect(read(visit, reader.record([withJob()]))).toEqual(read(visit, wire(withJob('A'))));
+    expect(reader.asked).toEqual(['accounts a']);
   });
 
   it('gets its name inside objects, wherever it is repeated, and nothing else changes', () => {
@@ -200,6 +226,18 @@ describe('a reference', () => {
       [90, 'text'],
     ]);
   });
+});
+
+it('copies objects without references to a kind of record byte for byte', () => {
+  const content = wire([
+    [1, wire([[1, text]])],
+    [2, named('a', 'name')],
+  ]);
+  const record: Wire = [
+    [5, wire([[1, text]])],
+    [18, content],
+  ];
+  expect(visits({}).record([record]).equals(wire(record))).toBe(true);
 });
 
 describe('names that are not cached', () => {
