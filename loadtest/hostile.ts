@@ -11,7 +11,8 @@ import { Problem, STATE, choosePort, say } from '@truckroll/local-stack';
 import { companyId } from './data/companies.ts';
 import { importFile } from './data/import.ts';
 import { ATTACKS } from './hostile/attacks.ts';
-import { steadyReads, type Latency } from './hostile/steady-reads.ts';
+import { steadyReads } from './hostile/steady-reads.ts';
+import { latencyText, onSchedule, type Latency } from './measure/latency.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
 import { runBenchmark } from './system/benchmark.ts';
@@ -27,8 +28,6 @@ Reads lists of one company --rate times a second, without and beside each attack
 hostile_p50_ratio and hostile_p99_ratio are latency beside the attack ÷ without it: the median of the rounds, of the worst attack. At most
 1.5 and 3 are the targets. --quick runs one short round: for developing only.
 `;
-const FOLDER = join(STATE, 'benchmarks-hostile');
-const DATABASE = 'truckroll_hostile';
 const PATH = '/v1/jobs?limit=20';
 const RECORDS = { seed: 11, size: 'small', timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' } as const;
 /** Time an attack runs before reads are measured, in ms. */
@@ -50,16 +49,11 @@ const { values: options } = parseArgs({
   },
 });
 
-interface Ratios {
-  readonly p50: number;
-  readonly p99: number;
-}
-
 await runBenchmark({
   help: HELP,
   asked: options.help,
-  database: DATABASE,
-  folder: FOLDER,
+  database: 'truckroll_hostile',
+  folder: join(STATE, 'benchmarks-hostile'),
   check() {
     if (process.platform !== 'linux') throw new Problem('bench:hostile attacks from a second loopback address, which Linux alone has.');
     if (options.only !== undefined && ATTACKS[options.only] === undefined) throw new Problem(`There is no attack ${options.only}: see --help.`);
@@ -74,8 +68,8 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const { services, create } = await startWebhooks(stack, { pid: process.pid, environment: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1:${receiverPort}` } });
   const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
   const intake = services.channels.scheduling.client(IntakeServiceService);
-  const [reading, hostile] = ['hostile, reading', 'hostile, attacking'].map((name) => ({ id: companyId(name), name, timezone: RECORDS.timezone, files: [] }));
-  if (reading === undefined || hostile === undefined) throw new Error('two companies');
+  const reading = { id: companyId('hostile, reading'), name: 'Reading', timezone: RECORDS.timezone, files: [] };
+  const hostile = { ...reading, id: companyId('hostile, attacking'), name: 'Attacking' };
   const operator = new Operator(services.running.integrations.port);
   for (const company of [reading, hostile]) await operator.createCompany(company);
   const hostileKey = await new Operator(services.running.integrations.port, []).createKey(hostile.id);
@@ -89,10 +83,10 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     const attack = startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);
     try {
       await attack.ready;
-      const events = isReceiver ? startEvents(await receiverCompany()) : undefined;
+      const events = isReceiver ? sendEvents() : undefined;
       await delay(BEGIN_MS);
       const latency = await steadyReads(reads);
-      await events?.stop();
+      await events;
       if (attack.answers() === 0) throw new Problem(`the attack ${name} got no answer`);
       say(`  ${name}: ${attack.answers()} answers`);
       return latency;
@@ -102,41 +96,29 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   }
 
   /** Creates a new company each time, because the circuit of a failed endpoint stays open. */
-  async function receiverCompany(): Promise<string> {
+  async function sendEvents(): Promise<void> {
     const [endpoint] = await create(1, [`http://127.0.0.1:${receiverPort}/hooks`]);
-    return (endpoint as { companyId: string }).companyId;
-  }
-
-  function startEvents(company: string): { stop(): Promise<void> } {
-    const calls: Promise<unknown>[] = [];
-    const timer = setInterval(() => calls.push(intake.recordServiceRequest(newRequest(company))), 1000 / EVENTS);
-    return {
-      async stop() {
-        clearInterval(timer);
-        await Promise.all(calls);
-      },
-    };
+    await onSchedule(EVENTS, BEGIN_MS / 1000 + seconds, () => intake.recordServiceRequest(newRequest(endpoint?.companyId as string)));
   }
 
   say('Warming up …');
   await steadyReads({ ...reads, seconds: WARM_UP_SECONDS });
-  const ratios = new Map<string, Ratios[]>();
+  const ratios = new Map<string, Latency[]>();
   for (let round = 1; round <= rounds; round++) {
     for (const name of options.only === undefined ? Object.keys(ATTACKS) : [options.only]) {
       const alone = await steadyReads(reads);
       const attacked = await beside(name);
       await delay(REST_MS);
-      say(`round ${round}, beside ${name}: ${text(attacked)}; without it ${text(alone)}`);
+      say(`round ${round}, beside ${name}: ${latencyText(attacked)}; without it ${latencyText(alone)}`);
       ratios.set(name, [...(ratios.get(name) ?? []), { p50: attacked.p50 / alone.p50, p99: attacked.p99 / alone.p99 }]);
     }
   }
   const figures: Record<string, number> = {};
-  for (const [name, list] of ratios) {
-    figures[`${name}_p50_ratio`] = rounded(median(list.map(({ p50 }) => p50)));
-    figures[`${name}_p99_ratio`] = rounded(median(list.map(({ p99 }) => p99)));
+  for (const quantile of ['p50', 'p99'] as const) {
+    for (const [name, list] of ratios) figures[`${name}_${quantile}_ratio`] = rounded(median(list.map((ratio) => ratio[quantile])));
+    figures[`hostile_${quantile}_ratio`] = Math.max(...[...ratios.keys()].map((name) => figures[`${name}_${quantile}_ratio`] as number));
   }
-  const worst = (quantile: string): number => Math.max(...[...ratios.keys()].map((name) => figures[`${name}_${quantile}_ratio`] as number));
-  return { ...figures, hostile_p50_ratio: worst('p50'), hostile_p99_ratio: worst('p99') };
+  return figures;
 }
 
 interface RunningAttack {
@@ -165,8 +147,4 @@ function startAttack(name: string, port: number, key: string): RunningAttack {
       if (child.exitCode === null && child.kill('SIGKILL')) await ended;
     },
   };
-}
-
-function text({ p50, p99 }: Latency): string {
-  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
 }

@@ -11,11 +11,9 @@ import { requireK6 } from './load/k6.ts';
 import { machineFacts, spinCheck } from './load/machine.ts';
 import { FOLDER, startOwnSystem, type Target } from './load/own-system.ts';
 import { measureOverload } from './load/overload.ts';
-import { MOST_GROWTH, measureRetention } from './load/retention.ts';
-import { textOf, tidied, verdictOf, writeResult } from './load/report.ts';
+import { textOf, tidied, verdictOf } from './load/report.ts';
 import { runTest, type Session } from './load/session.ts';
 import { stallCheck } from './load/stall-check.ts';
-import { storedIn } from './load/storage.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
 /** Default knee: mixed requests a second that one core of a busy machine handles (docs/operations.md, Sizing). */
@@ -28,7 +26,6 @@ await runMain(async () => {
     process.stdout.write(HELP);
     return 0;
   }
-  if (options.what === 'retention') return await retention(options);
   const k6 = requireK6();
   mkdirSync(FOLDER, { recursive: true });
   const judged = options.what !== 'smoke';
@@ -38,7 +35,7 @@ await runMain(async () => {
   const target = options.baseUrl === undefined ? await startOwnSystem(options) : givenTarget(options.baseUrl);
   try {
     const slo = JSON.parse(readFileSync(join(import.meta.dirname, 'slo.json'), 'utf8')) as Slo;
-    const session: Session = { k6, target, slo, pinned: options.pinned, spin, ...(stallP99 === undefined ? {} : { stallP99 }) };
+    const session: Session = { k6, target, slo, pinned: options.pinned, spin, stallP99 };
     if (judged && target.system !== undefined) await warmUp(session, options);
     return await run(session, options);
   } finally {
@@ -61,19 +58,9 @@ function run(session: Session, options: Options): Promise<number> {
       return overload(session, options);
     case 'flood':
       return flood(session, options);
-    case 'retention':
-      return retention(options);
     default:
       return test(session, options, options.what);
   }
-}
-
-/** Runs without k6: it sends few requests. */
-async function retention({ out }: Options): Promise<number> {
-  const { looks, growth } = await measureRetention();
-  keep(out, 'retention', { at: new Date().toISOString(), growth, looks });
-  process.stdout.write(`figures: ${JSON.stringify(growth)}\n`);
-  return Object.values(growth).every((factor) => factor <= MOST_GROWTH) ? EXIT.pass : EXIT.fail;
 }
 
 async function capacity(session: Session, { only, seconds, out }: Options): Promise<number> {
@@ -84,10 +71,6 @@ async function capacity(session: Session, { only, seconds, out }: Options): Prom
     process.stdout.write(`${capacityText(one)}\n`);
     keep(out, 'capacity', { ...facts, found });
   });
-  const { system } = session.target;
-  const stored = system === undefined ? [] : await storedIn(system.stack.databaseUrl);
-  for (const { table, rows, bytesPerRow } of stored) process.stdout.write(`${table}: ${rows} rows of ${bytesPerRow} bytes, indexes included\n`);
-  keep(out, 'capacity', { ...facts, found, stored });
   return agree ? EXIT.pass : EXIT.fail;
 }
 
@@ -106,7 +89,7 @@ async function flood(session: Session, { rate = KNEE, only, out }: Options): Pro
 }
 
 function factsOf({ k6, pinned, spin, stallP99 }: Session) {
-  return { at: new Date().toISOString(), machine: machineFacts(k6, pinned), spin, ...(stallP99 === undefined ? {} : { stallP99 }) };
+  return { at: new Date().toISOString(), machine: machineFacts(k6, pinned), spin, stallP99 };
 }
 
 function keep(out: string | undefined, name: string, result: { readonly at: string } & Readonly<Record<string, unknown>>): void {
@@ -117,12 +100,12 @@ function keep(out: string | undefined, name: string, result: { readonly at: stri
   say(file);
 }
 
-async function test(session: Session, { rate, seconds, only, imports, out, baseUrl }: Options, name: TestName): Promise<number> {
-  const { samples, ...outcome } = await runTest(session, { test: name, rate, seconds, only, imports, shown: true });
+async function test(session: Session, { rate, seconds, only, out, baseUrl }: Options, name: TestName): Promise<number> {
+  const outcome = await runTest(session, { test: name, rate, seconds, only, shown: true });
   const spin = baseUrl === undefined || session.spin.length === 0 ? session.spin : [...session.spin, await spinCheck()];
   const result = { test: name, ...factsOf(session), ...outcome, spin };
-  process.stdout.write(textOf({ ...outcome, samples }));
-  for (const file of writeResult(out ?? join(FOLDER, 'results'), result, samples)) say(file);
+  process.stdout.write(textOf(outcome));
+  keep(out, name, result);
   const verdict = verdictOf(result);
   process.stdout.write(`${name}: ${verdict}\n`);
   return EXIT[verdict];

@@ -1,26 +1,30 @@
-// npm run bench:profile: CPU time of a list, a detail, a write and a webhook, by process and purpose.
+// npm run bench:profile: CPU time of a list, a detail, a write and a webhook, by process and package.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Problem, say } from '@truckroll/local-stack';
+import { Problem } from '@truckroll/local-stack';
 import { FULL, QUICK } from './data/companies.ts';
-import { requireWrk } from './measure/wrk.ts';
-import { profileReads } from './profile/reads.ts';
-import { profileWebhooks } from './profile/webhooks.ts';
-import { profileWrites } from './profile/writes.ts';
+import { startReading } from './data/reading.ts';
+import { collectTargets } from './data/targets.ts';
+import { perEach, withCpu } from './measure/cpu.ts';
+import { requireWrk, runLoad, writeTargets } from './measure/wrk.ts';
+import { byGroup, microsNow, readStacks } from './profile/cpu-profile.ts';
 import { runBenchmark } from './system/benchmark.ts';
-import type { Stack } from './system/stack.ts';
+import { postgresPid, withClient } from './system/postgres.ts';
+import { startGateway, startServices } from './system/programs.ts';
+import type { Running, Stack } from './system/stack.ts';
+import { drainBacklog } from './webhooks/backlog.ts';
+import { startSinks } from './webhooks/sinks.ts';
 import * as webhooks from './webhooks/system.ts';
 import * as writes from './writes/system.ts';
 
 const HELP = `npm run bench:profile -- [--only reads|writes|webhooks] [--connections 16] [--seconds 15] [--events 30000] [--quick]
 
-Profiles the gateway and the service and prints how much processor time each group of functions takes per request, how busy
-they and the processors were, and what PostgreSQL took: of a list and of a detail, under the load of bench:reads and on its data,
-of a write, under the load of bench:writes, or of an event of a backlog, as bench:webhooks sends it. Flame graphs come to
-profiles in the benchmark’s folder below .truckroll, one SVG for each process and kind of request. --only is reads unless
-given; --events is how many there are of webhooks, and connections and seconds are of the others. --quick reads the little data.
+Profiles Node's processes and prints how much CPU time each takes for a request, in µs, by package: of a list and of a detail, on the data of
+bench:reads; of a write, on that of bench:writes, while no event is published; or of an event of a backlog, as bench:webhooks sends it. --only is
+reads unless given. --quick reads little data.
 `;
+const WARM_UP = { reads: 5, writes: 15, events: 5000, endpoints: 40 };
 
 const { values: options } = parseArgs({
   options: {
@@ -33,19 +37,76 @@ const { values: options } = parseArgs({
   },
 });
 const set = options.quick ? QUICK : FULL;
+const [connections, seconds, events] = [options.connections, options.seconds, options.events].map(Number) as [number, number, number];
 
-interface Kind {
-  readonly database: string;
-  readonly folder?: string;
-  readonly wrk: boolean;
-  profile(stack: Stack, folder: string): Promise<Record<string, number>>;
+type Figures = Record<string, number>;
+type Load = () => Promise<{ readonly requests: number; readonly perSecond: number }>;
+
+/** Measures loads one after the other, and reports the profiles once the processes have ended. */
+interface Profiler {
+  /** Settings that make Node write its profile when a process ends. */
+  readonly env: Record<string, string>;
+  see(name: string, processes: Readonly<Record<string, Running>>, load: Load): Promise<void>;
 }
 
-const [connections, seconds, events] = [options.connections, options.seconds, options.events].map(Number) as [number, number, number];
-const KINDS: Readonly<Record<string, Kind>> = {
-  reads: { database: set.database, wrk: true, profile: (stack, folder) => profileReads(stack, set, folder, connections, seconds) },
-  writes: { database: writes.DATABASE, folder: writes.FOLDER, wrk: true, profile: (stack, folder) => profileWrites(stack, folder, connections, seconds) },
-  webhooks: { database: webhooks.DATABASE, folder: webhooks.FOLDER, wrk: false, profile: (stack, folder) => profileWebhooks(stack, folder, events) },
+const KINDS: Readonly<Record<string, { readonly database: string; readonly folder?: string; run(stack: Stack, profiler: Profiler): Promise<void> }>> = {
+  reads: {
+    database: set.database,
+    async run(stack, { env, see }) {
+      const { services, gateway, callers } = await startReading(stack, set, env);
+      const targets = await collectTargets(gateway.port, callers);
+      for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
+        const file = join(stack.folder, `${name}-profile.targets`);
+        writeTargets(
+          file,
+          pairs.map(({ system }) => system),
+        );
+        const load = { port: gateway.port, file, connections };
+        await runLoad({ ...load, seconds: WARM_UP.reads, seed: 1 });
+        await see(name, { gateway, billing: services.running.billing }, () => runLoad({ ...load, seconds, seed: 2 }));
+      }
+      await gateway.stop();
+      await services.stop('billing');
+    },
+  },
+  writes: {
+    database: writes.DATABASE,
+    folder: writes.FOLDER,
+    run: (stack, { env, see }) =>
+      withClient(stack, async (client) => {
+        await writes.stopPublishing(client);
+        const services = await startServices(stack, ['integrations', 'scheduling'], env);
+        const { key } = await writes.prepareWrites(services);
+        const gateway = await startGateway(stack, services, env);
+        const write = writes.writeLoad(key, connections);
+        await write(gateway.port, await writes.readVisits(gateway, key), WARM_UP.writes);
+        const visits = await writes.readVisits(gateway, key);
+        await see('write', { gateway, scheduling: services.running.scheduling }, () => write(gateway.port, visits, seconds));
+        await gateway.stop();
+        await services.stop('scheduling');
+      }),
+  },
+  webhooks: {
+    database: webhooks.DATABASE,
+    folder: webhooks.FOLDER,
+    async run(stack, { env, see }) {
+      const sinks = await startSinks();
+      const { database, services, dispatcher, create } = await webhooks.startWebhooks(stack, sinks, env);
+      try {
+        const endpoints = await create(WARM_UP.endpoints, [sinks.urls.well]);
+        const drain = (count: number) => drainBacklog(database, endpoints, sinks, count);
+        await drain(WARM_UP.events);
+        const { scheduling, integrations } = services.running;
+        await see('webhook', { scheduling, integrations, dispatcher }, async () => ({ requests: events, perSecond: await drain(events) }));
+      } finally {
+        await database.close();
+        sinks.stop();
+      }
+      await dispatcher.stop();
+      await services.stop('scheduling');
+      await services.stop('integrations');
+    },
+  },
 };
 const kind = KINDS[options.only];
 
@@ -57,16 +118,36 @@ await runBenchmark({
   check() {
     if (kind === undefined) throw new Problem(`--only ${options.only} is not known: give ${Object.keys(KINDS).join(', ')}.`);
     if (process.platform !== 'linux') throw new Problem('bench:profile reads what Linux accounts of processes: run it there.');
-    if (kind.wrk) requireWrk();
+    if (kind !== KINDS['webhooks']) requireWrk();
   },
   run: benchmark,
 });
 
-async function benchmark(stack: Stack): Promise<Record<string, number>> {
+async function benchmark(stack: Stack): Promise<Figures> {
   const folder = join(stack.folder, 'profiles');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const figures = (await kind?.profile(stack, folder)) ?? {};
-  say(`flame graphs are in ${folder}`);
-  return figures;
+  const reports: (() => Figures)[] = [];
+  const servers = { PostgreSQL: [await postgresPid(stack)], Kafka: [stack.pidOf('kafka') ?? 0], Redis: [stack.pidOf('redis') ?? 0] };
+  await kind?.run(stack, {
+    env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` },
+    async see(name, processes, load) {
+      const groups = { ...Object.fromEntries(Object.entries(processes).map(([of, { pid }]) => [of, [pid]])), ...servers };
+      const from = microsNow();
+      const { result, cpu } = await withCpu(groups, load);
+      const window = { from, to: microsNow() };
+      const each = perEach(cpu, result.requests / 1000);
+      reports.push(() => {
+        process.stdout.write(`\n${name}: ${result.perSecond.toFixed(0)} a second\n`);
+        for (const [of, micros] of Object.entries(each)) {
+          process.stdout.write(`\n${name}, ${of}: ${micros.toFixed(0)} µs of CPU time per request\n`);
+          const pid = processes[of]?.pid;
+          // A sample may hit a process that waits for a core, so samples give shares; the total is the measured CPU time.
+          if (pid !== undefined) process.stdout.write(byGroup(readStacks(folder, pid, window), micros));
+        }
+        return Object.fromEntries(Object.entries(each).map(([of, micros]) => [`${name}_${of}_us`, Math.round(micros)]));
+      });
+    },
+  });
+  return Object.assign({}, ...reports.map((report) => report())) as Figures;
 }

@@ -1,35 +1,31 @@
-// npm run bench:reads: lists and details of invoices compared with the baseline on the same data (design/performance.md).
+// npm run bench:reads: lists and details of invoices compared with the baseline on the same data (docs/performance.md).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, say } from '@truckroll/local-stack';
-import { FULL, QUICK, deepCompany } from './data/companies.ts';
+import { FULL, QUICK } from './data/companies.ts';
 import { startReading } from './data/reading.ts';
-import { collectTargets, deepPage, type Caller, type Pair } from './data/targets.ts';
+import { collectTargets, type Pair } from './data/targets.ts';
 import type { Groups } from './measure/cpu.ts';
-import { pageDepth } from './measure/depth.ts';
 import { requireEqual } from './measure/equal.ts';
-import { rounded, table } from './measure/report.ts';
-import { measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
+import { rounded } from './measure/report.ts';
+import { figuresTable, measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
 import { requireWrk, writeTargets } from './measure/wrk.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startBaseline } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
-const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth|encodings] [--quick]
+const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|encodings] [--quick]
 
-Measures the list and the detail of invoices against the usual service (one Express process, pg, normalised tables) and
-its tuned form, on the same 200,000 invoices of 20 companies, and the depth of pages in a company of 1,000,000. The first
-run makes the data, which takes some minutes. --only encodings measures lists that come compressed beside those that do not. --quick uses little data and short rounds: for developing only.
+Measures the list and the detail of invoices against the baseline (one Express process, pg, normalised tables) and its tuned
+form, on the same 200,000 invoices of 20 companies. The first run creates the data, which takes some minutes. --only encodings
+compares compressed lists with uncompressed ones. --quick uses little data and short rounds: for developing only.
 `;
 
-const WORKLOADS = { list: 'pages', detail: 'details' } as const;
-type Workload = keyof typeof WORKLOADS;
+const PARTS = ['list', 'detail', 'encodings'];
 const CONNECTIONS = [16, 1] as const;
 const COMPARED = 200;
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
-const DEEP_PAGE = 2000;
-const DEPTH_REQUESTS = 300;
 
 const { values: options } = parseArgs({
   options: {
@@ -42,8 +38,8 @@ const { values: options } = parseArgs({
 });
 
 const { only } = options;
-const ROUNDS = Number(options.rounds ?? (options.quick ? 1 : 3));
-const SECONDS = Number(options.seconds ?? (options.quick ? 3 : 10));
+const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
+const seconds = Number(options.seconds ?? (options.quick ? 3 : 10));
 const set = options.quick ? QUICK : FULL;
 
 await runBenchmark({
@@ -51,18 +47,16 @@ await runBenchmark({
   asked: options.help,
   database: set.database,
   check() {
-    if (only !== undefined && !['list', 'detail', 'depth', 'encodings'].includes(only))
-      throw new Problem(`--only ${only} is not known: give list, detail, depth or encodings.`);
+    if (only !== undefined && !PARTS.includes(only)) throw new Problem(`--only ${only} is not known: give ${PARTS.join(', ')}.`);
     requireWrk();
   },
   run: benchmark,
 });
 
 async function benchmark(stack: Stack): Promise<Record<string, number>> {
-  const { services, gateway, callers, callerOf } = await startReading(stack, set);
-
+  const { services, gateway, callers } = await startReading(stack, set);
   const postgres = await postgresPid(stack);
-  const systemGroups: Groups = {
+  const groups: Groups = {
     gateway: [gateway.pid],
     service: [services.running.billing.pid],
     PostgreSQL: [postgres],
@@ -73,85 +67,52 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 
   say('Collecting every page, and comparing bodies …');
   const targets = await collectTargets(gateway.port, callers);
-  for (const baseline of [plain, tuned]) {
-    const ports = { system: gateway.port, baseline: baseline.port };
-    await requireEqual(ports, targets.pages, COMPARED);
-    await requireEqual(ports, targets.details, COMPARED);
+  for (const { port } of [plain, tuned]) {
+    for (const pairs of [targets.pages, targets.details]) await requireEqual({ system: gateway.port, baseline: port }, pairs, COMPARED);
   }
 
   const figures: Record<string, number> = {};
-  for (const workload of Object.keys(WORKLOADS) as Workload[]) {
+  for (const [workload, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
     if (only !== undefined && only !== workload) continue;
-    const files = targetFiles(stack, workload, targets[WORKLOADS[workload]]);
-    const variants: Variant[] = [
-      { name: 'baseline', port: plain.port, file: files.baseline, groups: { service: [plain.pid], PostgreSQL: [postgres] } },
-      { name: 'tuned', port: tuned.port, file: files.baseline, groups: { service: [tuned.pid], PostgreSQL: [postgres] } },
-      { name: 'system', port: gateway.port, file: files.system, groups: systemGroups },
-    ];
-    Object.assign(figures, await compare(workload, variants));
-  }
-  if (only === undefined || only === 'depth') {
-    const { id } = deepCompany(set);
-    figures['page_depth'] = await depth(gateway.port, await callerOf(id));
+    const side = ({ pid, port }: typeof plain): Omit<Variant, 'name'> => {
+      return { port, file: targetFile(stack, workload, pairs, 'baseline'), groups: { service: [pid], PostgreSQL: [postgres] } };
+    };
+    const system = { name: 'system', port: gateway.port, file: targetFile(stack, workload, pairs, 'system'), groups };
+    await compare(workload, [{ name: 'baseline', ...side(plain) }, { name: 'tuned', ...side(tuned) }, system], (connections, of) => {
+      const [slow, fast, own] = [of('baseline'), of('tuned'), of('system')];
+      if (connections === 1) figures[`${workload}_p50_c1`] = rounded(own.p50 / slow.p50);
+      else figures[`${workload}_throughput_c16`] = rounded(own.perSecond / slow.perSecond);
+      if (connections === 16 && workload === 'list') figures['list_throughput_c16_tuned'] = rounded(own.perSecond / fast.perSecond);
+    });
   }
   if (only === 'encodings') {
-    const system = { port: gateway.port, file: targetFiles(stack, 'list', targets.pages).system, groups: systemGroups };
-    Object.assign(figures, await compareEncodings(system));
+    const system = { port: gateway.port, file: targetFile(stack, 'list', targets.pages, 'system'), groups };
+    await compare('list', [{ name: 'none', ...system }, ...ENCODINGS.map((encoding) => ({ name: encoding, ...system, encoding }))], (connections, of) => {
+      for (const encoding of ENCODINGS) {
+        figures[`list_${encoding}_throughput_c${connections}`] = rounded(of(encoding).perSecond / of('none').perSecond);
+        figures[`list_${encoding}_bytes`] = rounded(of(encoding).bytes / of('none').bytes);
+      }
+    });
   }
   return figures;
 }
 
-async function compareEncodings(system: Omit<Variant, 'name'>): Promise<Record<string, number>> {
-  const variants: Variant[] = [{ name: 'as it is', ...system }, ...ENCODINGS.map((encoding) => ({ name: encoding, ...system, encoding }))];
-  const figures: Record<string, number> = {};
-  await warmUp(variants);
-  for (const connections of CONNECTIONS) {
-    const results = await measure({ variants, connections, rounds: ROUNDS, seconds: SECONDS });
-    process.stdout.write(`\n${table(`list, ${connections} at once, medians of ${ROUNDS} × ${SECONDS} s`, results)}`);
-    const plain = results.get('as it is') as Figures;
-    for (const encoding of ENCODINGS) {
-      const packed = results.get(encoding) as Figures;
-      figures[`list_${encoding}_throughput_c${connections}`] = rounded(packed.perSecond / plain.perSecond);
-      figures[`list_${encoding}_bytes`] = rounded(packed.bytes / plain.bytes);
-    }
-  }
-  return figures;
-}
+type Note = (connections: number, of: (name: string) => Figures) => void;
 
-async function compare(workload: Workload, variants: readonly Variant[]): Promise<Record<string, number>> {
-  const [rounds, seconds] = [ROUNDS, SECONDS];
-  const figures: Record<string, number> = {};
+async function compare(workload: string, variants: readonly Variant[], note: Note): Promise<void> {
   await warmUp(variants);
   for (const connections of CONNECTIONS) {
     const results = await measure({ variants, connections, rounds, seconds });
-    const [baseline, tuned, system] = variants.map(({ name }) => results.get(name)) as [Figures, Figures, Figures];
-    const title = `${workload}, ${connections} connection${connections === 1 ? '' : 's'}, medians of ${rounds} × ${seconds} s`;
-    process.stdout.write(`\n${table(title, results)}`);
-    if (connections === 1) figures[`${workload}_p50_c1`] = rounded(system.p50 / baseline.p50);
-    else {
-      figures[`${workload}_throughput_c16`] = rounded(system.perSecond / baseline.perSecond);
-      if (workload === 'list') figures['list_throughput_c16_tuned'] = rounded(system.perSecond / tuned.perSecond);
-    }
+    process.stdout.write(`\n${workload}, ${connections} connections, medians of ${rounds} × ${seconds} s\n${figuresTable(results)}`);
+    note(connections, (name) => results.get(name) as Figures);
   }
-  return figures;
 }
 
-async function depth(port: number, caller: Caller): Promise<number> {
-  say(`Walking to page ${DEEP_PAGE} of the large company …`);
-  const [first, deep] = [await deepPage(port, caller, 1), await deepPage(port, caller, DEEP_PAGE)];
-  const { ratio, firstMs, deepMs } = await pageDepth(port, first, deep, DEPTH_REQUESTS);
-  process.stdout.write(`\npage depth: page 1 ${firstMs.toFixed(2)} ms, page ${DEEP_PAGE} ${deepMs.toFixed(2)} ms (medians of ${DEPTH_REQUESTS})\n`);
-  return rounded(ratio);
-}
-
-function targetFiles({ folder }: Stack, workload: Workload, pairs: readonly Pair[]): { system: string; baseline: string } {
-  const write = (side: keyof Pair): string => {
-    const file = join(folder, `${workload}-${side}.targets`);
-    writeTargets(
-      file,
-      pairs.map((pair) => pair[side]),
-    );
-    return file;
-  };
-  return { system: write('system'), baseline: write('baseline') };
+function targetFile({ folder }: Stack, workload: string, pairs: readonly Pair[], side: keyof Pair): string {
+  const file = join(folder, `${workload}-${side}.targets`);
+  writeTargets(
+    file,
+    pairs.map((pair) => pair[side]),
+  );
+  return file;
 }

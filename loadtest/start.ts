@@ -5,47 +5,43 @@ import { parseArgs } from 'node:util';
 import { STATE, runMain, say } from '@truckroll/local-stack';
 import { median } from './measure/rounds.ts';
 import { rounded } from './measure/report.ts';
-import { emptyHome } from './start/empty-home.ts';
-import { kafkaAlone, type KafkaStyle } from './start/kafka-alone.ts';
-import { started } from './start/whole.ts';
+import { kafkaAlone } from './start/kafka-alone.ts';
+import { whileStarted } from './start/whole.ts';
 
-const HELP = `npm run bench:start -- [--rounds 5] [--empty-home]
+const HELP = `npm run bench:start -- [--rounds 5]
 
-Tells, in seconds, medians of rounds in turn, until each can be used:
+Prints, in seconds, medians of rounds in turn, until each can be used:
   kafka        Kafka alone, as npm start starts it, with the data of the installation of again
   kafka_plain  the same with the options of Kafka's own scripts
   again        npm start with packages and an installation that was there before
   first        npm start with packages and no installation yet, demo companies included
 again and first begin with npm and end when ready.json is written.
-
---empty-home   instead, once: npm start in a fresh clone of what is committed here, with an empty home but for the settings of npm and Go
 `;
 const FOLDER = join(STATE, 'benchmarks-start');
 
-const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, 'empty-home': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
-});
+const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, help: { type: 'boolean', default: false } } });
 
 await runMain(async () => {
-  if (options.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  process.stdout.write(
-    `figures: ${JSON.stringify(options['empty-home'] ? await emptyHome(join(FOLDER, 'empty-home')) : await inTurn(Number(options.rounds)))}\n`,
-  );
+  process.stdout.write(options.help ? HELP : `figures: ${JSON.stringify(await inTurn(Number(options.rounds)))}\n`);
   return 0;
 });
+
+function started(folder: string): Promise<number> {
+  return whileStarted(folder, async (_, seconds) => seconds);
+}
 
 async function inTurn(rounds: number): Promise<Record<string, number>> {
   const kept = join(FOLDER, 'kept');
   const fresh = join(FOLDER, 'fresh');
-  const kafka = (style: KafkaStyle) => () => kafkaAlone(kept, style);
-  const first = (): Promise<number> => {
-    rmSync(fresh, { recursive: true, force: true });
-    return started(fresh);
+  const kinds: Record<string, () => Promise<number>> = {
+    kafka: () => kafkaAlone(kept, 'ours'),
+    kafka_plain: () => kafkaAlone(kept, 'plain'),
+    again: () => started(kept),
+    first: () => {
+      rmSync(fresh, { recursive: true, force: true });
+      return started(fresh);
+    },
   };
-  const kinds: Record<string, () => Promise<number>> = { kafka: kafka('ours'), kafka_plain: kafka('plain'), again: () => started(kept), first };
   // The first start creates the installation and fills the page cache.
   say(`the first of all, which does not count: ${(await started(kept)).toFixed(1)} s`);
   const seconds = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]));

@@ -2,32 +2,33 @@
 import { parseArgs } from 'node:util';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { say } from '@truckroll/local-stack';
-import { cpuText, perEach, withCpu, type Groups } from './measure/cpu.ts';
+import { cpuText, perEach, withCpu } from './measure/cpu.ts';
+import { latencyText, type Latency } from './measure/latency.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
-import { createCompany } from './webhooks/endpoints.ts';
-import { measureIntake } from './webhooks/intake.ts';
+import { createCompany, type Endpoint } from './webhooks/endpoints.ts';
+import { measureIntake, measureStream } from './webhooks/intake.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
-import { measureStream, type Latency } from './webhooks/steady.ts';
 import { DATABASE, FOLDER, startWebhooks } from './webhooks/system.ts';
 
 const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only slow|calls]
 
-Sends webhooks to receivers on this machine: a backlog of --events as fast as it goes, from scheduling's outbox until every
-event was answered with 2xx and its attempt is stored; and a stream of --rate service requests a second to 50 endpoints, of
-which all are well or, in turn, 10 refuse connections or never answer, or 10 of one company answer 200 after 10 s. What is
-measured are the same 40 in all. Between them, --events service requests are recorded by one call each as fast as 64 callers can.
---only slow measures the last of the streams alone, --only calls the calls and the stream whose endpoints are all well. --quick runs one short round: for developing only.
+Sends webhooks to receivers on this machine.
+backlog  --events as fast as possible, from scheduling's outbox until every event was answered 2xx and its attempt is stored
+calls    --events service requests, recorded by one call each, by 64 callers
+streams  --rate service requests a second to 50 endpoints: all of them healthy; or 10 that refuse connections or never answer; or 10 of one
+         company that answer after 10 s. The same 40 healthy ones are measured in all.
+--only slow measures the last stream alone, --only calls the calls and the healthy stream. --quick runs one short round: for developing only.
 `;
 /** Endpoints whose receipts are measured, and the others, a fifth of all. */
 const MEASURED = 40;
 const OTHERS = 10;
 /** p99 varies a lot, so the slow company gets this many rounds. */
 const SLOW_ROUNDS = 5;
-const WARM_UP_SECONDS = 3;
+const WARM_UP = { seconds: 3, events: 1000 };
 
 const { values: options } = parseArgs({
   options: {
@@ -53,108 +54,79 @@ await runBenchmark({
 });
 
 async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, number>> {
-  const rounds = options.only === 'slow' ? 0 : Number(options.rounds ?? (options.quick ? 1 : 3));
-  const seconds = Number(options.seconds ?? (options.quick ? 5 : 20));
-  const count = Number(options.events ?? (options.quick ? 3000 : 20_000));
+  const { quick, only } = options;
+  const seconds = Number(options.seconds ?? (quick ? 5 : 20));
+  const count = Number(options.events ?? (quick ? 3000 : 20_000));
   const rate = Number(options.rate);
   const { database, services, groups, create } = await startWebhooks(stack, sinks);
   const { urls } = sinks;
-  const measured = await create(MEASURED, [urls.well]);
+  const healthy = await create(MEASURED, [urls.well]);
   const spare = await create(OTHERS, [urls.spare]);
   const bad = await create(OTHERS, [urls.dead, urls.hanging]);
   // Every event goes to all ten, which keeps each of them busy for a whole round.
-  const slow = await createCompany(
-    services.channels.integrations,
-    Array.from({ length: OTHERS }, () => urls.slow),
-  );
-  const toggle = (enabled: boolean, endpoints = bad) => Promise.all(endpoints.map((endpoint) => endpoint.enable(enabled)));
-  await toggle(false);
-  await toggle(false, slow);
+  const slow = await createCompany(services.channels.integrations, new Array<string>(OTHERS).fill(urls.slow));
+  const toggle = (endpoints: readonly Endpoint[], enabled: boolean) => Promise.all(endpoints.map((endpoint) => endpoint.enable(enabled)));
+  for (const endpoints of [bad, slow]) await toggle(endpoints, false);
   const intake = services.channels.scheduling.client(IntakeServiceService);
-  const stream = { intake, sinks, measured, others: spare, rate };
+
+  /** Runs one measurement and reports its result and the CPU time per event. */
+  async function measured<T>(name: string, events: number, work: () => Promise<T>, text: (result: T) => string): Promise<T> {
+    const { result, cpu } = await withCpu(groups, work);
+    say(`${name}: ${text(result)} (CPU ms per event: ${cpuText(perEach(cpu, events))})`);
+    return result;
+  }
+  const perSecond = (value: number): string => `${value.toFixed(0)}/s`;
+  const stream = (others: readonly Endpoint[], lasts = seconds) => measureStream({ intake, sinks, measured: healthy, others, rate, seconds: lasts });
+  const quiet = () => measured('all endpoints healthy', rate * seconds, () => stream(spare), latencyText);
+  const disturbed = async (name: string, others: readonly Endpoint[]): Promise<Latency> => {
+    await toggle(others, true);
+    return await measured(name, rate * seconds, () => stream(others), latencyText).finally(() => toggle(others, false));
+  };
+  /** Measures both in turn, the other one first in every second round. */
+  const pair = async (round: number, name: string, others: readonly Endpoint[]): Promise<Pair> => {
+    if (round % 2 === 1) return { alone: await quiet(), beside: await disturbed(name, others) };
+    const beside = await disturbed(name, others);
+    return { alone: await quiet(), beside };
+  };
 
   say('Warming up …');
-  await measureStream({ ...stream, seconds: WARM_UP_SECONDS });
-  await drainBacklog(database, measured, sinks, 1000);
-  const callsOnly = options.only === 'calls';
-  const calls: number[] = [];
-  const throughputs: number[] = [];
-  const alone: Latency[] = [];
-  const beside: Latency[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    calls.push(
-      await told(
-        'one a call',
-        groups,
-        count,
-        () => measureIntake(intake, measured, sinks, count),
-        (perSecond) => `${perSecond.toFixed(0)} calls/s`,
-      ),
-    );
-    if (!callsOnly)
-      throughputs.push(
-        await told(
-          'backlog',
-          groups,
-          count,
-          () => drainBacklog(database, measured, sinks, count),
-          (perSecond) => `${perSecond.toFixed(0)} events/s`,
-        ),
-      );
-    const quiet = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
-    const noisy = async () => {
-      await toggle(true);
-      const latency = await told('a fifth dead or hanging', groups, rate * seconds, () => measureStream({ ...stream, others: bad, seconds }), latencyText);
-      await toggle(false);
-      return latency;
-    };
-    if (round % 2 === 1) alone.push(await quiet());
-    if (!callsOnly) beside.push(await noisy());
-    if (round % 2 === 0) alone.push(await quiet());
+  await stream(spare, WARM_UP.seconds);
+  await drainBacklog(database, healthy, sinks, WARM_UP.events);
+  const figures: Record<string, number> = {};
+  const [calls, throughputs, pairs]: [number[], number[], Pair[]] = [[], [], []];
+  const rounds = Number(options.rounds ?? (quick ? 1 : 3));
+  for (let round = 1; only !== 'slow' && round <= rounds; round++) {
+    calls.push(await measured('calls', count, () => measureIntake(intake, healthy, sinks, count), perSecond));
+    if (only === 'calls') {
+      const alone = await quiet();
+      pairs.push({ alone, beside: alone });
+      continue;
+    }
+    throughputs.push(await measured('backlog', count, () => drainBacklog(database, healthy, sinks, count), perSecond));
+    pairs.push(await pair(round, 'a fifth dead or hanging', bad));
   }
-  const slowRatios: number[] = [];
-  for (let round = 1; !callsOnly && round <= (options.quick ? 1 : SLOW_ROUNDS); round++) {
-    const without = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
-    const withSlow = async () => {
-      await toggle(true, slow);
-      const latency = await told(
-        'ten endpoints of a company take 10 s',
-        groups,
-        rate * seconds,
-        () => measureStream({ ...stream, others: slow, seconds }),
-        latencyText,
-      );
-      await toggle(false, slow);
-      return latency;
-    };
-    const first = round % 2 === 1 ? await without() : undefined;
-    const besideSlow = await withSlow();
-    slowRatios.push(besideSlow.p99 / (first ?? (await without())).p99);
+  if (only !== 'slow') {
+    figures['calls_per_second'] = Math.round(median(calls));
+    figures['receipt_p50_ms'] = rounded(median(pairs.map(({ alone }) => alone.p50)), 1);
+    figures['receipt_p99_ms'] = rounded(median(pairs.map(({ alone }) => alone.p99)), 1);
+  }
+  if (only === undefined) {
+    figures['events_per_second'] = Math.round(median(throughputs));
+    figures['noisy_p99_ratio'] = rounded(median(pairs.map(({ beside }) => beside.p99)) / median(pairs.map(({ alone }) => alone.p99)));
+  }
+  if (only !== 'calls') {
+    const ratios: number[] = [];
+    for (let round = 1; round <= (quick ? 1 : SLOW_ROUNDS); round++) {
+      const { alone, beside } = await pair(round, 'ten endpoints of a company take 10 s', slow);
+      ratios.push(beside.p99 / alone.p99);
+    }
+    figures['noisy_slow_ratio'] = rounded(median(ratios));
   }
   await database.close();
-  const stated = {
-    calls_per_second: Math.round(median(calls)),
-    receipt_p50_ms: rounded(median(alone.map(({ p50 }) => p50)), 1),
-    receipt_p99_ms: rounded(median(alone.map(({ p99 }) => p99)), 1),
-  };
-  if (callsOnly) return stated;
-  const noisy_slow_ratio = rounded(median(slowRatios));
-  if (options.only === 'slow') return { noisy_slow_ratio };
-  return {
-    events_per_second: Math.round(median(throughputs)),
-    ...stated,
-    noisy_slow_ratio,
-    noisy_p99_ratio: rounded(median(beside.map(({ p99 }) => p99)) / median(alone.map(({ p99 }) => p99))),
-  };
+  return figures;
 }
 
-function latencyText({ p50, p99 }: Latency): string {
-  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
-}
-
-/** Runs one measurement and reports its result and the CPU time per event. */
-async function told<T>(name: string, groups: Groups, events: number, work: () => Promise<T>, text: (result: T) => string): Promise<T> {
-  const { result, cpu } = await withCpu(groups, work);
-  say(`${name}: ${text(result)} (CPU ms per event: ${cpuText(perEach(cpu, events))})`);
-  return result;
+interface Pair {
+  readonly alone: Latency;
+  readonly beside: Latency;
 }

@@ -19,7 +19,7 @@ export const COMPILED = join(root, 'node_modules/.cache/compiled');
 /** Main module by component of the system. They share most of their modules, so these are bundled together and compiled once. */
 export const SYSTEM = Object.fromEntries(['gateway', ...readdirSync(join(root, 'services'))].map((name) => [name, components[name]]));
 /** The programs that start the system: npm start and its benchmarks. */
-const SUPERVISOR = Object.fromEntries(['tools/local-stack/src/start-main', 'loadtest/idle/start-main'].map((name) => [name, `${name}.ts`]));
+const SUPERVISOR = Object.fromEntries(['tools/local-stack/src/start-main', 'loadtest/start/start-main'].map((name) => [name, `${name}.ts`]));
 
 /** The bundle of a program that starts the system; undefined if there is none or its modules have changed. */
 export function bundleOf(program) {

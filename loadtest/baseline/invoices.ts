@@ -8,7 +8,16 @@ export interface Page {
   readonly next: Position | undefined;
 }
 
-type Row = Record<string, any>;
+/** A row as PostgreSQL returns it. Only these columns are read; the others are copied into the answer. */
+interface Row extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly invoice_id: string;
+  readonly created_at: string;
+  readonly status: string;
+  readonly days_past_due: number | null;
+  readonly applied_cents: number;
+  readonly payment_status: string | null;
+}
 
 export class Invoices {
   readonly #pool: pg.Pool;
@@ -58,7 +67,7 @@ export class Invoices {
     // The plain baseline represents pool.query(text, values); a named statement needs the form with an object.
     const { name, text, values } = statement;
     const result = await (name === undefined ? this.#pool.query(text, [...values]) : this.#pool.query({ name, text, values: [...values] }));
-    return result.rows;
+    return result.rows as Row[];
   }
 }
 
@@ -107,6 +116,6 @@ function invoiceOf(row: Row, lineItems: object[], discounts: object[], applicati
   };
 }
 
-function reference(id: string | null, name: string): object | null {
+function reference(id: unknown, name: unknown): object | null {
   return id === null ? null : { id, name };
 }

@@ -2,9 +2,7 @@
 import { resource, type Owner } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { DemoFile } from '@truckroll/demo-company';
-import type { Channel } from '@truckroll/grpc';
-import { isUnavailable } from '@truckroll/postgres';
-import { batches } from './baseline.ts';
+import { isUnavailable, type Channel } from '@truckroll/service-kit';
 
 /** A file of an import; `path` has no `.ndjson`. */
 export interface Lines {
@@ -79,4 +77,15 @@ function* requestsOf(companyId: string, path: string, all: Iterable<Buffer>): Ge
     first += lines.length;
   }
   return undefined;
+}
+
+export function* batches<T>(records: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const record of records) {
+    batch.push(record);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

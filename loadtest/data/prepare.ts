@@ -1,12 +1,13 @@
 // Creates the data of both sides once: the same records through the system's import and in the baseline's tables.
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
-import pg from 'pg';
+import type pg from 'pg';
 import { Operator, type KeyFile } from '../system/operator.ts';
+import { withClient } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 import { createBaseline, loadBaseline } from './baseline.ts';
-import { deepCompany, evenCompanies, type BenchmarkCompany, type DataSet } from './companies.ts';
+import { evenCompanies, type DataSet } from './companies.ts';
 import { importFile } from './import.ts';
 
 /** Increase when the stored data changes: older data is then recreated. */
@@ -15,19 +16,19 @@ const SETTLED_MS = 1000;
 
 /** Does nothing if the database already holds the data; restarts an interrupted preparation. */
 export async function prepareData(stack: Stack, set: DataSet, keys: KeyFile): Promise<void> {
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
+  await withClient(stack, async (client) => {
     if (await isPrepared(client)) return;
-    say(`Making the data, once: ${set.companies} × ${set.invoicesEach} and ${set.invoicesDeep} invoices …`);
+    say(`Making the data, once: ${set.companies} × ${set.invoicesEach} invoices …`);
     keys.forget();
     await client.query('drop schema if exists integrations, billing, scheduling cascade');
     await createBaseline(client);
     const services = await startServices(stack, ['integrations', 'scheduling', 'billing']);
     const operator = new Operator(services.running.integrations.port);
-    for (const company of [...evenCompanies(set), deepCompany(set)]) {
+    for (const company of evenCompanies(set)) {
       await operator.createCompany(company);
-      await counted(`${company.name}, import`, (count) => importAll(services.channels, company, count));
+      await counted(`${company.name}, import`, async (count) => {
+        for (const file of company.files) await importFile(services.channels, company.id, file, count);
+      });
       await counted(`${company.name}, baseline`, (count) => loadBaseline(client, company, count));
     }
     await settled(client);
@@ -37,9 +38,7 @@ export async function prepareData(stack: Stack, set: DataSet, keys: KeyFile): Pr
     await client.query('checkpoint');
     await client.query('create table baseline.prepared as select $1::int as version', [VERSION]);
     await Promise.all([services.stop('billing'), services.stop('integrations')]);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function isPrepared(client: pg.Client): Promise<boolean> {
@@ -47,10 +46,6 @@ async function isPrepared(client: pg.Client): Promise<boolean> {
   if (known[0]?.there !== true) return false;
   const { rows } = await client.query<{ version: number }>('select version from baseline.prepared');
   return rows[0]?.version === VERSION;
-}
-
-async function importAll(channels: Parameters<typeof importFile>[0], company: BenchmarkCompany, count: (records: number) => void): Promise<void> {
-  for (const file of company.files) await importFile(channels, company.id, file, count);
 }
 
 async function counted(label: string, work: (count: (records: number) => void) => Promise<void>): Promise<void> {

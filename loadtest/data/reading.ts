@@ -13,8 +13,7 @@ export async function startReading(stack: Stack, set: DataSet, env: Record<strin
   const services = await startServices(stack, ['integrations', 'billing'], env);
   const gateway = await startGateway(stack, services, env);
   const operator = new Operator(services.running.integrations.port);
-  const callerOf = async (companyId: string): Promise<Caller> => ({ companyId, key: await keys.of(companyId, operator) });
   const callers: Caller[] = [];
-  for (const { id } of evenCompanies(set)) callers.push(await callerOf(id));
-  return { services, gateway, callers, callerOf };
+  for (const { id: companyId } of evenCompanies(set)) callers.push({ companyId, key: await keys.of(companyId, operator) });
+  return { services, gateway, callers };
 }

@@ -66,14 +66,3 @@ async function* pagesOf(port: number, caller: Caller) {
     paths = { system: `/v1/invoices?limit=${LIMIT}&cursor=${cursor}`, baseline: `/v1/invoices?limit=${LIMIT}&cursor=${position}` };
   }
 }
-
-export async function deepPage(port: number, caller: Caller, page: number): Promise<Target> {
-  const header = asSystem(caller);
-  let path = `/v1/invoices?limit=${LIMIT}`;
-  for (let at = 1; at < page; at++) {
-    const { pagination } = await getJson<Page>(port, { path, header });
-    if (pagination.next_cursor === null) throw new Error(`the company has only ${at} pages`);
-    path = `/v1/invoices?limit=${LIMIT}&cursor=${pagination.next_cursor}`;
-  }
-  return { path, header };
-}

@@ -1,4 +1,4 @@
-// A company with visits to staff. Ids are a number behind a prefix, so that pgbench can generate them.
+// A company with visits to staff. Ids are a number behind a prefix.
 import type { DemoFile } from '@truckroll/demo-company';
 
 export const VISITS = 10_000;
@@ -29,11 +29,6 @@ export function accountFile(): DemoFile {
     updated_at: AT,
   };
   return { path: 'accounts', records: [account] };
-}
-
-/** The same id in SQL, from a number that pgbench chooses. */
-export function idInSql(kind: Numbered, variable: string): string {
-  return `('${PREFIX[kind]}' || lpad(:${variable}::text, 24, '0'))::uuid`;
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);

@@ -1,11 +1,14 @@
 // Compares filtered pages with the unfiltered one, alternating, by calling the owning service directly.
 import { codec, type Parameter, type Resource } from '@truckroll/contract';
-import type { Channel } from '@truckroll/grpc';
-import { median } from '../measure/rounds.ts';
-import type { MeasuredCompany } from './prepare.ts';
+import type { Channel } from '@truckroll/service-kit';
+import { alternate } from '../measure/latency.ts';
 
-export interface FilterTime {
-  path: string;
+interface MeasuredCompany {
+  readonly id: string;
+  readonly timezone: string;
+}
+
+interface FilterTime {
   /** Such as `dispatch_status=ASSIGNED`. */
   filter: string;
   milliseconds: number;
@@ -37,18 +40,16 @@ export async function compareFilters(owner: Channel, of: Resource, company: Meas
     after = next;
   }
   const cases = of.list.parameters.flatMap((parameter) => casesOf(parameter, records));
-  const times = new Map<Case, { filtered: number[]; plain: number[] }>(cases.map((each) => [each, { filtered: [], plain: [] }]));
-  for (let round = -2; round < rounds; round++) {
-    for (const [{ filter }, { filtered, plain }] of times) {
-      const [one, other] = [await timed(() => page(filter)), await timed(() => page({}))];
-      if (round < 0) continue;
-      filtered.push(one);
-      plain.push(other);
-    }
+  const times: FilterTime[] = [];
+  for (const { name, filter, range } of cases) {
+    const [filtered, plain] = await alternate(
+      () => page(filter),
+      () => page({}),
+      rounds,
+    );
+    times.push({ filter: name, milliseconds: filtered, ratio: filtered / plain, range });
   }
-  return [...times].map(([{ name, range }, { filtered, plain }]) => {
-    return { path: of.path, filter: name, milliseconds: median(filtered), ratio: median(filtered) / median(plain), range };
-  });
+  return times;
 }
 
 function pageReader(owner: Channel, { list }: Resource, { id, timezone }: MeasuredCompany) {
@@ -86,10 +87,4 @@ function at(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value.flatMap((element) => at(element, path));
   const [name, ...rest] = path;
   return name === undefined ? [value] : at((value as Record<string, unknown>)[name], rest);
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
 }

@@ -1,8 +1,7 @@
 // The system under an import: all services, a company with everything that invoices and payments refer to, and a check that all data has arrived.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { owners } from '@truckroll/contract';
-import { describeCompany, generateCompany, type DemoFile } from '@truckroll/demo-company';
+import { describeCompany, generateCompany } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile, importLines, linesOf, type Lines } from '../data/import.ts';
@@ -14,6 +13,9 @@ import type { Stack } from '../system/stack.ts';
 
 /** The measured resources; everything else of a company exists beforehand. */
 const MEASURED = ['payments', 'invoices'] as const;
+/** What they refer to, in an order in which it can be stored. */
+const NEEDED = 'business-units job-lifecycles job-types team-members accounts jobs job-appointments job-assignments job-financials'.split(' ');
+const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 const TIMEZONE = 'America/Chicago';
 const UNTIL = '2026-06-30T18:00:00Z';
 const LOOK_MS = 20;
@@ -50,20 +52,9 @@ export class World {
     const id = randomUUID();
     await this.#operator.createCompany({ id, name: describeCompany(options).name, timezone: TIMEZONE, files: [] });
     const files = new Map([...generateCompany(options)].map((file) => [file.path, file]));
-    const needed = [
-      'business-units',
-      'job-lifecycles',
-      'job-types',
-      'team-members',
-      'accounts',
-      'jobs',
-      'job-appointments',
-      'job-assignments',
-      'job-financials',
-    ];
-    for (const path of needed) {
+    for (const path of NEEDED) {
       const file = files.get(path);
-      if (file !== undefined) await this.#import(id, file);
+      if (file !== undefined) await importFile(this.services.channels, id, file, () => undefined);
     }
     await this.#settled('scheduling');
     await built(this.#client, id);
@@ -87,10 +78,6 @@ export class World {
 
   async stop(): Promise<void> {
     for (const name of owners.toReversed()) await this.services.stop(name);
-  }
-
-  #import(companyId: string, file: DemoFile): Promise<void> {
-    return importFile(this.services.channels, companyId, file, () => undefined);
   }
 
   /** Resolves when Kafka has acknowledged and reporting has applied everything the owner has committed so far, by its watermark (docs/adr/0006). */

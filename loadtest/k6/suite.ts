@@ -36,8 +36,8 @@ function number(name: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text);
 }
 
-/** Builds k6's options from RATE, DURATION (s), ONLY and SLOW_SECONDS, which sets the number of preallocated workers. */
-export function optionsOf(test: TestName): Record<string, unknown> {
+/** Builds k6's options for TEST from RATE, DURATION (s), ONLY and SLOW_SECONDS, which sets the number of preallocated workers. */
+function optionsOf(test: TestName): Record<string, unknown> {
   const settings: Test = TESTS[test];
   thorough = settings.thorough === true;
   const only = __ENV['ONLY']?.split(',') as ScenarioName[] | undefined;
@@ -59,6 +59,8 @@ export function optionsOf(test: TestName): Record<string, unknown> {
     userAgent: 'truckroll-load',
   };
 }
+
+export const options = optionsOf((__ENV['TEST'] ?? 'average') as TestName);
 
 interface Received {
   readonly status: number;

@@ -8,7 +8,6 @@ const STUDIES = {
   capacity: 'the highest rate of each operation that keeps its thresholds, until two searches agree',
   overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
   flood: 'what one company’s flood of twice that rate does to another company, the last part of overload',
-  retention: 'a month and a half of keeping and removing, by moving the times of rows',
 } as const;
 export type StudyName = keyof typeof STUDIES;
 
@@ -17,28 +16,27 @@ const PINNED: ReadonlySet<string> = new Set<StudyName>(['capacity', 'overload', 
 
 const what = Object.entries({ ...Object.fromEntries(Object.entries(TESTS).map(([name, { about }]) => [name, about])), ...STUDIES });
 export const HELP = `npm run load -- ${what.map(([name]) => name).join('|')} [--rate N] [--seconds N] [--only ${SCENARIO_NAMES.join(',')}]
-                [--imports] [--pinned] [--jobs N] [--out FOLDER] [--i-may-load-this]
+                [--pinned] [--jobs N] [--out FOLDER] [--i-may-load-this]
 
 ${what.map(([name, about]) => `  ${name.padEnd(11)} ${about}`).join('\n')}
 
 Starts the whole system with limits that are never met, and companies that are empty, usual and huge (--jobs of them, 20,000), which are
 kept in .truckroll/load; or asks BASE_URL with API_KEY, and with API_KEY_HUGE, API_KEY_EMPTY and USER_TOKEN where they are set. An address
-that is not of this machine needs --i-may-load-this. --rate is requests a second of all operations together, --imports stores records beside
-them, --pinned gives one core to k6 and another to the system. Results go to .truckroll/load/results, or --out. Exit code: 0 where every threshold of
+that is not of this machine needs --i-may-load-this. --rate is requests a second of all operations together,
+--pinned gives one core to k6 and another to the system. Results go to .truckroll/load/results, or --out. Exit code: 0 where every threshold of
 loadtest/slo.json was kept, 1 where one was not, 2 where the run is void and says nothing.
 `;
 
 export interface Options {
   readonly what: TestName | StudyName;
-  readonly rate?: number;
-  readonly seconds?: number;
-  readonly only?: readonly ScenarioName[];
-  readonly imports: boolean;
+  readonly rate: number | undefined;
+  readonly seconds: number | undefined;
+  readonly only: readonly ScenarioName[] | undefined;
   readonly pinned: boolean;
   readonly jobs: number;
-  readonly out?: string;
+  readonly out: string | undefined;
   /** Undefined: start our own system. */
-  readonly baseUrl?: string;
+  readonly baseUrl: string | undefined;
 }
 
 /** Returns 'help' if --help is given. Throws Problem with what to do. */
@@ -54,21 +52,18 @@ export function readOptions(args: readonly string[], environment: Readonly<Recor
   if (unknown !== undefined) throw new Problem(`--only ${unknown} is no scenario: give some of ${known.join(', ')}.`);
   const baseUrl = environment['BASE_URL'];
   if (baseUrl !== undefined) checkTarget(baseUrl, values['i-may-load-this']);
-  if (baseUrl !== undefined && (name in STUDIES || values.imports || values.pinned)) {
-    throw new Problem(`${name in STUDIES ? name : '--imports and --pinned'} need a system of their own: leave BASE_URL out.`);
+  if (baseUrl !== undefined && (name in STUDIES || values.pinned)) {
+    throw new Problem(`${name in STUDIES ? name : '--pinned'} needs a system of its own: leave BASE_URL out.`);
   }
-  const rate = positive('rate', values.rate);
-  const seconds = positive('seconds', values.seconds);
   return {
     what: name as Options['what'],
-    imports: values.imports,
     pinned: values.pinned || PINNED.has(name),
     jobs: positive('jobs', values.jobs) ?? 20_000,
-    ...(rate === undefined ? {} : { rate }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(only === undefined ? {} : { only: only as ScenarioName[] }),
-    ...(values.out === undefined ? {} : { out: values.out }),
-    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }),
+    rate: positive('rate', values.rate),
+    seconds: positive('seconds', values.seconds),
+    only: only as ScenarioName[] | undefined,
+    out: values.out,
+    baseUrl: baseUrl?.replace(/\/+$/, ''),
   };
 }
 
@@ -83,7 +78,6 @@ function parse(args: readonly string[]) {
         only: { type: 'string' },
         jobs: { type: 'string' },
         out: { type: 'string' },
-        imports: { type: 'boolean', default: false },
         pinned: { type: 'boolean', default: false },
         'i-may-load-this': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },

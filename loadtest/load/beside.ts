@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
+import { latencyText, type Latency } from '../measure/latency.ts';
 import { median } from '../measure/rounds.ts';
 import { countAnswers } from './gateway-watch.ts';
 import { runK6 } from './k6.ts';
@@ -32,10 +33,8 @@ interface Round {
   readonly flood: number;
 }
 
-interface Times {
-  readonly p50: number;
+interface Times extends Latency {
   readonly p90: number;
-  readonly p99: number;
 }
 
 export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
@@ -45,7 +44,7 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
   const { API_KEY_HUGE, API_KEY_EMPTY: _empty, USER_TOKEN, ...flooding } = target.env;
   const reading = { ...flooding, API_KEY: API_KEY_HUGE ?? flooding.API_KEY, RATE: String(RATE), DURATION: String(SECONDS), ONLY: 'detail' };
   const asking = { ...flooding, USER_TOKEN, RATE: String(rate), DURATION: String(FLOOD_SECONDS), ONLY: only?.join() };
-  const shared = { k6, test: 'average', folder: FOLDER, core };
+  const shared = { k6, test: 'average' as const, folder: FOLDER, core };
   const read = (name: string) => runK6({ ...shared, env: reading, name });
   const rounds: Round[] = [];
   for (let number = 1; number <= ROUNDS; number++) {
@@ -58,7 +57,9 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
     const { good, seconds } = await answered();
     const flood = (good - RATE * SECONDS) / seconds;
     await flooded;
-    say(`round ${number}, another company beside a flood: ${text(beside)}; without it: ${text(alone)}; ${flood.toFixed(0)}/s of the flood were answered`);
+    say(
+      `round ${number}, another company beside a flood: ${latencyText(beside)}; without it: ${latencyText(alone)}; ${flood.toFixed(0)}/s of the flood were answered`,
+    );
     rounds.push({ alone, beside, flood });
   }
   return { ratio: median(rounds.map(({ alone, beside }) => beside.p99 / alone.p99)), rounds };
@@ -67,8 +68,4 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
 function timesOf({ metrics }: Summary): Times {
   const values = metrics['latency{op:detail}']?.values ?? {};
   return { p50: values['med'] ?? NaN, p90: values['p(90)'] ?? NaN, p99: values['p(99)'] ?? NaN };
-}
-
-function text({ p50, p99 }: Times): string {
-  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
 }

@@ -1,8 +1,9 @@
 // Finds the highest rate that one core sustains within the thresholds, of each operation and of the mixture. Repeats until two searches agree.
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { disagreement, findKnee, type Trial } from './knee.ts';
-import { runTest, type Outcome, type Session } from './session.ts';
+import { cpuText } from '../measure/cpu.ts';
+import { disagreement, findKnee } from './knee.ts';
+import { runTest, type Ask, type Outcome, type Session } from './session.ts';
 
 const SUBJECTS: readonly { readonly name: string; readonly only?: readonly ScenarioName[]; readonly start: number }[] = [
   { name: 'mixed', start: 200 },
@@ -59,13 +60,9 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
       most: MOST,
       within: WITHIN,
       async trial(rate) {
-        const outcome = await runTest(session, { test: 'average', rate, seconds, only });
-        const { p99 } = worstOf(outcome);
-        say(
-          `${name} at ${rate.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'} (p99 ${p99.toFixed(0)} ms)`,
-        );
+        const outcome = await tryRate(session, name, { rate, seconds, only });
         if (outcome.pass && outcome.void.length === 0 && rate > (best?.rate ?? 0)) best = { rate, outcome };
-        return trialOf(outcome);
+        return outcome;
       },
     });
     knees.push(knee);
@@ -84,9 +81,12 @@ function agreed(knees: readonly number[]): boolean {
   return disagreement(before, last) <= MOST_DISAGREEMENT;
 }
 
-/** Dropped iterations with slow answers mean that the rate is too high: with more workers, answers would take even longer. */
-export function trialOf({ pass, void: reasons, onlyDropped }: Pick<Outcome, 'pass' | 'void' | 'onlyDropped'>): Trial {
-  return { pass, void: onlyDropped && !pass ? [] : reasons };
+/** Runs a trial of a search and reports it. Dropped iterations with slow answers mean that the rate is too high, not that the trial is void. */
+export async function tryRate(session: Session, name: string, ask: Omit<Ask, 'test'> & { readonly rate: number }): Promise<Outcome> {
+  const outcome = await runTest(session, { test: 'average', ...ask });
+  const verdict = outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept';
+  say(`${name} at ${ask.rate.toFixed(0)}/s: ${verdict} (p99 ${worstOf(outcome).p99.toFixed(0)} ms)`);
+  return { ...outcome, void: outcome.onlyDropped && !outcome.pass ? [] : outcome.void };
 }
 
 export function worstOf({ rows }: Outcome): { p99: number } {
@@ -94,8 +94,5 @@ export function worstOf({ rows }: Outcome): { p99: number } {
 }
 
 export function capacityText({ subject, knees, agree, cpuMs, p99 }: Capacity): string {
-  const cpu = Object.entries(cpuMs)
-    .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
-    .join(', ');
-  return `${subject}: ${knees.map((knee) => knee.toFixed(0)).join(' and ')} requests a second${agree ? '' : ', WHICH DO NOT AGREE'}; p99 ${p99.toFixed(0)} ms; CPU ms each: ${cpu}`;
+  return `${subject}: ${knees.map((knee) => knee.toFixed(0)).join(' and ')} requests a second${agree ? '' : ', WHICH DO NOT AGREE'}; p99 ${p99.toFixed(0)} ms; CPU ms each: ${cpuText(cpuMs)}`;
 }

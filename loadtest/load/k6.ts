@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem, ROOT } from '@truckroll/local-stack';
 import { goTools } from '../../scripts/go-tools.mjs';
+import type { TestName } from '../k6/workloads/plan.ts';
 import type { Summary } from './verdict.ts';
 
 const FOLDER = join(ROOT, 'loadtest', 'k6');
@@ -21,7 +22,9 @@ export function requireK6(): string {
 
 export interface Run {
   readonly k6: string;
-  readonly test: string;
+  readonly test: TestName;
+  /** File in k6/ that k6 runs. */
+  readonly script?: 'suite' | 'stall';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
   /** Part of the summary's file name, for simultaneous runs. */
@@ -34,16 +37,16 @@ export interface Run {
 }
 
 /** Resolves to the summary when k6 has ended, even if thresholds were crossed. Throws Problem on other exit codes. */
-export async function runK6({ k6, test, env, folder, name = 'run', core, yields = false, onStart, shown = false }: Run): Promise<Summary> {
+export async function runK6({ k6, test, script = 'suite', env, folder, name = 'run', core, yields = false, onStart, shown = false }: Run): Promise<Summary> {
   const file = join(folder, `summary-${process.pid}-${name}.json`);
   rmSync(file, { force: true });
-  const args = ['run', '--quiet', '--no-color', '--no-usage-report', '--address', '', join(FOLDER, 'tests', `${test}.ts`)];
+  const args = ['run', '--quiet', '--no-color', '--no-usage-report', '--address', '', join(FOLDER, `${script}.ts`)];
   const onCore = core === undefined ? [] : ['taskset', '-c', String(core)];
   const [command = k6, ...rest] = [...(yields ? ['chrt', '--idle', '0'] : []), ...onCore, k6, ...args];
   // The verdict assumes that k6 has one core, whatever the machine.
   const child = spawn(command, rest, {
     stdio: ['ignore', shown ? 2 : 'ignore', 'pipe'],
-    env: { ...process.env, GOMAXPROCS: '1', ...given(env), SUMMARY: file },
+    env: { ...process.env, GOMAXPROCS: '1', ...given(env), TEST: test, SUMMARY: file },
   });
   const stop = (): void => void child.kill();
   process.once('exit', stop);

@@ -2,7 +2,7 @@
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { besideFlood, type Beside } from './beside.ts';
-import { trialOf, worstOf } from './capacity.ts';
+import { tryRate, worstOf } from './capacity.ts';
 import { watchGateway, type Second } from './gateway-watch.ts';
 import { findKnee } from './knee.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
@@ -46,11 +46,7 @@ export async function measureOverload(
       start: START,
       most: 6000,
       within: 0.08,
-      async trial(at) {
-        const outcome = await runTest(session, { test: 'average', rate: at, seconds: TRIAL_SECONDS, only });
-        say(`at ${at.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'}`);
-        return trialOf(outcome);
-      },
+      trial: (at) => tryRate(session, 'knee', { rate: at, seconds: TRIAL_SECONDS, only }),
     }));
   const atKnee = await runTest(session, { test: 'average', rate: knee, seconds, only, env: WORKERS });
   const watching = watchGateway(system.gateway.metricsPort);

@@ -13,11 +13,10 @@ import { importFile, type Channels } from '../data/import.ts';
 import { parentOf, type Groups } from '../measure/cpu.ts';
 import { KeyFile, Operator } from '../system/operator.ts';
 import { drained } from '../system/outbox.ts';
-import { postgresPid } from '../system/postgres.ts';
+import { postgresPid, withClient } from '../system/postgres.ts';
 import { callCredential, startGateway, startServices } from '../system/programs.ts';
 import { Stack, type Running } from '../system/stack.ts';
 import { chartNodeOptions } from './chart.ts';
-import pg from 'pg';
 
 export const FOLDER = join(STATE, 'load');
 const DATABASE = 'truckroll_load';
@@ -36,9 +35,6 @@ export interface Target {
 export interface OwnSystem {
   readonly stack: Stack;
   readonly gateway: Running;
-  readonly channels: Channels;
-  /** A company without readers, for imports during a run. */
-  readonly importCompany: string;
   close(): Promise<void>;
 }
 
@@ -65,7 +61,7 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
   const gateway = await startGateway(stack, services, { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile });
   const operator = new Operator(integrations.port);
   const keys = new KeyFile(join(FOLDER, 'keys.json'));
-  const ids = { usual: companyId('load, usual'), huge: companyId(`load, huge ${jobs}`), empty: companyId('load, empty'), imports: companyId('load, imports') };
+  const ids = { usual: companyId('load, usual'), huge: companyId(`load, huge ${jobs}`), empty: companyId('load, empty') };
   for (const [name, id] of Object.entries(ids)) await operator.createCompany({ id, name: `Load, ${name}`, timezone: TIMEZONE, files: [] });
   await makeRecords(stack, services.channels, 'a usual company', ids.usual, { seed: SEEDS.usual, size: 'small' });
   await makeRecords(stack, services.channels, `a company of ${jobs} jobs`, ids.huge, { seed: SEEDS.huge, size: jobs });
@@ -88,7 +84,7 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
   };
   if (pinned) for (const pids of Object.values(groups)) for (const pid of pids) pin(pid, CORES.system);
   if (pinned) pin(process.pid, CORES.generator, false);
-  return { env, groups, system: { stack, gateway, channels: services.channels, importCompany: ids.imports, close: () => stack.close() } };
+  return { env, groups, system: { stack, gateway, close: () => stack.close() } };
 }
 
 /** Does nothing if the records exist. */
@@ -132,15 +128,11 @@ async function reported(baseUrl: string, key: string): Promise<void> {
 
 /** Resolves when all events are published and tables are vacuumed, so that no work runs during the measurement. */
 async function settled(stack: Stack): Promise<void> {
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
+  await withClient(stack, async (client) => {
     for (const schema of ['scheduling', 'billing'] as const) await drained(client, schema);
     await client.query('vacuum (analyze)');
     await client.query('checkpoint');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Pins a process with its threads and children to one core; later children inherit it. */

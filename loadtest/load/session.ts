@@ -2,11 +2,10 @@
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { TESTS, askedOf, durationOf, planOf, requestsAt, type Test, type TestName } from '../k6/workloads/plan.ts';
 import type { Slo } from '../k6/workloads/thresholds.ts';
-import { startImports, type Imported } from './imports.ts';
 import { runK6 } from './k6.ts';
 import { CORES, FOLDER, type Target } from './own-system.ts';
 import { enduranceOf, type Endurance } from './endurance.ts';
-import { mean, usageOf, watch, type Sample, type Usage } from './usage.ts';
+import { mean, usageOf, watch, type Usage } from './usage.ts';
 import { rowsOf, voidReasons, type Row } from './verdict.ts';
 
 export interface Session {
@@ -15,7 +14,7 @@ export interface Session {
   readonly slo: Slo;
   readonly pinned: boolean;
   readonly spin: readonly number[];
-  readonly stallP99?: number;
+  readonly stallP99: number | undefined;
 }
 
 export interface Ask {
@@ -23,7 +22,6 @@ export interface Ask {
   readonly rate?: number | undefined;
   readonly seconds?: number | undefined;
   readonly only?: readonly ScenarioName[] | undefined;
-  readonly imports?: boolean;
   readonly shown?: boolean;
   /** Added to the target's environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -38,16 +36,14 @@ export interface Outcome {
   /** Whether dropped iterations are the only reason: if the rest was too slow as well, the rate was too high. */
   readonly onlyDropped: boolean;
   readonly usage: Readonly<Record<string, Usage>>;
-  readonly imports?: Imported;
-  readonly endurance?: Endurance;
+  readonly endurance: Endurance | undefined;
   /** Only if a threshold ended the test: requests a second at that moment. */
-  readonly brokeAt?: number;
-  readonly samples: readonly Sample[];
+  readonly brokeAt: number | undefined;
 }
 
 export async function runTest(
   { k6, target, slo, pinned, spin, stallP99 }: Session,
-  { test, rate, seconds, only, imports = false, shown = false, env = {} }: Ask,
+  { test, rate, seconds, only, shown = false, env = {} }: Ask,
 ): Promise<Outcome> {
   const settings: Test = TESTS[test];
   const { API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN } = target.env;
@@ -58,7 +54,6 @@ export async function runTest(
     only,
     has: { huge: API_KEY_HUGE !== undefined, empty: API_KEY_EMPTY !== undefined, userToken: USER_TOKEN !== undefined },
   });
-  const importing = imports && target.system !== undefined ? startImports(target.system.channels, target.system.importCompany) : undefined;
   let watching: ReturnType<typeof watch> | undefined;
   const summary = await runK6({
     k6,
@@ -70,7 +65,6 @@ export async function runTest(
     onStart: (pid) => (watching = watch({ ...target.groups, k6: [pid] })),
   });
   const samples = watching?.stop() ?? [];
-  const imported = await importing?.stop();
   const usage = usageOf(samples);
   // A test that a threshold ends does not send all planned requests.
   const planned = durationOf(plan);
@@ -81,8 +75,8 @@ export async function runTest(
     dropped,
     generator: usage['k6']?.cpu ?? 0,
     spin,
-    ...(target.system === undefined ? {} : { others: mean(samples.map(({ others }) => others)) }),
-    ...(stallP99 === undefined ? {} : { stallP99 }),
+    others: target.system === undefined ? undefined : mean(samples.map(({ others }) => others)),
+    stallP99,
   };
   const reasons = voidReasons(conditions);
   const onlyDropped = dropped > 0 && voidReasons({ ...conditions, dropped: 0 }).length === 0;
@@ -96,10 +90,8 @@ export async function runTest(
     void: settings.thorough === true ? [] : reasons,
     onlyDropped,
     usage,
-    samples,
-    ...(imported === undefined ? {} : { imports: imported }),
-    ...(endurance === undefined ? {} : { endurance }),
-    ...(settings.aborts === true && lasted < planned ? { brokeAt: requestsAt(plan, lasted) } : {}),
+    endurance,
+    brokeAt: settings.aborts === true && lasted < planned ? requestsAt(plan, lasted) : undefined,
   };
 }
 

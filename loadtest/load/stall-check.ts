@@ -31,7 +31,7 @@ export async function stallCheck(k6: string, folder: string, core?: number): Pro
   await once(server, 'listening');
   try {
     const env = { BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, RATE: '100', DURATION: String(SECONDS), ONLY: 'detail' };
-    const { metrics } = await runK6({ k6, test: 'stall', env, folder, core });
+    const { metrics } = await runK6({ k6, test: 'average', script: 'stall', env, folder, core });
     return metrics['latency{op:detail}']?.values['p(99)'] ?? 0;
   } finally {
     server.closeAllConnections();

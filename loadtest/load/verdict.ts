@@ -58,9 +58,9 @@ export interface Conditions {
   /** Smallest share of a core that a busy loop got before the system started. */
   readonly spin: readonly number[];
   /** Cores used by other processes, on average; undefined if the system runs elsewhere. */
-  readonly others?: number;
+  readonly others: number | undefined;
   /** p99 of requests to a server that stalls for half a second, in ms; undefined if it was not checked. */
-  readonly stallP99?: number;
+  readonly stallP99: number | undefined;
 }
 
 const MOST_GENERATOR = 0.8;

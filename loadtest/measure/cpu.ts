@@ -7,7 +7,7 @@ const MS_PER_TICK = 10;
 export type Groups = Readonly<Record<string, readonly number[]>>;
 export type CpuMs = Record<string, number>;
 
-export interface Stat {
+interface Stat {
   parent: number;
   ms: number;
   /** CPU time of children that have ended and were waited for, in ms. */
@@ -52,6 +52,10 @@ export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promis
 
 export function perEach(cpu: CpuMs, count: number): CpuMs {
   return Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count]));
+}
+
+export function totalOf(cpu: CpuMs): number {
+  return Object.values(cpu).reduce((sum, ms) => sum + ms, 0);
 }
 
 export function cpuText(cpu: CpuMs): string {

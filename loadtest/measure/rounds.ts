@@ -1,6 +1,7 @@
 // Runs variants in rotation, so that disturbances affect all of them alike, and takes medians.
-import { perEach, withCpu, type CpuMs, type Groups } from './cpu.ts';
-import { runLoad, type Load, type Outcome } from './wrk.ts';
+import { cpuText, perEach, totalOf, withCpu, type CpuMs, type Groups } from './cpu.ts';
+import { table } from './report.ts';
+import { runLoad, type Outcome } from './wrk.ts';
 
 export interface Variant {
   readonly name: string;
@@ -10,7 +11,7 @@ export interface Variant {
   readonly encoding?: string;
 }
 
-export interface Round extends Outcome {
+interface Round extends Outcome {
   /** Milliseconds per request, by group of processes. */
   readonly cpu: CpuMs;
 }
@@ -25,7 +26,7 @@ export interface Figures {
   readonly range: readonly [number, number];
 }
 
-export interface Plan {
+interface Plan {
   readonly variants: readonly Variant[];
   readonly connections: number;
   readonly rounds: number;
@@ -43,15 +44,11 @@ export async function measure({ variants, connections, rounds, seconds }: Plan):
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < variants.length; turn++) {
       const variant = variants[(round + turn) % variants.length] as Variant;
-      results.get(variant.name)?.push(await measured(variant, { ...variant, connections, seconds, seed: 100 + round }));
+      const { result, cpu } = await withCpu(variant.groups, () => runLoad({ ...variant, connections, seconds, seed: 100 + round }));
+      results.get(variant.name)?.push({ ...result, cpu: perEach(cpu, result.requests) });
     }
   }
   return new Map([...results].map(([name, list]) => [name, figuresOf(list)]));
-}
-
-async function measured({ groups }: Variant, load: Load): Promise<Round> {
-  const { result, cpu } = await withCpu(groups, () => runLoad(load));
-  return { ...result, cpu: perEach(cpu, result.requests) };
 }
 
 function figuresOf(rounds: readonly Round[]): Figures {
@@ -72,4 +69,23 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+const HEAD = ['', 'req/s', '÷ first', 'range', 'p50 ms', '÷ first', 'p99 ms', 'kB', 'CPU ms', 'of which'];
+
+export function figuresTable(figures: ReadonlyMap<string, Figures>): string {
+  const [first] = figures.values();
+  const rows = [...figures].map(([name, { perSecond, p50, p99, bytes, cpu, range }]) => [
+    name,
+    perSecond.toFixed(0),
+    (perSecond / (first?.perSecond ?? NaN)).toFixed(2),
+    range.map((value) => value.toFixed(0)).join('–'),
+    p50.toFixed(2),
+    (p50 / (first?.p50 ?? NaN)).toFixed(2),
+    p99.toFixed(2),
+    (bytes / 1000).toFixed(1),
+    totalOf(cpu).toFixed(2),
+    cpuText(cpu),
+  ]);
+  return table(HEAD, rows);
 }

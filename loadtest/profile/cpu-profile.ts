@@ -1,12 +1,12 @@
+// Reads V8's profiles, and assigns the time of each stack to the package of its innermost function. Time in Node's own modules counts for the
+// package that called them.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Frame {
+interface Frame {
   readonly functionName: string;
   /** Empty for V8's internals. */
   readonly url: string;
-  /** Counted from 0. */
-  readonly lineNumber: number;
 }
 
 interface Profile {
@@ -18,13 +18,13 @@ interface Profile {
   timeDeltas: number[];
 }
 
-export interface Stack {
+interface Stack {
   readonly frames: readonly Frame[];
   readonly micros: number;
 }
 
 /** An interval of process.hrtime, in µs. */
-export interface Window {
+interface Window {
   readonly from: number;
   readonly to: number;
 }
@@ -54,4 +54,32 @@ export function readStacks(folder: string, pid: number, { from, to }: Window): S
     }
     return frames.at(-1)?.functionName === '(idle)' ? [] : [{ frames, micros: time }];
   });
+}
+
+const LIBRARY = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+const OURS = /\/(packages\/[^/]+|services\/[^/]+\/src\/[^/]+|gateway\/src\/[^/]+)/;
+
+const OUTSIDE: Readonly<Record<string, string>> = {
+  '(garbage collector)': 'garbage collection',
+  '(program)': 'outside JavaScript: system calls, parsers',
+};
+
+function groupOf(frames: readonly Frame[]): string {
+  const outside = OUTSIDE[frames.at(-1)?.functionName ?? ''];
+  if (outside !== undefined) return outside;
+  for (const { url } of frames.toReversed()) {
+    const found = LIBRARY.exec(url)?.[1] ?? OURS.exec(url)?.[1];
+    if (found !== undefined) return found;
+  }
+  return 'Node: other';
+}
+
+/** A line for each group, largest first; their microseconds add up to `all`. */
+export function byGroup(stacks: readonly Stack[], all: number): string {
+  const sum = stacks.reduce((total, { micros }) => total + micros, 0);
+  const groups = [...Map.groupBy(stacks, ({ frames }) => groupOf(frames))].map(
+    ([name, of]) => [name, of.reduce((total, { micros }) => total + micros, 0)] as const,
+  );
+  const lines = groups.toSorted(([, a], [, b]) => b - a).map(([name, micros]) => `  ${((all * micros) / sum).toFixed(1).padStart(8)}  ${name}\n`);
+  return lines.join('');
 }

@@ -1,10 +1,10 @@
 // Compares report pages by the product's statements and by plain SQL, alternating on one connection.
 import { parseDate } from '@truckroll/contract';
 import { Problem, say } from '@truckroll/local-stack';
-import type { Transaction } from '@truckroll/postgres';
-import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
+import type { Transaction } from '@truckroll/service-kit';
+import { alternate, timed } from '../measure/latency.ts';
 import { median } from '../measure/rounds.ts';
-import { JOB_TYPES, MEMBERS, TIMEZONE, UNITS, YEARS, idOf } from './company.ts';
+import { TIMEZONE, YEARS, idOf } from './company.ts';
 import { rawStatement, type Asked } from './raw.ts';
 
 /** Pages from sums for each plain SQL statement, which takes a hundred times as long. */
@@ -27,12 +27,12 @@ const STANDINGS: Readonly<Record<SummaryDefinition['name'], readonly string[]>> 
 };
 
 const VALUES: Readonly<Record<string, string>> = {
-  business_unit: idOf('unit', UNITS - 1),
-  job_type: idOf('type', JOB_TYPES - 1),
+  business_unit: idOf('unit', 11),
+  job_type: idOf('type', 39),
   job_class: 'SERVICE',
   payment_method: 'CARD',
-  collector: idOf('member', MEMBERS - 1),
-  team_member: idOf('member', MEMBERS - 1),
+  collector: idOf('member', 59),
+  team_member: idOf('member', 59),
 };
 
 export function casesOf(figure: string, base: { companyId: string; generation: number }): Case[] {
@@ -64,15 +64,8 @@ export function casesOf(figure: string, base: { companyId: string; generation: n
   }
 }
 
-export interface Times {
-  readonly name: string;
-  readonly productMs: number;
-  readonly rawMs: number;
-  readonly ratio: number;
-}
-
 /** Medians of alternating runs, after checking that both sides return the same rows. Throws Problem if they differ. */
-export async function compare(tx: Transaction, { name, question, asked }: Case, rounds: number): Promise<Times> {
+export async function compare(tx: Transaction, { name, question, asked }: Case, rounds: number): Promise<number> {
   const product = () => productPage(tx, question, asked);
   const raw = async () => (await tx.query<Record<string, string>>(rawStatement(question, asked))).rows;
   const [page, rows] = [await product(), await raw()];
@@ -92,7 +85,7 @@ export async function compare(tx: Transaction, { name, question, asked }: Case, 
   }
   const [productMs, rawMs] = [median(times.product), median(times.raw)];
   say(`${name.padEnd(44)} ${productMs.toFixed(2).padStart(8)} ms ${rawMs.toFixed(1).padStart(8)} ms ${(rawMs / productMs).toFixed(1).padStart(8)} ×`);
-  return { name, productMs, rawMs, ratio: rawMs / productMs };
+  return rawMs / productMs;
 }
 
 function productPage(tx: Transaction, question: Question, { start, end, bucket, limit }: Asked, after: Uint8Array = new Uint8Array()): Promise<Page> {
@@ -100,12 +93,7 @@ function productPage(tx: Transaction, question: Question, { start, end, bucket, 
 }
 
 /** Ratio of a deep page's latency to the first page's, for five years by day and account. Rows are complete and ordered. */
-export async function pageDepth(
-  tx: Transaction,
-  base: { companyId: string; generation: number },
-  page: number,
-  requests: number,
-): Promise<Omit<Times, 'name'>> {
+export async function pageDepth(tx: Transaction, base: { companyId: string; generation: number }, page: number, requests: number): Promise<number> {
   const { question, asked } = casesOf('five_years_by_day_grouped', base).find(({ question }) => question.groupBy === 'account') as Case;
   let after: Uint8Array = new Uint8Array();
   let last = '';
@@ -119,19 +107,12 @@ export async function pageDepth(
     if (next.length === 0) throw new Problem(`There is no page ${page}: the data ends with page ${n}.`);
     after = next;
   }
-  const times: { first: number[]; deep: number[] } = { first: [], deep: [] };
-  for (let n = -20; n < requests; n++) {
-    const [first, deep] = [await timed(() => productPage(tx, question, asked)), await timed(() => productPage(tx, question, asked, after))];
-    if (n < 0) continue;
-    times.first.push(first);
-    times.deep.push(deep);
-  }
-  const [rawMs, productMs] = [median(times.first), median(times.deep)];
-  return { rawMs, productMs, ratio: productMs / rawMs };
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
+  const [first, deep] = await alternate(
+    () => productPage(tx, question, asked),
+    () => productPage(tx, question, asked, after),
+    requests,
+    20,
+  );
+  say(`page ${page}: ${deep.toFixed(2)} ms, page 1: ${first.toFixed(2)} ms`);
+  return deep / first;
 }

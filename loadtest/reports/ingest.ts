@@ -2,10 +2,11 @@
 // therefore has no sums.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { generateInvoices, type DemoFile } from '@truckroll/demo-company';
+import { generateInvoices, type DemoRecord } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
+import { timed } from '../measure/latency.ts';
 import { rounded } from '../measure/report.ts';
 import type { Operator } from '../system/operator.ts';
 import type { Services } from '../system/programs.ts';
@@ -13,36 +14,34 @@ import { TIMEZONE } from './company.ts';
 import { built } from './prepare.ts';
 
 const PORTIONS = 5;
+const SIDES = ['with', 'without'] as const;
 
 /** Seconds with sums ÷ seconds without, over alternating portions. */
 export async function ingestCost(client: pg.Client, services: Pick<Services, 'channels'>, operator: Operator, events: number): Promise<number> {
   const companies = { with: randomUUID(), without: randomUUID() };
   await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE, files: [] });
   await built(client, companies.with);
-  const records = billingRecords(Math.ceil(events / 2));
   const each = Math.ceil(events / 2 / PORTIONS);
-  const seconds = { with: 0, without: 0 };
-  try {
-    for (let portion = 0; portion < PORTIONS; portion++) {
-      const files = records.map(({ path, all }) => ({ path, records: all.slice(portion * each, (portion + 1) * each) }));
-      for (const side of portion % 2 === 0 ? (['with', 'without'] as const) : (['without', 'with'] as const)) {
-        const startedAt = performance.now();
-        for (const file of files) await importFile(services.channels, companies[side], file, () => undefined);
-        const imported = performance.now();
-        for (const { path } of files) await applied(client, path, companies[side], Math.min((portion + 1) * each, records[0]?.all.length ?? 0));
-        const took = (performance.now() - startedAt) / 1000;
-        seconds[side] += took;
-        say(`portion ${portion + 1}, ${side} sums: ${took.toFixed(1)} s until applied, of which ${((imported - startedAt) / 1000).toFixed(1)} s of import`);
-      }
+  const records = billingRecords(each * PORTIONS);
+  const ms = { with: 0, without: 0 };
+  for (let portion = 0; portion < PORTIONS; portion++) {
+    for (const side of portion % 2 === 0 ? SIDES : SIDES.toReversed()) {
+      const took = await timed(async () => {
+        for (const { path, all } of records) {
+          const file = { path, records: all.slice(portion * each, (portion + 1) * each) };
+          await importFile(services.channels, companies[side], file, () => undefined);
+        }
+        for (const { path } of records) await applied(client, path, companies[side], (portion + 1) * each);
+      });
+      ms[side] += took;
+      say(`portion ${portion + 1}, ${side} sums: ${(took / 1000).toFixed(1)} s until applied`);
     }
-  } finally {
-    await forget(client, Object.values(companies));
   }
-  say(`${events} events: ${seconds.with.toFixed(1)} s with sums, ${seconds.without.toFixed(1)} s without`);
-  return rounded(seconds.with / seconds.without);
+  await forget(client, Object.values(companies));
+  return rounded(ms.with / ms.without);
 }
 
-export function billingRecords(invoices: number): { path: string; all: DemoFile['records'] extends Iterable<infer R> ? R[] : never }[] {
+export function billingRecords(invoices: number): { path: string; all: DemoRecord[] }[] {
   const [company] = generateInvoices({ timezone: TIMEZONE, until: '2026-06-30T18:00:00Z', seed: 5, companies: 1, invoicesPerCompany: invoices });
   return (company?.files ?? []).filter(({ path }) => path === 'invoices' || path === 'payments').map(({ path, records }) => ({ path, all: [...records] }));
 }

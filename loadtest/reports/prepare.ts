@@ -1,33 +1,28 @@
-// Creates the data of both sides once: rows copied into reporting's read models, the same rows in plain tables with plain indexes, and sums.
+// Creates the data of both sides once: rows in the read models of reporting, the same rows in plain tables with plain indexes, and sums.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem, say } from '@truckroll/local-stack';
-import { migrate } from '@truckroll/postgres';
-import { keepingSettings, schema } from '@truckroll/reporting/schema';
-import pg from 'pg';
-import { copyRows, type Value } from '../data/copy.ts';
+import { migrate } from '@truckroll/service-kit';
+import type pg from 'pg';
 import { KeyFile, Operator } from '../system/operator.ts';
+import { withClient } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 import { measuredCompany, type ReportSet } from './company.ts';
 import { createRaw } from './raw.ts';
-import { tablesOf } from './rows.ts';
 import { makeSums } from './sums.ts';
 
 /** Increase when the stored data changes: older data is then refused. */
-const VERSION = 1;
-const ROWS_AT_ONCE = 10_000;
+const VERSION = 2;
+const ROWS = readFileSync(join(import.meta.dirname, 'rows.sql'), 'utf8');
 /** Same as the event that integrations publishes, so that reporting does not refresh anything. */
 const COMPANY = 'insert into companies (company_id, projection, time_zone, costing_enabled, verified_only) values ($1, 1, $2, true, false)';
 
 /** Connects with reporting's settings, so that triggers accept the writes as those of this release. */
-export async function connectAsReporting(stack: Stack): Promise<pg.Client> {
-  const options = Object.entries(keepingSettings)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
-  const client = new pg.Client({ connectionString: stack.databaseUrl, options: `${options} -c search_path=reporting` });
-  await client.connect();
-  return client;
+export function asReporting<T>(stack: Stack, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const options = Object.entries({ ...keepingSettings, search_path: 'reporting' }).map(([name, value]) => `-c ${name}=${value}`);
+  return withClient(stack, work, options.join(' '));
 }
 
 export function keysOf(stack: Stack): KeyFile {
@@ -38,18 +33,15 @@ export function keysOf(stack: Stack): KeyFile {
 export async function prepareReports(stack: Stack, set: ReportSet): Promise<void> {
   // Existing data is migrated, so that the current tables are measured.
   const upgrade = () => migrate({ url: stack.databaseUrl, schema: schema.schema, sets: schema.migrations });
-  const client = await connectAsReporting(stack);
-  try {
+  await asReporting(stack, async (client) => {
     if (await isPrepared(client, stack.folder)) return void (await upgrade());
     say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
     keysOf(stack).forget();
     await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
     await upgrade();
     const company = measuredCompany(set);
-    for (const { name, columns, rows } of tablesOf(set, company.id)) {
-      for (const batch of batches(rows())) await copyRows(client, name, columns, batch);
-      say(`${name} …`);
-    }
+    const values: Record<string, string | number> = { ...set, company: `'${company.id}'::uuid` };
+    await client.query(ROWS.replace(/(?<!:):(\w+)/g, (text, name: string) => String(values[name] ?? text)));
     say('Making the plain tables, and sums …');
     await createRaw(client);
     await makeSums(client, company.id);
@@ -60,9 +52,7 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
     await client.query('vacuum (analyze)');
     await client.query('checkpoint');
     await client.query('create table raw.prepared as select $1::int as version', [VERSION]);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function isPrepared(client: pg.Client, folder: string): Promise<boolean> {
@@ -74,40 +64,13 @@ async function isPrepared(client: pg.Client, folder: string): Promise<boolean> {
   return true;
 }
 
-function* batches(rows: Iterable<readonly Value[]>): Generator<(readonly Value[])[]> {
-  let batch: (readonly Value[])[] = [];
-  for (const row of rows) {
-    batch.push(row);
-    if (batch.length < ROWS_AT_ONCE) continue;
-    yield batch;
-    batch = [];
-  }
-  yield batch;
-}
-
-/** Retires the company's sums. Resolves to the seconds until reporting has rebuilt them. */
-export async function firstBuild(client: pg.Client, companyId: string): Promise<number> {
-  await client.query(`update generations set state = 'retired' where company_id = $1`, [companyId]);
-  return await built(client, companyId);
-}
-
-/** Resolves to the seconds until the company's sums exist. Throws Problem if another process writes to the database. */
-export async function built(client: pg.Client, companyId: string): Promise<number> {
-  const startedAt = performance.now();
-  for (let told = performance.now(); ; await delay(100)) {
-    const { rows } = await client.query<{ state: string; stage: number; after: string | null }>(
-      'select state, stage, after from reporting.generations where company_id = $1',
-      [companyId],
-    );
-    if (rows.some(({ state }) => state === 'current')) break;
+/** Resolves when the company's sums exist. Throws Problem if another process writes to the database. */
+export async function built(client: pg.Client, companyId: string): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ state: string }>('select state from reporting.generations where company_id = $1', [companyId]);
+    if (rows.some(({ state }) => state === 'current')) return;
     if (rows.filter(({ state }) => state !== 'retired').length > 1)
       throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
-    if (performance.now() - told < 10_000) continue;
-    told = performance.now();
-    const building = rows.find(({ state }) => state === 'building');
-    say(`Building sums: stage ${building?.stage ?? 0}, up to ${building?.after ?? 'nothing'} …`);
+    await delay(100);
   }
-  const seconds = (performance.now() - startedAt) / 1000;
-  say(`Built the sums in ${seconds.toFixed(1)} s.`);
-  return seconds;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IntakeServiceService, RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Callers } from '@truckroll/grpc';
+import type { Callers } from '@truckroll/service-kit';
+import { latencyOf, onSchedule, type Latency } from '../measure/latency.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
@@ -36,4 +36,31 @@ export async function measureIntake(
   const perSecond = count / ((performance.now() - startedAt) / 1000);
   await sinks.until(count);
   return perSecond;
+}
+
+interface Stream {
+  readonly intake: Callers<typeof IntakeServiceService>;
+  readonly sinks: Sinks;
+  readonly measured: readonly Endpoint[];
+  readonly others: readonly Endpoint[];
+  /** Events a second over all endpoints, evenly distributed. */
+  readonly rate: number;
+  readonly seconds: number;
+}
+
+/** Latency from an event's timestamp, which precedes its commit, to its receipt. Resolves when the measured endpoints have received everything. */
+export async function measureStream({ intake, sinks, measured, others, rate, seconds }: Stream): Promise<Latency> {
+  sinks.take();
+  // All endpoints in turn, with the others spread evenly among the measured ones.
+  const placed = (endpoints: readonly Endpoint[], isMeasured: boolean) =>
+    endpoints.map(({ companyId }, i) => ({ companyId, isMeasured, place: (i + 0.5) / endpoints.length }));
+  const all = [...placed(measured, true), ...placed(others, false)].toSorted((a, b) => a.place - b.place);
+  let expected = 0;
+  await onSchedule(rate, seconds, (number) => {
+    const { companyId, isMeasured } = all[number % all.length] as (typeof all)[number];
+    if (isMeasured) expected += 1;
+    return intake.recordServiceRequest(newRequest(companyId));
+  });
+  await sinks.until(expected);
+  return latencyOf(sinks.take().map((micros) => micros / 1000));
 }

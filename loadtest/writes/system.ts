@@ -4,34 +4,47 @@ import { join } from 'node:path';
 import type { Owner } from '@truckroll/contract';
 import type { Channel } from '@truckroll/grpc';
 import { STATE, say } from '@truckroll/local-stack';
-import { relayLock } from '@truckroll/outbox';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
 import { TECHNICIANS, VISITS, accountFile, idOf, visitFiles } from '../data/visits.ts';
 import { runWrites, type Outcome } from '../measure/wrk.ts';
-import { KeyFile, type Operator } from '../system/operator.ts';
+import { KeyFile, Operator } from '../system/operator.ts';
+import type { Services } from '../system/programs.ts';
 import type { Running } from '../system/stack.ts';
 
 export const DATABASE = 'truckroll_writes';
 /** A separate folder, so that it can run next to the other benchmarks' data. */
 export const FOLDER = join(STATE, 'benchmarks-writes');
 export const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
+/** The company whose reads are measured during the other company's flood. */
+const READER = { ...COMPANY, id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a38', name: 'Reader beside a flood' };
 const PAGE = 100;
 
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A visit as the API returns it, with the fields that the benchmark reads. */
 export interface Visit {
   readonly id: string;
   readonly revision: string;
-  readonly assignments: readonly { id: string; [field: string]: any }[];
-  readonly [field: string]: any;
+  readonly created_at: string;
+  readonly created_by: Named;
+  readonly job: { readonly id: string } & Readonly<Record<'account' | 'location' | 'contact' | 'business_unit' | 'job_type', Named | null>>;
+  readonly assignments: readonly { readonly id: string; readonly appointment_id: string; readonly team_member: Named }[];
 }
 
-/** Creates the company and its records if they are missing. Resolves to a key of the company. */
-export async function prepareCompany(operator: Operator, channels: Readonly<Record<Owner, Channel>>): Promise<string> {
-  await operator.createCompany(COMPANY);
-  const key = await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(COMPANY.id, operator);
-  say(`Importing ${VISITS} visits, where they are not there yet …`);
-  for (const file of [...visitFiles(), accountFile()]) await importFile(channels, COMPANY.id, file, () => undefined);
-  return key;
+/** Creates the two companies and their records if they are missing. Resolves to a key of each. */
+export async function prepareWrites({ running, channels }: Pick<Services, 'running' | 'channels'>): Promise<{ key: string; readerKey: string }> {
+  const operator = new Operator(running.integrations.port);
+  const keys = new KeyFile(join(FOLDER, `${DATABASE}-keys.json`));
+  say(`Importing ${VISITS} visits into two companies, unless they are there …`);
+  for (const company of [COMPANY, READER]) {
+    await operator.createCompany(company);
+    for (const file of [...visitFiles(), accountFile()]) await importFile(channels, company.id, file, () => undefined);
+  }
+  return { key: await keys.of(COMPANY.id, operator), readerKey: await keys.of(READER.id, operator) };
 }
 
 /** Takes the relay lock of scheduling, so that no events are published while this session lives. */

@@ -5,33 +5,40 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
-import pg from 'pg';
-import { copyRows, type Value } from '../data/copy.ts';
-import { cpuText, perEach, withCpu, type CpuMs, type Groups } from '../measure/cpu.ts';
+import type pg from 'pg';
+import { insertRecords } from '../data/insert.ts';
+import { cpuText, perEach, totalOf, withCpu, type Groups } from '../measure/cpu.ts';
 import { requireEqual } from '../measure/equal.ts';
+import { latencyText } from '../measure/latency.ts';
 import { median } from '../measure/rounds.ts';
-import { withBusy } from '../measure/waiting.ts';
-import type { Outcome } from '../measure/wrk.ts';
+import { withClient } from '../system/postgres.ts';
 import type { Running, Stack } from '../system/stack.ts';
-import { stopPublishing, type Visit } from './system.ts';
+import { COMPANY, readVisits, stopPublishing, writeLoad, type Visit } from './system.ts';
 
 const SCHEMA = join(import.meta.dirname, '../baseline/writes/schema.sql');
+const CONNECTIONS = 16;
 const COMPARED = 50;
 /** By then V8 has compiled the hot code of both sides. */
 const WARM_UP_SECONDS = 15;
 const STILL_MS = 50;
 
+interface Side {
+  readonly title: string;
+  readonly port: number;
+  /** Processes whose CPU time counts. */
+  readonly groups: Groups;
+  visits(): Promise<readonly Visit[]>;
+}
+
 export interface Beside {
   readonly stack: Stack;
-  readonly company: { readonly id: string; readonly timezone: string };
   readonly key: string;
   readonly rounds: number;
   readonly seconds: number;
   /** Starts the system from this checkout or another one. `groups` are the processes whose CPU time counts. */
-  start(checkout?: string): Promise<{ gateway: Running; groups: Groups; visits(): Promise<readonly Visit[]> }>;
+  start(checkout?: string): Promise<{ readonly gateway: Running; readonly groups: Groups }>;
   /** Checkout to compare this one with. */
-  readonly before?: string | undefined;
-  write(port: number, visits: readonly Visit[], seconds: number): Promise<Outcome>;
+  readonly before: string | undefined;
   readonly postgres: number;
 }
 
@@ -44,71 +51,55 @@ export interface Ratios {
 
 export interface BesideFigures {
   readonly usual: Ratios;
-  readonly before?: Ratios;
+  readonly before: Ratios | undefined;
+  readonly perSecond: number;
 }
 
-interface Side {
-  readonly title: string;
-  readonly port: number;
-  readonly groups: Groups;
-  visits(): Promise<readonly Visit[]>;
-}
-
-export async function measureBesideUsual({ stack, company, key, rounds, seconds, start, before, write, postgres }: Beside): Promise<BesideFigures> {
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
+export function measureBesideUsual({ stack, key, rounds, seconds, start, before, postgres }: Beside): Promise<BesideFigures> {
+  return withClient(stack, async (client) => {
     await stopPublishing(client);
-    const system = await start();
-    await fill(client, company, key, await system.visits());
-    const usual = await stack.launch({ name: 'usual-writes', script: 'loadtest/baseline/writes/main.ts', onePort: true });
+    const write = writeLoad(key, CONNECTIONS);
+    const sideOf = async (title: string, checkout?: string): Promise<Side> => {
+      const { gateway, groups } = await start(checkout);
+      return { title, port: gateway.port, groups, visits: () => readVisits(gateway, key) };
+    };
+    const system = await sideOf('writes');
+    await fill(client, key, await system.visits());
+    const service = await stack.launch({ name: 'usual-writes', script: 'loadtest/baseline/writes/main.ts', onePort: true });
     const ids = (await client.query<{ id: string }>('select id from baseline_writes.visits')).rows;
-    const target = { header: ['Authorization', `Bearer ${key}`] as const };
-    const pairs = ids.map(({ id }) => ({ path: `/v1/job-appointments/${id}`, ...target })).map((one) => ({ system: one, baseline: one }));
-    await requireEqual({ system: system.gateway.port, baseline: usual.port }, pairs, COMPARED);
-
-    const sideOf = (title: string, { gateway, groups, visits }: typeof system): Side => ({ title, port: gateway.port, groups, visits });
-    const sides = new Map<string, Side>([
-      [
-        'usual',
-        {
-          title: 'the usual service',
-          port: usual.port,
-          groups: { 'usual service': [usual.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] },
-          visits: () => visitsOf(client),
-        },
-      ],
-      ['system', sideOf('writes', system)],
-    ]);
-    if (before !== undefined) sides.set('before', sideOf('writes before', await start(before)));
-    const names = [...sides.keys()];
-    for (const { port, visits } of sides.values()) await write(port, await visits(), WARM_UP_SECONDS);
-    const seen = new Map(names.map((name) => [name, [] as Seen[]]));
+    const targets = ids.map(({ id }) => ({ path: `/v1/job-appointments/${id}`, header: ['Authorization', `Bearer ${key}`] as const }));
+    const pairs = targets.map((target) => ({ system: target, baseline: target }));
+    await requireEqual({ system: system.port, baseline: service.port }, pairs, COMPARED);
+    const usual: Side = {
+      title: 'the baseline',
+      port: service.port,
+      groups: { baseline: [service.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] },
+      visits: () => visitsOf(client),
+    };
+    const earlier = before === undefined ? undefined : await sideOf('writes before', before);
+    const sides = [usual, system, ...(earlier === undefined ? [] : [earlier])];
+    for (const { port, visits } of sides) await write(port, await visits(), WARM_UP_SECONDS);
+    const seen = new Map(sides.map((side) => [side, [] as Seen[]]));
     for (let round = 1; round <= rounds; round++) {
-      for (const name of round % 2 === 1 ? names : names.toReversed()) {
-        const { title, port, groups, visits } = sides.get(name) as Side;
+      for (const side of round % 2 === 1 ? sides : sides.toReversed()) {
         await nothingUnderWay(client);
-        const own = await visits();
-        const {
-          result: { result, cpu },
-          busy,
-        } = await withBusy({}, () => withCpu(groups, () => write(port, own, seconds)));
+        const visits = await side.visits();
+        const { result, cpu } = await withCpu(side.groups, () => write(side.port, visits, seconds));
         const each = perEach(cpu, result.requests);
-        seen.get(name)?.push({ perSecond: result.perSecond, cpu: sum(each) });
-        say(
-          `round ${round}, ${title}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)}, processors idle for ${(100 * busy.idle).toFixed(0)} %)`,
-        );
+        seen.get(side)?.push({ throughput: result.perSecond, cpu: totalOf(each) });
+        say(`round ${round}, ${side.title}: ${result.perSecond.toFixed(0)}/s (${latencyText(result)}, CPU ms: ${cpuText(each)})`);
       }
     }
-    await usual.stop();
-    const ratio = (other: string, of: keyof Seen): number =>
-      median((seen.get('system') ?? []).map((one, round) => one[of] / ((seen.get(other) as Seen[])[round] as Seen)[of]));
-    const ratios = (other: string): Ratios => ({ throughput: ratio(other, 'perSecond'), cpu: ratio(other, 'cpu') });
-    return { usual: ratios('usual'), ...(before === undefined ? {} : { before: ratios('before') }) };
-  } finally {
-    await client.end();
-  }
+    await service.stop();
+    const own = seen.get(system) as Seen[];
+    const ratio = (other: Side, of: keyof Seen): number => median(own.map((one, round) => one[of] / ((seen.get(other) as Seen[])[round] as Seen)[of]));
+    const ratios = (other: Side): Ratios => ({ throughput: ratio(other, 'throughput'), cpu: ratio(other, 'cpu') });
+    return { usual: ratios(usual), before: earlier && ratios(earlier), perSecond: median(own.map(({ throughput }) => throughput)) };
+  });
 }
+
+/** Writes a second, and CPU time of a write in ms. */
+type Seen = Ratios;
 
 /**
  * Resolves when the database is idle. The generator does not wait for its last answers, so visits may still change; and autovacuum of
@@ -123,84 +114,43 @@ async function nothingUnderWay(client: pg.Client): Promise<void> {
   }
 }
 
-interface Seen {
-  readonly perSecond: number;
-  /** CPU time of a write, in ms. */
-  readonly cpu: number;
-}
-
-const sum = (cpu: CpuMs): number => Object.values(cpu).reduce((total, ms) => total + ms, 0);
-
 /** Recreates the baseline's tables from what the system returns. */
-async function fill(client: pg.Client, { id, timezone }: Beside['company'], key: string, visits: readonly Visit[]): Promise<void> {
+async function fill(client: pg.Client, key: string, visits: readonly Visit[]): Promise<void> {
   await client.query(`begin; drop schema if exists baseline_writes cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
-  const rows = (table: string, columns: string, list: Iterable<readonly Value[]>): Promise<void> =>
-    copyRows(
+  const company_id = COMPANY.id;
+  const insert = (table: string, records: readonly object[]): Promise<void> =>
+    insertRecords(
       client,
       `baseline_writes.${table}`,
-      ['company_id', ...columns.split(' ')],
-      [...list].map((row) => [id, ...row]),
+      records.map((record) => ({ company_id, ...record })),
     );
-  const named = (table: string, references: readonly ({ id: string; name: string } | null)[]): Promise<void> =>
-    rows(table, 'id name', new Map(references.flatMap((one) => (one === null ? [] : [[one.id, [one.id, one.name]]]))).values());
-  await client.query('insert into baseline_writes.companies values ($1, $2, 1000000000)', [id, timezone]);
-  await client.query('insert into baseline_writes.api_keys values ($1, $2, $2)', [createHash('sha256').update(key).digest(), id]);
+  const distinct = (records: readonly ({ id: string } | null)[]): object[] => [...new Map(records.flatMap((one) => (one ? [[one.id, one]] : []))).values()];
+  await client.query('insert into baseline_writes.companies values ($1, $2, 1000000000)', [company_id, COMPANY.timezone]);
+  await client.query('insert into baseline_writes.api_keys values ($1, $2, $2)', [createHash('sha256').update(key).digest(), company_id]);
   const jobs = visits.map(({ job }) => job);
-  await named(
-    'accounts',
-    jobs.map(({ account }) => account),
-  );
-  await named(
-    'contacts',
-    jobs.map(({ contact }) => contact),
-  );
-  await named(
-    'business_units',
-    jobs.map(({ business_unit }) => business_unit),
-  );
-  await named(
-    'job_types',
-    jobs.map(({ job_type }) => job_type),
-  );
-  const locations = new Map(jobs.flatMap(({ location }) => (location === null ? [] : [[location.id, location]])));
-  await rows(
-    'locations',
-    'id name address latitude longitude',
-    [...locations.values()].map((one) => [one.id, one.name, one.address, one.latitude, one.longitude]),
-  );
+  await insert('accounts', distinct(jobs.map(({ account }) => account)));
+  await insert('contacts', distinct(jobs.map(({ contact }) => contact)));
+  await insert('business_units', distinct(jobs.map(({ business_unit }) => business_unit)));
+  await insert('job_types', distinct(jobs.map(({ job_type }) => job_type)));
+  await insert('locations', distinct(jobs.map(({ location }) => location)));
   await client.query(
     `insert into baseline_writes.team_members (company_id, id, name, status, assignable)
     select company_id, id, name, 'ACTIVE', true from scheduling.names where company_id = $1 and kind = 'team-members'`,
-    [id],
+    [company_id],
   );
-  await rows(
-    'jobs',
-    'id number summary account_id location_id contact_id business_unit_id job_type_id job_class created_at',
-    visits.map(({ job, created_at }) => [
-      job.id,
-      job.number,
-      job.summary,
-      job.account?.id,
-      job.location?.id,
-      job.contact?.id,
-      job.business_unit?.id,
-      job.job_type?.id,
-      job.job_class,
-      created_at,
-    ]),
-  );
-  const own =
-    'id number job_id type description window_start_at window_end_at confirmed canceled cancellation_reason cancellation_note created_at updated_at kind starts_at ends_at revision dispatch_status';
-  await rows(
+  const jobRow = ({ job: { account, location, contact, business_unit, job_type, ...job }, created_at }: Visit): object => {
+    const references = { account_id: account?.id, location_id: location?.id, contact_id: contact?.id };
+    return { ...job, ...references, business_unit_id: business_unit?.id, job_type_id: job_type?.id, created_at };
+  };
+  await insert('jobs', visits.map(jobRow));
+  await insert(
     'visits',
-    `${own} created_by_id`,
-    visits.map((visit) => [...own.split(' ').map((name) => visit[name]), visit['created_by'].id]),
+    visits.map(({ job: _, assignments: __, created_by, ...visit }) => ({ ...visit, created_by_id: created_by.id })),
   );
-  const assignment = 'id job_id starts_at ends_at status status_updated_at created_at updated_at';
-  await rows(
+  const assignments = visits.flatMap(({ assignments }) => assignments);
+  await insert(
     'assignments',
-    `${assignment} visit_id team_member_id`,
-    visits.flatMap(({ assignments }) => assignments).map((one) => [...assignment.split(' ').map((name) => one[name]), one.appointment_id, one.team_member.id]),
+    assignments.map(({ appointment_id, team_member, ...assignment }) => ({ ...assignment, visit_id: appointment_id, team_member_id: team_member.id })),
   );
   // Vacuum after the imports of both sides. The checkpoint comes now, so that full-page writes happen during the warm-up, not in rounds.
   await client.query('vacuum (analyze)');

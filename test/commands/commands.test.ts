@@ -15,7 +15,7 @@ test.each([
   ['npx truckroll key mint --company 1', 'truckroll key has no command mint'],
   ['truckroll import ./x --compny 1', 'truckroll import has no option --compny'],
   ['node scripts/run.mjs opneapi', 'scripts/run.mjs knows no opneapi'],
-  ['node loadtest/json.ts', 'fails on the Node that README asks for: give it a name in scripts/run.mjs'],
+  ['node loadtest/reads.ts', 'fails on the Node that README asks for: give it a name in scripts/run.mjs'],
   ['node scripts/nothing.mjs', 'there is no scripts/nothing.mjs'],
 ])('reports %s', async (command, wrong) => {
   expect((await createJudge())(command)).toBe(wrong);

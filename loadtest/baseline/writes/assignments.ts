@@ -3,7 +3,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { ADD, ANSWER, ANSWERED, APPEND, ASSIGNMENTS, CHANGE_VISIT, CLAIM, HOLD_VISIT, MEMBER, REMOVE, VISIT_OF } from './statements.ts';
-import { assignmentOf, changedVisit, type Row } from './visit.ts';
+import { assignmentOf, changedVisit, type Assignment, type AssignmentRow, type Visit, type VisitRow } from './visit.ts';
+
+/** A validated body. */
+export type Asked = Readonly<Record<string, string>>;
 
 export interface Caller {
   readonly id: string;
@@ -32,66 +35,66 @@ export class Refusal extends Error {
 interface Command {
   readonly name: string;
   readonly key: string;
-  readonly asked: Row;
+  readonly asked: Asked;
 }
 
 const ACTIVE = ['EN_ROUTE', 'IN_PROGRESS', 'PAUSED', 'COMPLETED'];
 const instant = (): string => new Date().toISOString().replace('Z', '000Z');
 
-export function add(pool: pg.Pool, caller: Caller, key: string, asked: Row): Promise<Answer> {
+export function add(pool: pg.Pool, caller: Caller, key: string, asked: Asked): Promise<Answer> {
   return perform(pool, caller, { name: 'add', key, asked }, async (client) => {
-    const row = await holdVisit(client, caller, asked['appointment_id']);
-    const [member] = (await client.query<Row>(MEMBER([caller.id, asked['team_member_id']]))).rows;
+    const row = await holdVisit(client, caller, asked['appointment_id'] as string);
+    const [member] = (await client.query<{ id: string; name: string }>(MEMBER([caller.id, asked['team_member_id']]))).rows;
     if (member === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignable team member.');
-    const present = await assignmentsOf(client, caller, row['id']);
-    if (row['canceled']) throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The visit is canceled.');
-    if (present.some(({ team_member, status }) => team_member.id === member['id'] && status !== 'CANCELED'))
+    const present = await assignmentsOf(client, caller, row.id);
+    if (row.canceled) throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The visit is canceled.');
+    if (present.some(({ team_member, status }) => team_member?.id === member.id && status !== 'CANCELED'))
       throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The technician is on the visit already.');
-    if (asked['allow_outside_window'] !== true) {
-      const [from, until] = [Date.parse(row['window_start_at']), Date.parse(row['window_end_at'])];
-      const outside = [asked['starts_at'], asked['ends_at']].some((at) => Date.parse(at) < from || Date.parse(at) > until);
+    if ((asked['allow_outside_window'] as unknown) !== true) {
+      const [from, until] = [Date.parse(row.window_start_at), Date.parse(row.window_end_at)];
+      const outside = [asked['starts_at'], asked['ends_at']].some((at) => Date.parse(at as string) < from || Date.parse(at as string) > until);
       if (outside) throw new Refusal(400, 'OUTSIDE_ARRIVAL_WINDOW', 'Give times inside the visit’s arrival window.');
     }
     const at = instant();
     const made = {
       id: randomUUID(),
-      job_id: row['job_id'],
-      visit_id: row['id'],
-      team_member_id: member['id'],
-      team_member_name: member['name'],
-      starts_at: asked['starts_at'],
-      ends_at: asked['ends_at'],
+      job_id: row.job_id,
+      visit_id: row.id,
+      team_member_id: member.id,
+      team_member_name: member.name,
+      starts_at: asked['starts_at'] as string,
+      ends_at: asked['ends_at'] as string,
       status: 'TO_DO',
       status_updated_at: at,
       created_at: at,
       updated_at: null,
     };
     const assignment = assignmentOf(made);
-    const next = [...present, assignment].toSorted((a, b) => Date.parse(a['starts_at']) - Date.parse(b['starts_at']) || (a['id'] < b['id'] ? -1 : 1));
+    const next = [...present, assignment].toSorted((a, b) => Date.parse(a.starts_at) - Date.parse(b.starts_at) || (a.id < b.id ? -1 : 1));
     const visit = changed(row, next, asked['expected_revision']);
     await client.query(ADD([caller.id, made.id, made.job_id, made.visit_id, made.team_member_id, made.starts_at, made.ends_at, at]));
-    await tell(client, caller, visit, row['event_sequence'] + 1, assignment, 'added');
+    await tell(client, caller, visit, row.event_sequence + 1, assignment, 'added');
     return { status: 201, location: `/v1/job-assignments/${made.id}`, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
 
-export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): Promise<Answer> {
+export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Asked): Promise<Answer> {
   return perform(pool, caller, { name: 'remove', key, asked }, async (client) => {
-    const [found] = (await client.query<Row>(VISIT_OF([caller.id, asked['id']]))).rows;
+    const [found] = (await client.query<{ visit_id: string }>(VISIT_OF([caller.id, asked['id']]))).rows;
     if (found === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
-    const row = await holdVisit(client, caller, found['visit_id']);
-    const present = await assignmentsOf(client, caller, row['id']);
+    const row = await holdVisit(client, caller, found.visit_id);
+    const present = await assignmentsOf(client, caller, row.id);
     // Also absent if another write removed it while this one waited for the visit.
     const assignment = present.find(({ id }) => id === asked['id']);
     if (assignment === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
-    if (ACTIVE.includes(assignment['status'])) throw new Refusal(409, 'ASSIGNMENT_LOCKED', 'The assignment is active or completed.');
+    if (ACTIVE.includes(assignment.status)) throw new Refusal(409, 'ASSIGNMENT_LOCKED', 'The assignment is active or completed.');
     const visit = changed(
       row,
       present.filter(({ id }) => id !== asked['id']),
       asked['expected_revision'],
     );
     await client.query(REMOVE([caller.id, asked['id']]));
-    await tell(client, caller, visit, row['event_sequence'] + 1, assignment, 'removed');
+    await tell(client, caller, visit, row.event_sequence + 1, assignment, 'removed');
     return { status: 200, location: null, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
@@ -128,23 +131,23 @@ async function perform(
   }
 }
 
-async function holdVisit(client: pg.PoolClient, { id }: Caller, visitId: string): Promise<Row> {
-  const [row] = (await client.query<Row>(HOLD_VISIT([id, visitId]))).rows;
+async function holdVisit(client: pg.PoolClient, { id }: Caller, visitId: string): Promise<VisitRow> {
+  const [row] = (await client.query<VisitRow>(HOLD_VISIT([id, visitId]))).rows;
   if (row === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such visit.');
   return row;
 }
 
-async function assignmentsOf(client: pg.PoolClient, { id }: Caller, visitId: string): Promise<Row[]> {
-  return (await client.query<Row>(ASSIGNMENTS([id, visitId]))).rows.map(assignmentOf);
+async function assignmentsOf(client: pg.PoolClient, { id }: Caller, visitId: string): Promise<Assignment[]> {
+  return (await client.query<AssignmentRow>(ASSIGNMENTS([id, visitId]))).rows.map(assignmentOf);
 }
 
 /** Returns the visit with its new assignments. Throws Refusal (409) if the caller's revision is out of date. */
-function changed(row: Row, next: readonly Row[], expected: string): Row {
-  if (row['revision'] !== expected) throw new Refusal(409, 'STALE_REVISION', 'The visit has changed since it was read.');
+function changed(row: VisitRow, next: readonly Assignment[], expected: string | undefined): Visit {
+  if (row.revision !== expected) throw new Refusal(409, 'STALE_REVISION', 'The visit has changed since it was read.');
   return changedVisit(row, next);
 }
 
-async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, sequence: number, assignment: Row, what: 'added' | 'removed'): Promise<void> {
+async function tell(client: pg.PoolClient, { id }: Caller, visit: Visit, sequence: number, assignment: Assignment, what: 'added' | 'removed'): Promise<void> {
   const { id: visitId, revision, dispatch_status } = visit;
   await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status, sequence]));
   const told = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status, sequence });
@@ -156,7 +159,7 @@ async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, sequence:
       id,
       told,
       randomUUID(),
-      `${id}/${assignment['id']}`,
+      `${id}/${assignment.id}`,
       `assignment.${what}`,
       JSON.stringify(what === 'added' ? assignment : null),
       sequence,

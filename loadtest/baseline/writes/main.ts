@@ -11,9 +11,9 @@ import express from 'express';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { openPool } from '../database.ts';
-import { Refusal, add, remove, type Answer, type Caller } from './assignments.ts';
+import { Refusal, add, remove, type Answer, type Asked, type Caller } from './assignments.ts';
 import { ASSIGNMENTS, COMPANY_OF_KEY, HOLD_VISIT } from './statements.ts';
-import { assignmentOf, visitOf, type Row } from './visit.ts';
+import { assignmentOf, visitOf, type AssignmentRow, type VisitRow } from './visit.ts';
 
 /** A revoked key is refused within a second. */
 const KEY_BELIEVED_MS = 1000;
@@ -46,21 +46,22 @@ const app = express()
 app.post('/v1/job-assignments', async (request, response) => {
   const caller = await allowed(request, response);
   const body = validated(request.body, ['appointment_id', 'team_member_id'], ['starts_at', 'ends_at']);
-  if (Date.parse(body['ends_at']) <= Date.parse(body['starts_at'])) throw new Refusal(400, 'INVALID_RANGE', 'ends_at must be after starts_at.');
+  if (Date.parse(body['ends_at'] as string) <= Date.parse(body['starts_at'] as string))
+    throw new Refusal(400, 'INVALID_RANGE', 'ends_at must be after starts_at.');
   answer(response, caller, await add(pool, caller, keyOf(request), body));
 });
 
 app.delete('/v1/job-assignments/:id', async (request, response) => {
   const caller = await allowed(request, response);
-  const body = validated({ ...request.body, id: request.params.id }, ['id'], []);
+  const body = validated({ ...(request.body as object), id: request.params.id }, ['id'], []);
   answer(response, caller, await remove(pool, caller, keyOf(request), body));
 });
 
 app.get('/v1/job-appointments/:id', async (request, response) => {
   const caller = await allowed(request, response);
-  const [row] = (await pool.query<Row>(HOLD_VISIT([caller.id, request.params.id]))).rows;
+  const [row] = (await pool.query<VisitRow>(HOLD_VISIT([caller.id, request.params.id]))).rows;
   if (row === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such visit.');
-  const assignments = (await pool.query<Row>(ASSIGNMENTS([caller.id, request.params.id]))).rows.map(assignmentOf);
+  const assignments = (await pool.query<AssignmentRow>(ASSIGNMENTS([caller.id, request.params.id]))).rows.map(assignmentOf);
   answer(response, caller, { status: 200, location: null, response: { data: visitOf(row, assignments) } });
 });
 
@@ -81,9 +82,9 @@ function recorded({ method, path, ip: peer }: express.Request, response: express
   response.once('finish', () => {
     const { statusCode: status, req } = response;
     const ms = Math.round((performance.now() - startedAt) * 100) / 100;
-    const route: string = req.route?.path ?? 'none';
+    const { path: route = 'none' } = (req.route ?? {}) as { path?: string };
     requests.ended(startedAt, method, route, String(status));
-    log.info({ requestId: locals['requestId'], method, route, path, status, ms, peer, companyId: locals['companyId'] }, 'request');
+    log.info({ requestId: locals['requestId'] as string, method, route, path, status, ms, peer, companyId: locals['companyId'] as string }, 'request');
   });
   next();
 }
@@ -118,18 +119,19 @@ function keyOf(request: express.Request): string {
   return key;
 }
 
-function validated(body: Row, ids: readonly string[], times: readonly string[]): Row {
+function validated(given: unknown, ids: readonly string[], times: readonly string[]): Asked {
+  const body = given as Asked;
   for (const name of ids)
-    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(body[name])) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a UUID.`);
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(body[name] ?? '')) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a UUID.`);
   for (const name of times)
     if (typeof body[name] !== 'string' || Number.isNaN(Date.parse(body[name]))) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a time.`);
-  if (!/^[0-9a-f]{64}$/.test(body['expected_revision'])) throw new Refusal(400, 'INVALID_FIELD', 'expected_revision must be a revision.');
+  if (!/^[0-9a-f]{64}$/.test(body['expected_revision'] ?? '')) throw new Refusal(400, 'INVALID_FIELD', 'expected_revision must be a revision.');
   return body;
 }
 
 function answer(response: express.Response, { time_zone }: Caller, { status, location, response: body }: Answer): void {
   if (location !== null) response.set('Location', location);
-  const requestId: string = response.locals['requestId'];
+  const requestId = response.locals['requestId'] as string;
   response.status(status).set('Cache-Control', 'private, no-store').set('X-Request-Id', requestId);
   response.json({ ...(body as object), meta: { request_id: requestId, generated_at: new Date().toISOString(), timezone: time_zone } });
 }

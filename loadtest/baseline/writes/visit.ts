@@ -1,11 +1,28 @@
 // A visit as the API shows it, built from rows, and the fields derived from its assignments.
 import { createHash } from 'node:crypto';
 
-export type Row = Record<string, any>;
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
+type Optional<Names extends string> = Readonly<Record<Names, string | null>>;
 
-const reference = (id: string | null, name: string | null): object | null => (id === null ? null : { id, name });
+export type AssignmentRow = Texts<'id' | 'job_id' | 'visit_id' | 'starts_at' | 'ends_at' | 'status' | 'status_updated_at' | 'created_at'> &
+  Optional<'team_member_id' | 'team_member_name' | 'updated_at'>;
+export type Assignment = ReturnType<typeof assignmentOf>;
 
-export function assignmentOf(row: Row): Row {
+type Referring = 'created_by' | 'account' | 'location' | 'contact' | 'business_unit' | 'job_type';
+export type VisitRow = Texts<'id' | 'number' | 'job_id' | 'type' | 'description' | 'window_start_at' | 'window_end_at' | 'created_at' | 'updated_at'> &
+  Texts<'kind' | 'starts_at' | 'ends_at' | 'revision' | 'dispatch_status' | 'job_number'> &
+  Optional<'cancellation_reason' | 'cancellation_note' | 'job_summary' | 'job_class' | 'address' | `${Referring}_id` | `${Referring}_name`> & {
+    readonly confirmed: boolean;
+    readonly canceled: boolean;
+    readonly latitude: number | null;
+    readonly longitude: number | null;
+    readonly event_sequence: number;
+  };
+export type Visit = ReturnType<typeof visitOf>;
+
+const reference = (id: string | null, name: string | null) => (id === null ? null : { id, name });
+
+export function assignmentOf(row: AssignmentRow) {
   const { id, job_id, visit_id, team_member_id, team_member_name, starts_at, ends_at, status, status_updated_at, created_at, updated_at } = row;
   return {
     id,
@@ -21,7 +38,7 @@ export function assignmentOf(row: Row): Row {
   };
 }
 
-function dispatchStatusOf(canceled: boolean, assignments: readonly Row[]): string {
+function dispatchStatusOf(canceled: boolean, assignments: readonly Assignment[]): string {
   if (canceled) return 'CANCELED';
   const statuses = assignments.map(({ status }) => status).filter((status) => status !== 'CANCELED');
   if (statuses.length === 0) return 'UNASSIGNED';
@@ -31,15 +48,15 @@ function dispatchStatusOf(canceled: boolean, assignments: readonly Row[]): strin
 }
 
 /** Replaces the assignments of a visit; `assignments` must be in order. */
-export function changedVisit(row: Row, assignments: readonly Row[]): Row {
+export function changedVisit(row: VisitRow, assignments: readonly Assignment[]): Visit {
   const { revision: _, job: __, ...own } = visitOf(row, []);
   const revision = createHash('sha256')
     .update(JSON.stringify([own, assignments]))
     .digest('hex');
-  return visitOf({ ...row, revision, dispatch_status: dispatchStatusOf(row['canceled'], assignments) }, assignments);
+  return visitOf({ ...row, revision, dispatch_status: dispatchStatusOf(row.canceled, assignments) }, assignments);
 }
 
-export function visitOf(row: Row, assignments: readonly Row[]): Row {
+export function visitOf(row: VisitRow, assignments: readonly Assignment[]) {
   const { id, number, job_id, type, description, window_start_at, window_end_at, confirmed, canceled, cancellation_reason, cancellation_note } = row;
   const { created_by_id, created_by_name, created_at, updated_at, kind, starts_at, ends_at } = row;
   return {

@@ -18,23 +18,6 @@ export interface Test {
 export const TESTS = {
   smoke: { about: 'statuses and shapes of everything, no times', profile: STEADY, rate: 40, seconds: 6, thorough: true },
   average: { about: 'a usual hour', profile: STEADY, rate: 100, seconds: 60 },
-  day: {
-    about: 'a day in minutes: morning, noon, afternoon, night',
-    profile: {
-      from: 0.1,
-      stages: [
-        [0.2, 0.1],
-        [0.15, 1.5],
-        [0.15, 1.2],
-        [0.1, 0.7],
-        [0.15, 1.4],
-        [0.15, 0.4],
-        [0.1, 0.1],
-      ],
-    },
-    rate: 100,
-    seconds: 120,
-  },
   stress: {
     about: 'twice the usual, held',
     profile: {

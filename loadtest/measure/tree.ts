@@ -1,6 +1,6 @@
 // CPU time of a process and all its descendants, by kind of process.
 import { readFileSync, readdirSync } from 'node:fs';
-import { parentOf, statOf } from '../measure/cpu.ts';
+import { parentOf, statOf } from './cpu.ts';
 
 /** Returns total ms by name; processes with the same name are added up. */
 export function treeCpu(root: number): Map<string, number> {

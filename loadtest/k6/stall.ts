@@ -1,8 +1,7 @@
 // Requests at 100 a second to a server that stalls for half a second (loadtest/load/stall-check.ts).
-import { clientOf, optionsOf } from '../suite.ts';
+import { clientOf } from './suite.ts';
 
-export { handleSummary } from '../suite.ts';
-export const options = optionsOf('average');
+export { handleSummary, options } from './suite.ts';
 
 export async function detail(): Promise<void> {
   await clientOf('detail').ask('detail', { path: '/', credential: 'nobody', expect: [200] });

@@ -1,4 +1,0 @@
-import { optionsOf } from '../suite.ts';
-
-export * from '../suite.ts';
-export const options = optionsOf('day');
