@@ -15,9 +15,9 @@ const DOCUMENTS = [
   'SECURITY.md',
   'docs/*.md',
   'docs/{adr,releases}/*.md',
-  '{packages,tools}/*/README.md',
-  'gateway/*/README.md',
-  'loadtest/README.md',
+  '{packages,services,tools}/*/README.md',
+  'gateway/{,*/}README.md',
+  '{loadtest,test}/README.md',
   'deploy/helm/truckroll/README.md',
 ];
 const HELP = [
