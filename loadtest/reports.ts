@@ -1,8 +1,8 @@
 // npm run bench:reports: the four reports compared with plain SQL over the same rows, and the cost of maintaining sums (docs/adr/0006).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Database } from '@truckroll/service-kit';
 import { Problem, STATE } from '@truckroll/local-stack';
+import { Database } from '@truckroll/postgres';
 import { keepingSettings } from '@truckroll/reporting/schema';
 import { rounded } from './measure/report.ts';
 import { casesOf, compare, pageDepth } from './reports/compare.ts';

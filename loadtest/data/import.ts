@@ -2,7 +2,8 @@
 import { resource, type Owner } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { DemoFile } from '@truckroll/demo-company';
-import { isUnavailable, type Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
+import { isUnavailable } from '@truckroll/postgres';
 
 /** A file of an import; `path` has no `.ndjson`. */
 export interface Lines {

@@ -1,6 +1,6 @@
 // Compares filtered pages with the unfiltered one, alternating, by calling the owning service directly.
 import { codec, type Parameter, type Resource } from '@truckroll/contract';
-import type { Channel } from '@truckroll/service-kit';
+import type { Channel } from '@truckroll/grpc';
 import { alternate } from '../measure/latency.ts';
 
 interface MeasuredCompany {

@@ -1,4 +1,5 @@
 // The system under an import: all services, a company with everything that invoices and payments refer to, and a check that all data has arrived.
+import { owners } from '@truckroll/contract';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeCompany, generateCompany } from '@truckroll/demo-company';
@@ -15,7 +16,6 @@ import type { Stack } from '../system/stack.ts';
 const MEASURED = ['payments', 'invoices'] as const;
 /** What they refer to, in an order in which it can be stored. */
 const NEEDED = 'business-units job-lifecycles job-types team-members accounts jobs job-appointments job-assignments job-financials'.split(' ');
-const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 const TIMEZONE = 'America/Chicago';
 const UNTIL = '2026-06-30T18:00:00Z';
 const LOOK_MS = 20;

@@ -1,7 +1,8 @@
 // Compares report pages by the product's statements and by plain SQL, alternating on one connection.
+import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
 import { parseDate } from '@truckroll/contract';
 import { Problem, say } from '@truckroll/local-stack';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Transaction } from '@truckroll/postgres';
 import { alternate, timed } from '../measure/latency.ts';
 import { median } from '../measure/rounds.ts';
 import { TIMEZONE, YEARS, idOf } from './company.ts';

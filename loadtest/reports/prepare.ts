@@ -1,9 +1,10 @@
 // Creates the data of both sides once: rows in the read models of reporting, the same rows in plain tables with plain indexes, and sums.
+import { keepingSettings, schema } from '@truckroll/reporting/schema';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem, say } from '@truckroll/local-stack';
-import { migrate } from '@truckroll/service-kit';
+import { migrate } from '@truckroll/postgres';
 import type pg from 'pg';
 import { KeyFile, Operator } from '../system/operator.ts';
 import { withClient } from '../system/postgres.ts';

@@ -1,6 +1,7 @@
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { randomUUID } from 'node:crypto';
 import type { IntakeServiceService, RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Callers } from '@truckroll/service-kit';
+import type { Callers } from '@truckroll/grpc';
 import { latencyOf, onSchedule, type Latency } from '../measure/latency.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';

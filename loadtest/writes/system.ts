@@ -1,3 +1,4 @@
+import { relayLock } from '@truckroll/outbox';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
