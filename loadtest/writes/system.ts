@@ -2,8 +2,6 @@ import { relayLock } from '@truckroll/outbox';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Owner } from '@truckroll/contract';
-import type { Channel } from '@truckroll/grpc';
 import { STATE, say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';

@@ -45,6 +45,6 @@ test.each(['capacity', 'overload', 'flood', 'average --pinned'])('%s cannot be d
   expect(() => read(line, { BASE_URL: 'http://127.0.0.1:8080' })).toThrow(/leave BASE_URL out/);
 });
 
-test('the help tells of everything that can be run', () => {
+test('the help names everything that can be run', () => {
   for (const name of ['smoke', 'average', 'stress', 'spike', 'soak', 'breakpoint', 'capacity', 'overload', 'flood']) expect(HELP).toContain(`  ${name}`);
 });
