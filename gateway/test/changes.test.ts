@@ -33,7 +33,7 @@ beforeAll(async () => {
     findChanged: async (request) => {
       awaited.push(request.awaited);
       if (quiet) await new Promise<void>((answer) => unanswered.push(answer));
-      return { changed: request.awaited.map((_, index) => index) };
+      return { changed: request.awaited.map(({ version }, place) => ({ place, version })) };
     },
   });
   port = await server.listen(0, '127.0.0.1');

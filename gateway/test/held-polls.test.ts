@@ -1,4 +1,4 @@
-import type { AwaitedChange } from '@truckroll/contract/gen/records/v1/changes';
+import type { AwaitedChange, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
 import type { PollSlots } from '../src/changes/poll-slots.ts';
 
@@ -11,7 +11,7 @@ const never = (): AbortSignal => new AbortController().signal;
 interface Call {
   owner: string;
   awaited: AwaitedChange[];
-  answer: (changed: number[]) => void;
+  answer: (changed: FoundChange[]) => void;
 }
 
 /** Held polls whose calls to services the test answers; `free` slots for all companies together. */
@@ -39,9 +39,23 @@ test('a change ends only the polls that await it', async () => {
   calls[0]?.answer([]);
   await settled();
   expect(calls[1]?.awaited.map(({ company_id }) => company_id)).toEqual([ACME, OTHER]);
-  calls[1]?.answer([1]);
+  calls[1]?.answer([{ place: 1, version: 7 }]);
   await settled();
   expect(ended).toEqual([OTHER]);
+  polls.release();
+});
+
+test('polls of one company ask together, and a change ends those that have not read it', async () => {
+  const { polls, calls } = held();
+  const ended: number[] = [];
+  for (const version of [9, 7, 8])
+    void (await polls.hold(ACME, [{ owner: 'billing', kinds: ['invoices'], version }], MINUTE_MS, never()))?.over.then(() => ended.push(version));
+  calls[0]?.answer([]);
+  await settled();
+  expect(calls[1]?.awaited).toEqual([{ company_id: ACME, kinds: ['invoices'], version: 7 }]);
+  calls[1]?.answer([{ place: 0, version: 8 }]);
+  await settled();
+  expect(ended.sort()).toEqual([7, 8]);
   polls.release();
 });
 
@@ -95,8 +109,8 @@ test('asks each service once for all polls, and stops asking when none is left',
   for (const { answer } of calls.slice()) answer([]);
   await settled();
   expect(calls.map(({ owner, awaited }) => [owner, awaited.length]).slice(2)).toEqual([
-    ['billing', 20],
-    ['scheduling', 20],
+    ['billing', 1],
+    ['scheduling', 1],
   ]);
   expect(calls[3]?.awaited[0]).toEqual({ company_id: ACME, kinds: ['jobs', 'tags'], version: 9 });
   polls.release();

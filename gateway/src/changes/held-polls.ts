@@ -2,7 +2,7 @@
 // after another asks each service which companies have changed.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
-import type { AwaitedChange } from '@truckroll/contract/gen/records/v1/changes';
+import type { AwaitedChange, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
 import type { PollSlots } from './poll-slots.ts';
 
 /** Pause after a failed call, in ms. */
@@ -20,15 +20,20 @@ interface Poll {
   readonly wake: () => void;
 }
 
+interface Group {
+  readonly awaited: AwaitedChange;
+  readonly polls: { readonly version: number; readonly wake: () => void }[];
+}
+
 export class HeldPolls {
-  readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly number[]>;
+  readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly FoundChange[]>;
   readonly #slots: PollSlots;
   readonly #polls = new Set<Poll>();
   readonly #watched = new Set<Owner>();
   #released = false;
 
-  /** `find` asks a service, and resolves to the positions of those that have changed. */
-  constructor(find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly number[]>, slots: PollSlots) {
+  /** `find` asks a service, and resolves to those that have changed. */
+  constructor(find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly FoundChange[]>, slots: PollSlots) {
     this.#find = find;
     this.#slots = slots;
   }
@@ -67,19 +72,36 @@ export class HeldPolls {
     if (this.#watched.has(owner)) return;
     this.#watched.add(owner);
     for (;;) {
-      const waiting = [...this.#polls].flatMap((poll) => poll.awaited.flatMap((awaited) => (awaited.owner === owner ? [{ poll, awaited }] : [])));
-      if (waiting.length === 0) break;
+      const groups = this.#waitingFor(owner);
+      if (groups.length === 0) break;
       try {
         const changed = await this.#find(
           owner,
-          waiting.map(({ poll, awaited: { kinds, version } }) => ({ company_id: poll.companyId, kinds: [...kinds], version })),
+          groups.map(({ awaited }) => awaited),
         );
-        for (const place of changed) waiting[place]?.poll.wake();
+        for (const { place, version } of changed) {
+          for (const poll of groups[place]?.polls ?? []) if (poll.version <= version) poll.wake();
+        }
       } catch {
         // The polls end by themselves, and their next read says what is wrong.
         await delay(AGAIN_MS, undefined, { ref: false });
       }
     }
     this.#watched.delete(owner);
+  }
+
+  /** A company's polls for the same kinds, whose cursors differ, ask together from the lowest version. */
+  #waitingFor(owner: Owner): Group[] {
+    const groups = new Map<string, Group>();
+    for (const { companyId, awaited, wake } of this.#polls) {
+      for (const { kinds, version } of awaited.filter((each) => each.owner === owner)) {
+        const key = [companyId, ...kinds].join(' ');
+        const group = groups.get(key) ?? { awaited: { company_id: companyId, kinds: [...kinds], version }, polls: [] };
+        group.awaited.version = Math.min(group.awaited.version, version);
+        group.polls.push({ version, wake });
+        groups.set(key, group);
+      }
+    }
+    return [...groups.values()];
   }
 }

@@ -37,26 +37,32 @@ export class ChangeWatch {
     try {
       const { below } = await this.#clock.now();
       const all = waiting.flatMap(({ awaited }) => awaited);
-      const changed = all.length === 0 ? new Set<number>() : await this.#changed(all, below);
+      const versions = all.length === 0 ? new Map<number, number>() : await this.#changed(all, below);
       let start = 0;
       for (const { awaited, resolve } of waiting) {
         const first = start;
         start += awaited.length;
-        resolve({ changed: awaited.flatMap((_, index) => (changed.has(first + index) ? [index] : [])) });
+        const changed = awaited.flatMap((_, place) => {
+          const version = versions.get(first + place);
+          return version === undefined ? [] : [{ place, version }];
+        });
+        resolve({ changed });
       }
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
   }
 
-  async #changed(awaited: readonly AwaitedChange[], below: number): Promise<Set<number>> {
-    const { rows } = await this.#database.query<{ place: number }>({
+  /** Versions of the latest changes, by place. */
+  async #changed(awaited: readonly AwaitedChange[], below: number): Promise<Map<number, number>> {
+    const { rows } = await this.#database.query<{ place: number; version: number }>({
       name: 'find_changed',
-      text: `select w.place from unnest($1::uuid[], $2::text[], $3::bigint[]) with ordinality w(company_id, kinds, version, place)
-        where exists (select from record_changes p where p.company_id = w.company_id and p.version >= w.version and p.version < $4
-            and p.kind = any(string_to_array(w.kinds, ' ')))
-          or exists (select from unnest($5::uuid[]) s(company_id) join record_changes p on p.company_id = s.company_id
-            where p.version >= w.version and p.version < $4 and p.kind = any(string_to_array(w.kinds, ' ')))`,
+      text: `select w.place, latest.version
+        from unnest($1::uuid[], $2::text[], $3::bigint[]) with ordinality w(company_id, kinds, version, place),
+          lateral (select max(c.version) as version from unnest(w.company_id || $5::uuid[]) s(company_id), lateral (
+            select version from record_changes c where c.company_id = s.company_id and c.version >= w.version and c.version < $4
+              and c.kind = any(string_to_array(w.kinds, ' ')) order by version desc limit 1) c) latest
+        where latest.version is not null`,
       values: [
         awaited.map(({ company_id }) => company_id),
         awaited.map(({ kinds }) => kinds.join(' ')),
@@ -65,6 +71,6 @@ export class ChangeWatch {
         this.#shared,
       ],
     });
-    return new Set(rows.map(({ place }) => place - 1));
+    return new Map(rows.map(({ place, version }) => [place - 1, version]));
   }
 }

@@ -1,5 +1,5 @@
 // The command line, as an operator of the campaign's system uses it.
-import { run } from '@truckroll/cli';
+import { run } from '../../../tools/cli/src/run.ts';
 
 /** Throws what the command says if it fails. */
 export async function truckroll(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<void> {
