@@ -35,7 +35,7 @@ export async function runPhase(world: World, readers: readonly Reader[], options
   let injecting = true;
   const injected = injectFaults({ ...faults, targets: installation.targets(faults.targets), chance: new Chance(chance.below(2 ** 32)), say });
   injected.catch(() => undefined).finally(() => (injecting = false));
-  const kills = readers.reduce((sum, { killed }) => sum + (killed?.times ?? 0), 0);
+  const kills = readers.some(({ killed }) => killed !== undefined) ? 1 : 0;
   const made = await write(world, changes, () => injecting || counts.kills < kills).finally(() => end.abort());
   await following;
   const hit = await injected;
