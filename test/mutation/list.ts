@@ -17,6 +17,7 @@ export interface Measured {
 
 export interface RuleList {
   readonly measured: Readonly<Record<string, Measured>>;
+  readonly unmeasured: readonly string[];
 }
 
 export const readList = (): RuleList => JSON.parse(readFileSync(FILE, 'utf8')) as RuleList;

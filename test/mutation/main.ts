@@ -60,8 +60,10 @@ function passes(file: string, entry: Measured, all: readonly Mutant[]): boolean 
 }
 
 function note(passed: readonly (readonly [string, Measured])[]): void {
-  const measured = { ...readList().measured, ...Object.fromEntries(passed) };
-  writeList({ measured: Object.fromEntries(Object.entries(measured).sort(([a], [b]) => (a < b ? -1 : 1))) });
+  const { measured: before, unmeasured } = readList();
+  const measured = { ...before, ...Object.fromEntries(passed) };
+  const sorted = Object.fromEntries(Object.entries(measured).sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeList({ measured: sorted, unmeasured: unmeasured.filter((file) => measured[file] === undefined) });
 }
 
 type Options = ConstructorParameters<typeof Stryker>[0];
