@@ -17,8 +17,9 @@ export interface ParsedDatabaseUrl {
 
 /** Undefined if the text is not a PostgreSQL URL, or names several hosts without target_session_attrs=read-write. */
 export function parseDatabaseUrl(text: string): ParsedDatabaseUrl | undefined {
-  const [, start, hosts, end] = PARTS.exec(text) ?? [];
-  if (start === undefined || hosts === undefined || end === undefined) return undefined;
+  const parts = PARTS.exec(text);
+  if (parts === null) return undefined;
+  const [start, hosts, end] = parts.slice(1) as [string, string, string];
   const urls = hosts.split(',').map((host) => `${start}${host}${end}`);
   if (!urls.every((url) => URL.canParse(url))) return undefined;
   const attributes = new URL(urls[0] as string).searchParams.get(ATTRIBUTES);

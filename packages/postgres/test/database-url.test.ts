@@ -18,6 +18,9 @@ describe('a PostgreSQL URL', () => {
     ['several hosts of which any would do', 'postgres://user:hunter2@a,b/db'],
     ['a kind of server that no service can use', 'postgres://user:hunter2@a,b/db?target_session_attrs=standby'],
     ['no port', 'postgres://user:hunter2@a:port/db'],
+    ['no port of one host', 'postgres://user:hunter2@a,b:port/db?target_session_attrs=read-write'],
+    ['text before it', 'url=postgres://user:hunter2@a/db'],
+    ['a line after it', 'postgres://user:hunter2@a/db\nmore'],
     ['another protocol', 'mysql://user:hunter2@a/db'],
   ])('is refused with %s, without its password in the message', (_, DATABASE_URL) => {
     const read = () => readConfig(databaseSettings, { DATABASE_URL });
