@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http';
 
 const FEED = '/api/v1/integrations/changes';
 
-/** A reader with connections of its own. */
+/** A reader that keeps separate connections. */
 export class Feed {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #port: number;

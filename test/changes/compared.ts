@@ -2,6 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { until } from '../support/until.ts';
 
+type Fields = Record<string, unknown>;
+
 /** Resolves once the feed shows every change that was committed before. A transaction of another test file may hold it back. */
 export async function feedIsCurrent(baseUrl: string, apiKey: string): Promise<void> {
   const now = Date.now();
@@ -18,5 +20,6 @@ export function haveSameRecords(own: readonly any[], theirs: readonly any[]): bo
   return isDeepStrictEqual(left, right);
 }
 
-const byId = (a: any, b: any): number => (a.id < b.id ? -1 : 1);
-const withoutAging = ({ aging: _, ...record }: any): any => record;
+export const byId = (a: Fields, b: Fields): number => (String(a['id']) < String(b['id']) ? -1 : 1);
+/** The feed does not announce what follows the clock (decisions §14, rule 6). */
+export const withoutAging = ({ aging: _, ...record }: Fields): Fields => record;

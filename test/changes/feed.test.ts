@@ -4,6 +4,7 @@ import { changeKinds, resources } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
+import { byId, withoutAging } from './compared.ts';
 
 interface Change {
   kind: string;
@@ -63,10 +64,6 @@ class Copy {
     return [...this.records].filter(([key]) => key.startsWith(`${kind}/`)).map(([, { record }]) => record);
   }
 }
-
-const byId = (a: Record<string, unknown>, b: Record<string, unknown>): number => (String(a['id']) < String(b['id']) ? -1 : 1);
-/** Fields that the feed does not announce (rule 6). */
-const withoutAging = ({ aging: _, ...record }: Record<string, unknown>): Record<string, unknown> => record;
 
 async function listed(path: string): Promise<Record<string, unknown>[]> {
   const records: Record<string, unknown>[] = [];

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { owners } from '@truckroll/contract';
 import { untilTrue } from '../../faults/wait.ts';
 import { openSqliteStore, type SqliteStore } from '../../../packages/client/src/stores/sqlite.ts';
+import { withoutAging } from '../compared.ts';
 import { truckroll } from './command.ts';
 import { clientOf, type Reader } from './readers.ts';
 import type { World } from './world.ts';
@@ -71,16 +72,8 @@ function compare(own: Records, exported: Records): string[] {
   const missed = [...exported.keys()].filter((key) => !own.has(key)).map((key) => `missed ${key}`);
   const phantom = [...own.keys()].filter((key) => !exported.has(key)).map((key) => `phantom ${key}`);
   const both = [...own].filter(([key]) => exported.has(key));
-  const stale = both.filter(([key, record]) => !isDeepStrictEqual(announced(record), announced(exported.get(key)!))).map(([key]) => `stale ${key}`);
+  const stale = both.filter(([key, record]) => !isDeepStrictEqual(withoutAging(record), withoutAging(exported.get(key)!))).map(([key]) => `stale ${key}`);
   return [...missed, ...phantom, ...stale];
-}
-
-/** Rule 6 of decisions §14: aging, and names of what a reference refers to, are not announced. */
-function announced(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(announced);
-  if (typeof value !== 'object' || value === null) return value;
-  const { aging: _, ...fields } = value as Fields;
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, announced(field)]));
 }
 
 async function wrongDigests(world: World, readers: readonly Reader[]): Promise<string[]> {
