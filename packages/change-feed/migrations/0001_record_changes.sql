@@ -35,6 +35,8 @@ declare
   version text := format('(coalesce(pg_sequence_last_value(%L::regclass), 0) / 1000000000000 * 10000000000000 + pg_current_xact_id()::text::bigint)',
     format('%I.outbox_id_seq', current_schema));
   log text := format('%I.record_changes (company_id, id, version, changed_at, kind)', current_schema);
+  name text;
+  id text;
 begin
   execute format('create function change_version() returns bigint language sql volatile as $f$ select %s $f$', version);
 
@@ -45,22 +47,16 @@ begin
       return null;
     end $f$ $trigger$, log, version);
 
-  execute format($trigger$
-    create function note_updated_record() returns trigger language plpgsql as $f$
-    begin
-      new.change_version = greatest(old.change_version, %s);
-      insert into %s values (new.company_id, new.id, new.change_version, now(), tg_argv[0]);
-      return new;
-    end $f$ $trigger$, version, log);
-
-  -- For records whose id is a code. They are few.
-  execute format($trigger$
-    create function note_changed_code() returns trigger language plpgsql as $f$
-    begin
-      new.change_version = greatest(new.change_version, %s);
-      insert into %s values (new.company_id, md5(new.id)::uuid, new.change_version, now(), tg_argv[0]);
-      return new;
-    end $f$ $trigger$, version, log);
+  -- The second is for records whose id is a code. They are few.
+  for name, id in values ('note_changed_record', 'new.id'), ('note_changed_code', 'md5(new.id)::uuid') loop
+    execute format($trigger$
+      create function %s() returns trigger language plpgsql as $f$
+      begin
+        new.change_version = greatest(new.change_version, %s);
+        insert into %s values (new.company_id, %s, new.change_version, now(), tg_argv[0]);
+        return new;
+      end $f$ $trigger$, name, version, log, id);
+  end loop;
 end $create$;
 select create_triggers_of_changes();
 drop function create_triggers_of_changes();
@@ -82,7 +78,7 @@ begin
   perform keep_versions(relation);
   execute format('create trigger note_updated before update on %s for each row when (%s) execute function %s(%L)', relation,
     'new.document <> old.document' || case when derives then ' or new.derived is distinct from old.derived' else '' end,
-    case when codes then 'note_changed_code' else 'note_updated_record' end, kind);
+    case when codes then 'note_changed_code' else 'note_changed_record' end, kind);
   if codes then
     execute format('create trigger note_inserted after insert on %s for each row execute function note_changed_code(%L)', relation, kind);
     return;
