@@ -4,7 +4,7 @@ import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordCha
 import type { Database } from '@truckroll/postgres';
 import { VERSIONS_OF_EPOCH, type ChangeClock, type Moment } from './clock.ts';
 import type { Backfill } from './backfill.ts';
-import type { OwnedKind } from './kinds.ts';
+import type { OwnedKind, ReadRecord } from './kinds.ts';
 
 export interface ReadingParts {
   readonly database: Database;
@@ -13,9 +13,9 @@ export interface ReadingParts {
   readonly backfill: Backfill;
 }
 
-/** Positions scanned by one statement, if most of them are of kinds that were not requested. */
+/** Maximum rows scanned by one statement. */
 const SCANNED_TOGETHER = 5000;
-/** Positions scanned for one request. The answer to a few kinds in a large company may thus be empty although there is more. */
+/** Rows scanned for one request. The answer to a few kinds in a large company may thus be empty although there is more. */
 const MOST_SCANNED = 50_000;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -28,6 +28,11 @@ interface Place {
 
 interface Scanned extends Place {
   readonly changed_at: number;
+}
+
+interface Found extends Scanned {
+  /** Version of the record's latest change, 0 if it was stored before the feed. Undefined if the record has been deleted. */
+  readonly latest: number | undefined;
 }
 
 /** Order by version, kind, id. Kinds and ids compare as bytes, as the index does. */
@@ -69,20 +74,30 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   }
   const places = new Map(request.positions.map((position) => [position.kind, placeOf(position)]));
   const beganAt = new Map(request.positions.map(({ kind, version, began_at }) => [kind, version === 0 ? moment.below : began_at]));
-  const found: Scanned[] = [];
+  const isWanted = (row: Scanned): boolean => {
+    const place = places.get(row.kind);
+    return place !== undefined && isAfter(row, place);
+  };
+  const found: Found[] = [];
   let at = [...places.values()].reduce((least, place) => (isAfter(least, place) ? place : least), end);
   let more = true;
   for (let scanned = 0; found.length < limit && scanned < MOST_SCANNED; ) {
-    const most = scanned === 0 ? limit : SCANNED_TOGETHER;
-    const next = await scan(parts, companyId, at, moment.below, most);
-    scanned += next.length;
-    for (const row of next) {
+    // Twice as many each time: most rows may be of kinds that were not requested, or superseded.
+    const most = Math.min(SCANNED_TOGETHER, Math.max(limit, scanned));
+    const rows = await scan(parts, companyId, at, moment.below, most);
+    scanned += rows.length;
+    const versions = await versionsOf(parts, companyId, rows.filter(isWanted));
+    for (const row of rows) {
       at = row;
-      const place = places.get(row.kind);
-      if (place === undefined || !isAfter(row, place)) continue;
-      if (found.push(row) === limit) break;
+      if (!isWanted(row)) continue;
+      const latest = versions.get(keyOf(row));
+      // A record that was deleted before the first read is unknown to the reader.
+      const isUnknown = latest === undefined && row.version < (beganAt.get(row.kind) ?? 0);
+      const isSuperseded = latest !== undefined && latest > row.version && latest < moment.below;
+      if (isUnknown || isSuperseded) continue;
+      if (found.push({ ...row, latest }) === limit) break;
     }
-    if (next.length < most) {
+    if (rows.length < most) {
       more = false;
       break;
     }
@@ -90,19 +105,15 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   // The last page may be full although nothing follows; the next one then says so.
   if (!more && found.length < limit) at = end;
   else more = true;
-  const changes = await changesAt(parts, { companyId, timeZone }, found, moment);
+  const records = await recordsOf(parts.kinds, { companyId, timeZone }, found);
+  const changes = found.map((row) => changeOf(row, records.get(row), moment.epoch));
   const kept = withinBytes(changes, mostBytes);
   if (kept < changes.length) {
     at = found[kept - 1] as Scanned;
     more = true;
   }
   const positions = [...places].map(([kind, place]) => positionAt(kind, isAfter(at, place) ? at : place, beganAt.get(kind) as number));
-  // A record that was deleted before the first read is unknown to the reader.
-  const known = changes
-    .slice(0, kept)
-    .filter((change) => change !== undefined)
-    .filter(({ kind, version, record }) => record !== undefined || version >= (beganAt.get(kind) as number));
-  return { changes: known, positions, epoch: moment.epoch, more, as_of: moment.asOf };
+  return { changes: changes.slice(0, kept).filter((change) => change !== undefined), positions, epoch: moment.epoch, more, as_of: moment.asOf };
 }
 
 function positionAt(kind: string, { version, kind: afterKind, id }: Place, beganAt: number): ChangePosition {
@@ -122,54 +133,53 @@ async function scan({ database, kinds }: ReadingParts, companyId: string, after:
   return rows;
 }
 
-/**
- * The changes in the order of `rows`, with the current record, or without one if it has been deleted; undefined where a later change of
- * the record can be read already.
- */
-async function changesAt(
-  { database, kinds }: ReadingParts,
-  company: { companyId: string; timeZone: string },
-  rows: readonly Scanned[],
-  { epoch, below }: Moment,
-): Promise<(RecordChange | undefined)[]> {
-  const changes: (RecordChange | undefined)[] = new Array<undefined>(rows.length);
-  const read = async (kind: string): Promise<void> => {
-    const owned = kinds.get(kind) as OwnedKind;
-    const all = rows.flatMap((row, index) => (row.kind === kind ? [{ ...row, index }] : []));
-    const versions = await versionsOf(database, owned, company.companyId, all);
-    const current = all.filter(({ version, id }) => {
-      const latest = versions.get(id) ?? 0;
-      return latest <= version || latest >= below;
+const keyOf = ({ kind, id }: Scanned): string => `${kind} ${id}`;
+
+/** Versions of the latest changes of these records, by keyOf: without those that have been deleted. */
+async function versionsOf({ database, kinds }: ReadingParts, companyId: string, rows: readonly Scanned[]): Promise<Map<string, number>> {
+  const versions = new Map<string, number>();
+  const read = async ([kind, ofKind]: [string, Scanned[]]): Promise<void> => {
+    const { table, codes, storedUnder } = kinds.get(kind) as OwnedKind;
+    const key = codes === true ? 'md5(id)::uuid' : 'id';
+    const { rows: records } = await database.of(companyId).query<{ id: string; version: number }>({
+      name: `versions_of_${kind}`,
+      text: `select ${key} as id, coalesce(change_version, 0) as version from ${table} where company_id = $1 and ${key} = any($2::uuid[])`,
+      values: [storedUnder ?? companyId, [...new Set(ofKind.map(({ id }) => id))]],
     });
-    const records = await owned.read(
-      company,
-      current.map(({ id }) => id),
-    );
-    current.forEach(({ id, version, changed_at, index }, place) => {
-      const shown = shownVersion(Math.min(version, versions.get(id) ?? version), epoch);
-      const found = records[place];
-      const record = found && Buffer.from(found.record.buffer, found.record.byteOffset, found.record.length);
-      changes[index] = { kind, id: found?.id ?? id, version: shown, changed_at, ...(record && { record }) };
-    });
+    for (const { id, version } of records) versions.set(`${kind} ${id}`, version);
   };
-  await Promise.all([...new Set(rows.map(({ kind }) => kind))].map(read));
-  return changes;
+  await Promise.all([...Map.groupBy(rows, ({ kind }) => kind)].map(read));
+  return versions;
 }
 
-/** Versions of the latest changes of records that exist. 0 for one that was stored before the feed. */
-async function versionsOf(
-  database: Database,
-  { kind, table, codes, storedUnder }: OwnedKind,
-  companyId: string,
-  rows: readonly Scanned[],
-): Promise<Map<string, number>> {
-  const key = codes === true ? 'md5(id)::uuid' : 'id';
-  const { rows: found } = await database.of(companyId).query<{ id: string; version: number }>({
-    name: `versions_of_${kind}`,
-    text: `select ${key} as id, coalesce(change_version, 0) as version from ${table} where company_id = $1 and ${key} = any($2::uuid[])`,
-    values: [storedUnder ?? companyId, [...new Set(rows.map(({ id }) => id))]],
-  });
-  return new Map(found.map(({ id, version }) => [id, version]));
+/** The records of these rows, without those that have been deleted. */
+async function recordsOf(
+  kinds: ReadonlyMap<string, OwnedKind>,
+  company: { companyId: string; timeZone: string },
+  rows: readonly Found[],
+): Promise<Map<Found, ReadRecord>> {
+  const records = new Map<Found, ReadRecord>();
+  const read = async ([kind, ofKind]: [string, Found[]]): Promise<void> => {
+    const found = await kinds.get(kind)!.read(
+      company,
+      ofKind.map(({ id }) => id),
+    );
+    ofKind.forEach((row, index) => {
+      const record = found[index];
+      if (record !== undefined) records.set(row, record);
+    });
+  };
+  const live = rows.filter(({ latest }) => latest !== undefined);
+  await Promise.all([...Map.groupBy(live, ({ kind }) => kind)].map(read));
+  return records;
+}
+
+/** Undefined for a record that was deleted after its version was read: its deletion comes later. */
+function changeOf({ kind, id, version, changed_at, latest }: Found, read: ReadRecord | undefined, epoch: number): RecordChange | undefined {
+  if (latest === undefined) return { kind, id, version: shownVersion(version, epoch), changed_at };
+  if (read === undefined) return undefined;
+  const { buffer, byteOffset, length } = read.record;
+  return { kind, id: read.id, version: shownVersion(Math.min(version, latest), epoch), changed_at, record: Buffer.from(buffer, byteOffset, length) };
 }
 
 /** After a restore, records keep their places, and their versions are above all that were shown before it. */
