@@ -121,7 +121,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const verifyToken = tokenVerifier(config);
       const { authenticate, known } = createAuthentication({ principals, verifyToken, strangers });
       const clients = feedClients(services.channels);
-      const polls = new HeldPolls(async (owner, awaited) => (await clients.get(owner)!.findChanged({ awaited })).changed, createPollSlots(redis));
+      const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
       const routes = routeTable(operations, (operation) => compileChanges(operation, { ...context, polls }) ?? compileOperation(operation, context));
       const requestLog = createRequestLog(log, metrics);

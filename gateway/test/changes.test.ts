@@ -15,6 +15,8 @@ let reads = 0;
 let gate: Promise<void> | undefined;
 /** While true, calls that ask for changes are not answered. */
 let quiet = false;
+/** While true, they are answered that nothing has changed. */
+let idle = false;
 const unanswered: (() => void)[] = [];
 const awaited: AwaitedChange[][] = [];
 
@@ -33,7 +35,8 @@ beforeAll(async () => {
     findChanged: async (request) => {
       awaited.push(request.awaited);
       if (quiet) await new Promise<void>((answer) => unanswered.push(answer));
-      return { changed: request.awaited.map(({ version }, place) => ({ place, version })) };
+      if (idle) return { changed: [], below: 200, as_of: 3 };
+      return { as_of: 2, changed: request.awaited.map(({ version }, place) => ({ place, version })) };
     },
   });
   port = await server.listen(0, '127.0.0.1');
@@ -114,4 +117,29 @@ test('of polls of a company at two gateways, 20 are held, and the next one after
     redis.destroy();
     await other.stop();
   }
+});
+
+test('an idle poll is read once, also when it is repeated', async () => {
+  idle = true;
+  reads = 0;
+  const poll = (query: string): Promise<Answer> => gateway.get(`${FEED}?kinds=invoices&wait=1${query}`);
+  const first = await poll('');
+  expect([first.status, first.body.data, first.body.hasMore, first.body.asOf]).toEqual([200, [], false, '1970-01-01T00:00:00.000003Z']);
+  const second = await poll(`&cursor=${first.body.nextCursor}`);
+  expect([second.status, second.body.data, reads]).toEqual([200, [], 1]);
+  // Other kinds have not been read, and an answer that does not wait is read.
+  await poll(`&kinds=payments&cursor=${second.body.nextCursor}`);
+  expect(reads).toBe(2);
+  await gateway.get(`${FEED}?kinds=invoices&cursor=${second.body.nextCursor}`);
+  expect(reads).toBe(3);
+  idle = false;
+});
+
+test('a change ends a repeated idle poll, which then is read', async () => {
+  idle = true;
+  const first = await gateway.get(`${FEED}?kinds=invoices&wait=1`);
+  [idle, reads] = [false, 0];
+  await gateway.get(`${FEED}?kinds=invoices&wait=30&cursor=${first.body.nextCursor}`);
+  // Found as changed once, read, and answered empty when the found version has been read.
+  expect(reads).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
-import type { AwaitedChange, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+import type { AwaitedChange, FindChangedResponse, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
 import type { PollSlots } from '../src/changes/poll-slots.ts';
 
@@ -11,7 +12,8 @@ const never = (): AbortSignal => new AbortController().signal;
 interface Call {
   owner: string;
   awaited: AwaitedChange[];
-  answer: (changed: FoundChange[]) => void;
+  answer: (changed: FoundChange[], look?: Partial<FindChangedResponse>) => void;
+  fail: () => void;
 }
 
 /** Held polls whose calls to services the test answers; `free` slots for all companies together. */
@@ -24,7 +26,12 @@ function held(free = 100): { polls: HeldPolls; calls: Call[]; free: () => number
       return () => void (free += 1);
     },
   };
-  const polls = new HeldPolls((owner, awaited) => new Promise((answer) => calls.push({ owner, awaited, answer })), slots);
+  const find = (owner: string, awaited: AwaitedChange[]): Promise<FindChangedResponse> => {
+    const { promise, resolve, reject } = Promise.withResolvers<FindChangedResponse>();
+    calls.push({ owner, awaited, answer: (changed, look) => resolve({ changed, as_of: 5, ...look }), fail: () => reject(new Error('away')) });
+    return promise;
+  };
+  const polls = new HeldPolls(find, slots);
   return { polls, calls, free: () => free };
 }
 
@@ -62,6 +69,69 @@ test('polls of one company ask together, and a change ends those that have not r
 test('a poll without changes ends when its time is over', async () => {
   const { polls } = held();
   await expect((await polls.hold(ACME, invoices, 1, never()))?.over).resolves.toBeUndefined();
+});
+
+describe('a poll whose time is over', () => {
+  beforeEach(() => clock.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => clock.useRealTimers());
+  const both: Awaited[] = [...invoices, { owner: 'scheduling', kinds: ['jobs'], version: 9 }];
+
+  /** Holds a poll of two services, and answers their first calls. */
+  async function ends(answer: (billing: Call, scheduling: Call) => void): Promise<unknown> {
+    const { polls, calls } = held();
+    const poll = await polls.hold(ACME, both, MINUTE_MS, never());
+    answer(calls[0] as Call, calls[1] as Call);
+    await settled();
+    clock.advanceTimersByTime(MINUTE_MS);
+    return await poll?.over;
+  }
+
+  test('says that nothing changed if all services said so', async () => {
+    const over = await ends((billing, scheduling) => {
+      billing.answer([], { below: 20, as_of: 5 });
+      scheduling.answer([], { below: 30, as_of: 4 });
+    });
+    expect(over).toEqual(
+      new Map([
+        ['billing', { below: 20, asOf: 5 }],
+        ['scheduling', { below: 30, asOf: 4 }],
+      ]),
+    );
+  });
+
+  test('says so too if the found changes are those that it has read', async () => {
+    const { polls, calls } = held();
+    const polled = await Promise.all([8, 9].map((version) => polls.hold(ACME, [{ owner: 'billing', kinds: ['invoices'], version }], MINUTE_MS, never())));
+    calls[0]?.answer([]);
+    await settled();
+    calls[1]?.answer([{ place: 0, version: 8 }], { below: 20 });
+    await settled();
+    clock.advanceTimersByTime(MINUTE_MS);
+    expect(await Promise.all(polled.map((poll) => poll?.over))).toEqual([undefined, new Map([['billing', { below: 20, asOf: 5 }]])]);
+  });
+
+  test('must be read if a service is of an older release', async () => {
+    const over = await ends((billing, scheduling) => {
+      billing.answer([], { below: 20 });
+      scheduling.answer([]);
+    });
+    expect(over).toBeUndefined();
+  });
+
+  test('must be read if a service has not answered', async () => {
+    expect(await ends((billing) => billing.answer([], { below: 20 }))).toBeUndefined();
+  });
+
+  test('must be read if the latest call of a service failed', async () => {
+    const { polls, calls } = held();
+    const poll = await polls.hold(ACME, invoices, MINUTE_MS, never());
+    calls[0]?.answer([], { below: 20 });
+    await settled();
+    calls[1]?.fail();
+    await settled();
+    clock.advanceTimersByTime(MINUTE_MS);
+    expect(await poll?.over).toBeUndefined();
+  });
 });
 
 test('a poll ends when its client leaves, and gives its slot back once', async () => {

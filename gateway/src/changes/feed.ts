@@ -4,6 +4,7 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 import { ChangeServiceService, type ChangePosition, type RecordChange } from '@truckroll/contract/gen/records/v1/changes';
 import type { Channel } from '@truckroll/grpc';
 import type { OwnerProgress } from './feed-state.ts';
+import type { AllUnchanged } from './held-polls.ts';
 
 /** A page ends early at this size of its records, in bytes. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -31,6 +32,20 @@ export function byOwner(kinds: ReadonlySet<string>): Map<Owner, string[]> {
 }
 
 const atBeginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
+
+/** The page after an empty one, when no service has changes of these kinds. */
+export function nextEmptyPage({ progress, asOf }: Page, kinds: ReadonlySet<string>, unchanged: AllUnchanged): Page {
+  const next = new Map(progress);
+  for (const [owner, { below }] of unchanged) {
+    const { epoch, positions } = progress.get(owner)!;
+    const moved = [...positions].map(([kind, position]): [string, ChangePosition] => [
+      kind,
+      kinds.has(kind) && below > position.version ? { ...position, version: below, after_kind: '', after_id: '' } : position,
+    ]);
+    next.set(owner, { epoch, positions: new Map(moved) });
+  }
+  return { changes: [], progress: next, more: false, asOf: Math.max(asOf, Math.min(...[...unchanged.values()].map((each) => each.asOf))) };
+}
 
 interface Reading {
   readonly clients: FeedClients;

@@ -2,7 +2,7 @@
 // after another asks each service which companies have changed.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
-import type { AwaitedChange, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
+import type { AwaitedChange, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
 import type { PollSlots } from './poll-slots.ts';
 
 /** Pause after a failed call, in ms. */
@@ -14,49 +14,71 @@ export interface Awaited {
   readonly version: number;
 }
 
+/** A service has no changes for a poll. */
+export interface Unchanged {
+  /** Version below which the service was asked. */
+  readonly below: number;
+  /** Microseconds. */
+  readonly asOf: number;
+}
+
+/** By each awaited service. */
+export type AllUnchanged = ReadonlyMap<Owner, Unchanged>;
+
 interface Poll {
   readonly companyId: string;
   readonly awaited: readonly Awaited[];
+  /** What the latest calls said; without the services whose latest call failed. */
+  readonly unchanged: Map<Owner, Unchanged>;
   readonly wake: () => void;
 }
 
 interface Group {
   readonly awaited: AwaitedChange;
-  readonly polls: { readonly version: number; readonly wake: () => void }[];
+  readonly polls: { readonly version: number; readonly poll: Poll }[];
 }
 
 export class HeldPolls {
-  readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly FoundChange[]>;
+  readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<FindChangedResponse>;
   readonly #slots: PollSlots;
   readonly #polls = new Set<Poll>();
   readonly #watched = new Set<Owner>();
   #released = false;
 
-  /** `find` asks a service, and resolves to those that have changed. */
-  constructor(find: (owner: Owner, awaited: AwaitedChange[]) => Promise<readonly FoundChange[]>, slots: PollSlots) {
+  /** `find` asks a service which of the awaited have changed. */
+  constructor(find: (owner: Owner, awaited: AwaitedChange[]) => Promise<FindChangedResponse>, slots: PollSlots) {
     this.#find = find;
     this.#slots = slots;
   }
 
-  /** Resolves once the poll is held, or to undefined if it must not wait. `over` resolves at a change, after `ms`, or when aborted. */
-  async hold(companyId: string, awaited: readonly Awaited[], ms: number, signal: AbortSignal): Promise<{ over: Promise<void> } | undefined> {
+  /**
+   * Resolves once the poll is held, or to undefined if it must not wait. `over` resolves at a change, after `ms`, or when aborted: to
+   * what all services last said if none has changes, and to undefined if they must be read.
+   */
+  async hold(
+    companyId: string,
+    awaited: readonly Awaited[],
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<{ over: Promise<AllUnchanged | undefined> } | undefined> {
     if (this.#released || ms <= 0) return undefined;
     const free = await this.#slots.take(companyId, ms);
     if (free === undefined) return undefined;
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    const end = (): void => {
+    const { promise: over, resolve } = Promise.withResolvers<AllUnchanged | undefined>();
+    const end = (isTimeOver: boolean): void => {
       if (!this.#polls.delete(poll)) return;
       clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+      signal.removeEventListener('abort', wake);
       free();
-      resolve();
+      resolve(isTimeOver && awaited.every(({ owner }) => poll.unchanged.has(owner)) ? poll.unchanged : undefined);
     };
-    const poll = { companyId, awaited, wake: end };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
+    const wake = (): void => end(false);
+    const poll: Poll = { companyId, awaited, unchanged: new Map(), wake };
+    const timer = setTimeout(end, ms, true);
+    signal.addEventListener('abort', wake);
     this.#polls.add(poll);
     // The gateway stops, or the client has left, since the slot was requested.
-    if (this.#released || signal.aborted) end();
+    if (this.#released || signal.aborted) wake();
     else for (const { owner } of awaited) void this.#watch(owner);
     return { over };
   }
@@ -75,15 +97,14 @@ export class HeldPolls {
       const groups = this.#waitingFor(owner);
       if (groups.length === 0) break;
       try {
-        const changed = await this.#find(
+        const response = await this.#find(
           owner,
           groups.map(({ awaited }) => awaited),
         );
-        for (const { place, version } of changed) {
-          for (const poll of groups[place]?.polls ?? []) if (poll.version <= version) poll.wake();
-        }
+        note(owner, groups, response);
       } catch {
         // The polls end by themselves, and their next read says what is wrong.
+        for (const { poll } of groups.flatMap(({ polls }) => polls)) poll.unchanged.delete(owner);
         await delay(AGAIN_MS, undefined, { ref: false });
       }
     }
@@ -93,15 +114,27 @@ export class HeldPolls {
   /** A company's polls for the same kinds, whose cursors differ, ask together from the lowest version. */
   #waitingFor(owner: Owner): Group[] {
     const groups = new Map<string, Group>();
-    for (const { companyId, awaited, wake } of this.#polls) {
+    for (const poll of this.#polls) {
+      const { companyId, awaited } = poll;
       for (const { kinds, version } of awaited.filter((each) => each.owner === owner)) {
         const key = [companyId, ...kinds].join(' ');
         const group = groups.get(key) ?? { awaited: { company_id: companyId, kinds: [...kinds], version }, polls: [] };
         group.awaited.version = Math.min(group.awaited.version, version);
-        group.polls.push({ version, wake });
+        group.polls.push({ version, poll });
         groups.set(key, group);
       }
     }
     return [...groups.values()];
   }
+}
+
+/** Wakes the polls whose changes were found, and notes for the others that there are none. */
+function note(owner: Owner, groups: readonly Group[], { changed, below, as_of: asOf }: FindChangedResponse): void {
+  const latest = new Map(changed.map(({ place, version }) => [place, version]));
+  groups.forEach(({ polls }, place) => {
+    for (const { version, poll } of polls) {
+      if (version <= (latest.get(place) ?? -1)) poll.wake();
+      else if (below != null) poll.unchanged.set(owner, { below, asOf });
+    }
+  });
 }

@@ -1,5 +1,6 @@
 // The operations of the change feed, which the gateway composes itself: list, with polls that wait, and digest (decisions §14).
 import { ApiError, JsonWriter, changeKinds, formatInstant, type ErrorDetail, type Operation } from '@truckroll/contract';
+import { LRUCache } from 'lru-cache';
 import { Baseline } from '../admission/limiter.ts';
 import { sendSmall } from '../http/data.ts';
 import { JSON_TYPE, send, type Headers } from '../http/answer.ts';
@@ -9,9 +10,12 @@ import { inputsOf } from '../routes/inputs.ts';
 import type { CompiledOperation, Held, OperationContext } from '../routes/operation.ts';
 import { compileQuery, type Query } from '../routes/query.ts';
 import { decodeProgress, encodeProgress } from './feed-state.ts';
-import { byOwner, feedClients, readDigest, readPage, type FeedClients, type Page } from './feed.ts';
+import { byOwner, feedClients, nextEmptyPage, readDigest, readPage, type FeedClients, type Page } from './feed.ts';
 import type { HeldPolls } from './held-polls.ts';
 
+/** Empty pages whose next poll needs no read. A client repeats its poll at once, so they are kept for a short time, in ms. */
+const EMPTY_PAGES = 10_000;
+const EMPTY_PAGE_MS = 5000;
 const NOW = 'now';
 /** Both operations take the same cursors. */
 const SCOPE = 'ListChanges';
@@ -71,7 +75,8 @@ function open(context: OperationContext, { principal }: Exchange, cursor: string
 }
 
 function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed: Headers): Read {
-  return (exchange, query) => {
+  const emptyPages = new LRUCache<string, Page>({ max: EMPTY_PAGES, ttl: EMPTY_PAGE_MS });
+  return async (exchange, query) => {
     const { kinds, cursor, values } = valuesOf(query);
     const progress = open(context, exchange, cursor, query.problems);
     const limit = values.get('limit') as number;
@@ -79,29 +84,42 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
     const principal = exchange.principal!;
     const gone = new AbortController();
     exchange.res.once('close', () => gone.abort());
-    const again = async (from: typeof progress, skip: boolean): Promise<Held | void> => {
+    const reply = async (page: Page): Promise<void> => {
+      const nextCursor = sealed(context, exchange, page);
+      if (page.changes.length === 0 && !page.more) emptyPages.set(keyOf(kinds, nextCursor), page);
+      await answer(context, exchange, fixed, page, nextCursor);
+    };
+    const hold = async (page: Page): Promise<Held | undefined> => {
+      const awaited = [...byOwner(kinds)].map(([owner, own]) => {
+        const positions = page.progress.get(owner)!.positions;
+        return { owner, kinds: own, version: Math.min(...own.map((kind) => positions.get(kind)!.version)) };
+      });
+      const held = await context.polls.hold(principal.company_id, awaited, until - performance.now(), gone.signal);
+      const over = held?.over.then((unchanged) => unchanged && (() => reply(nextEmptyPage(page, kinds, unchanged))));
+      return over && { over, again: () => read(page.progress, false) };
+    };
+    const read = async (from: typeof progress, skip: boolean): Promise<Held | void> => {
       const page = await readPage({ clients, principal, kinds, progress: from }, limit, skip);
       // A client that left while the read ran gets no answer, and its poll holds no slot.
       if (gone.signal.aborted) return;
-      if (page.changes.length === 0 && !page.more) {
-        const awaited = [...byOwner(kinds)].map(([owner, own]) => {
-          const positions = page.progress.get(owner)!.positions;
-          return { owner, kinds: own, version: Math.min(...own.map((kind) => positions.get(kind)!.version)) };
-        });
-        const held = await context.polls.hold(principal.company_id, awaited, until - performance.now(), gone.signal);
-        if (held !== undefined) return { ...held, again: () => again(page.progress, false) };
-      }
-      return answer(context, exchange, fixed, page);
+      return (page.changes.length === 0 && !page.more && (await hold(page))) || reply(page);
     };
-    return again(progress, cursor === NOW);
+    // The services report changes after this page while the poll is held, so it need not be read again.
+    const page = cursor === undefined ? undefined : emptyPages.get(keyOf(kinds, cursor));
+    return (page && (await hold(page))) ?? read(progress, cursor === NOW);
   };
 }
 
 const writer = new JsonWriter('snake');
 
-async function answer(context: OperationContext, exchange: Exchange, fixed: Headers, { changes, progress, more, asOf }: Page): Promise<void> {
-  const { cursors, outputs, draining } = context;
-  const scope = { companyId: exchange.principal!.company_id, operation: SCOPE, filters: '' };
+const keyOf = (kinds: ReadonlySet<string>, cursor: string): string => [...kinds, cursor].join(' ');
+
+function sealed({ cursors }: OperationContext, { principal }: Exchange, { progress }: Page): string {
+  return cursors.seal({ companyId: principal!.company_id, operation: SCOPE, filters: '' }, encodeProgress(progress));
+}
+
+async function answer(context: OperationContext, exchange: Exchange, fixed: Headers, { changes, more, asOf }: Page, nextCursor: string): Promise<void> {
+  const { outputs, draining } = context;
   const out = outputs.take();
   out.ascii('{"data":[');
   changes.forEach(({ kind, id, version, changed_at, record }, index) => {
@@ -113,7 +131,7 @@ async function answer(context: OperationContext, exchange: Exchange, fixed: Head
     else writer.write(SHAPES.get(kind)!, record, 0, record.length, out);
     out.ascii('}');
   });
-  out.ascii(`],"nextCursor":"${cursors.seal(scope, encodeProgress(progress))}","hasMore":${more},"asOf":"${formatInstant(asOf)}"}`);
+  out.ascii(`],"nextCursor":"${nextCursor}","hasMore":${more},"asOf":"${formatInstant(asOf)}"}`);
   exchange.res.once('finish', () => outputs.giveBack(out));
   await (context.compresses ? sendSmall : send)(exchange, 200, out.view(), JSON_TYPE, fixed, draining);
 }

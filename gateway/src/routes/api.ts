@@ -144,10 +144,11 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
       if (!exchange.res.destroyed) held = await handle();
     } finally {
       const { res } = exchange;
-      parts.limiter.leave(call, target.baseline, held !== undefined || (res.headersSent && res.statusCode < 400));
+      parts.limiter.leave(call, target.baseline, held === undefined && res.headersSent && res.statusCode < 400);
     }
     if (held === undefined) return;
-    await held.over;
+    const answer = await held.over;
+    if (answer !== undefined) return answer();
     handle = held.again;
   }
 }

@@ -35,8 +35,8 @@ export interface CompiledOperation {
 
 /** An answer that waits without a slot of its company. */
 export interface Held {
-  /** Resolves when handling of the request continues. */
-  readonly over: Promise<void>;
+  /** Resolves when handling of the request continues: to a function that answers without a slot, or to undefined if `again` must be called. */
+  readonly over: Promise<(() => Promise<void>) | undefined>;
   again(): Promise<Held | void>;
 }
 

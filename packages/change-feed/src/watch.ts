@@ -1,7 +1,7 @@
 // Finds companies in which something has changed. All callers together cause at most four statements a second.
 import type { AwaitedChange, FindChangedRequest, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/postgres';
-import type { ChangeClock } from './clock.ts';
+import { VERSIONS_OF_EPOCH, type ChangeClock } from './clock.ts';
 import type { OwnedKind } from './kinds.ts';
 
 const EVERY_MS = 250;
@@ -35,9 +35,13 @@ export class ChangeWatch {
     const waiting = this.#waiting;
     this.#waiting = [];
     try {
-      const { below } = await this.#clock.now();
+      const { below, epoch, asOf } = await this.#clock.now();
       const all = waiting.flatMap(({ awaited }) => awaited);
       const versions = all.length === 0 ? new Map<number, number>() : await this.#changed(all, below);
+      // A poll from before a restore is woken, so that its next read answers 410.
+      all.forEach(({ version }, place) => {
+        if (version < epoch * VERSIONS_OF_EPOCH) versions.set(place, below);
+      });
       let start = 0;
       for (const { awaited, resolve } of waiting) {
         const first = start;
@@ -46,7 +50,7 @@ export class ChangeWatch {
           const version = versions.get(first + place);
           return version === undefined ? [] : [{ place, version }];
         });
-        resolve({ changed });
+        resolve({ changed, below, as_of: asOf });
       }
     } catch (error) {
       for (const { reject } of waiting) reject(error);
