@@ -26,22 +26,29 @@ export interface Unchanged {
 export type AllUnchanged = ReadonlyMap<Owner, Unchanged>;
 
 interface Poll {
-  readonly companyId: string;
-  readonly awaited: readonly Awaited[];
   /** What the latest calls said; without the services whose latest call failed. */
   readonly unchanged: Map<Owner, Unchanged>;
   readonly wake: () => void;
 }
 
+/** What a poll awaits of one service. */
+interface Waiting {
+  /** The company and the kinds. */
+  readonly key: string;
+  readonly awaited: AwaitedChange;
+  readonly poll: Poll;
+}
+
 interface Group {
   readonly awaited: AwaitedChange;
-  readonly polls: { readonly version: number; readonly poll: Poll }[];
+  readonly waiting: Waiting[];
 }
 
 export class HeldPolls {
   readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<FindChangedResponse>;
   readonly #slots: PollSlots;
   readonly #polls = new Set<Poll>();
+  readonly #waiting = new Map<Owner, Set<Waiting>>();
   readonly #watched = new Set<Owner>();
   #released = false;
 
@@ -67,19 +74,23 @@ export class HeldPolls {
     const { promise: over, resolve } = Promise.withResolvers<AllUnchanged | undefined>();
     const end = (isTimeOver: boolean): void => {
       if (!this.#polls.delete(poll)) return;
+      for (const [owner, each] of waiting) this.#waiting.get(owner)?.delete(each);
       clearTimeout(timer);
       signal.removeEventListener('abort', wake);
       free();
       resolve(isTimeOver && awaited.every(({ owner }) => poll.unchanged.has(owner)) ? poll.unchanged : undefined);
     };
     const wake = (): void => end(false);
-    const poll: Poll = { companyId, awaited, unchanged: new Map(), wake };
+    const poll: Poll = { unchanged: new Map(), wake };
+    const waiting = awaited.map(({ owner, kinds, version }): [Owner, Waiting] => {
+      return [owner, { key: [companyId, ...kinds].join(' '), awaited: { company_id: companyId, kinds: [...kinds], version }, poll }];
+    });
     const timer = setTimeout(end, ms, true);
     signal.addEventListener('abort', wake);
     this.#polls.add(poll);
     // The gateway stops, or the client has left, since the slot was requested.
     if (this.#released || signal.aborted) wake();
-    else for (const { owner } of awaited) void this.#watch(owner);
+    else for (const [owner, each] of waiting) this.#add(owner, each);
     return { over };
   }
 
@@ -87,6 +98,12 @@ export class HeldPolls {
   release(): void {
     this.#released = true;
     for (const { wake } of this.#polls) wake();
+  }
+
+  #add(owner: Owner, waiting: Waiting): void {
+    const all = this.#waiting.get(owner) ?? new Set();
+    this.#waiting.set(owner, all.add(waiting));
+    void this.#watch(owner);
   }
 
   /** Never rejects. */
@@ -104,7 +121,7 @@ export class HeldPolls {
         note(owner, groups, response);
       } catch {
         // The polls end by themselves, and their next read says what is wrong.
-        for (const { poll } of groups.flatMap(({ polls }) => polls)) poll.unchanged.delete(owner);
+        for (const { poll } of groups.flatMap(({ waiting }) => waiting)) poll.unchanged.delete(owner);
         await delay(AGAIN_MS, undefined, { ref: false });
       }
     }
@@ -114,15 +131,14 @@ export class HeldPolls {
   /** A company's polls for the same kinds, whose cursors differ, ask together from the lowest version. */
   #waitingFor(owner: Owner): Group[] {
     const groups = new Map<string, Group>();
-    for (const poll of this.#polls) {
-      const { companyId, awaited } = poll;
-      for (const { kinds, version } of awaited.filter((each) => each.owner === owner)) {
-        const key = [companyId, ...kinds].join(' ');
-        const group = groups.get(key) ?? { awaited: { company_id: companyId, kinds: [...kinds], version }, polls: [] };
-        group.awaited.version = Math.min(group.awaited.version, version);
-        group.polls.push({ version, poll });
-        groups.set(key, group);
+    for (const waiting of this.#waiting.get(owner) ?? []) {
+      const group = groups.get(waiting.key);
+      if (group === undefined) {
+        groups.set(waiting.key, { awaited: { ...waiting.awaited }, waiting: [waiting] });
+        continue;
       }
+      group.awaited.version = Math.min(group.awaited.version, waiting.awaited.version);
+      group.waiting.push(waiting);
     }
     return [...groups.values()];
   }
@@ -131,10 +147,11 @@ export class HeldPolls {
 /** Wakes the polls whose changes were found, and notes for the others that there are none. */
 function note(owner: Owner, groups: readonly Group[], { changed, below, as_of: asOf }: FindChangedResponse): void {
   const latest = new Map(changed.map(({ place, version }) => [place, version]));
-  groups.forEach(({ polls }, place) => {
-    for (const { version, poll } of polls) {
-      if (version <= (latest.get(place) ?? -1)) poll.wake();
-      else if (below != null) poll.unchanged.set(owner, { below, asOf });
+  const unchanged = below == null ? undefined : { below, asOf };
+  groups.forEach(({ waiting }, place) => {
+    for (const { awaited, poll } of waiting) {
+      if (awaited.version <= (latest.get(place) ?? -1)) poll.wake();
+      else if (unchanged !== undefined) poll.unchanged.set(owner, unchanged);
     }
   });
 }
