@@ -34,6 +34,7 @@ import { createCursors } from './routes/cursor.ts';
 import { compileOperation } from './routes/operation.ts';
 import { catalogPage, publicPages, redirect, textPage } from './routes/public-pages.ts';
 import { createShedding } from './routes/shedding.ts';
+import { compileSummary } from './routes/summary.ts';
 import { routeTable } from './routes/table.ts';
 import { SECURITY_TXT, securityTxt } from './security-txt.ts';
 import { connectServices } from './services.ts';
@@ -123,7 +124,10 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const clients = feedClients(services.channels);
       const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
-      const routes = routeTable(operations, (operation) => compileChanges(operation, { ...context, polls }) ?? compileOperation(operation, context));
+      const routes = routeTable(
+        operations,
+        (operation) => compileChanges(operation, { ...context, polls }) ?? compileSummary(operation, context) ?? compileOperation(operation, context),
+      );
       const requestLog = createRequestLog(log, metrics);
       app.use(
         createApi({

@@ -13,6 +13,7 @@ import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/c
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { EndpointCountServiceService } from '@truckroll/contract/gen/integrations/v1/summary';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
@@ -46,6 +47,7 @@ import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
 import { DueNotices, watchDue } from './webhooks/due-notices.ts';
 import { endpointAdmin } from './webhooks/endpoint-admin.ts';
+import { endpointCounts } from './webhooks/endpoint-counts.ts';
 import { fanOut } from './webhooks/fan-out.ts';
 import { deliveryCounter, webhookFigures } from './webhooks/figures.ts';
 import { webhookHealth } from './webhooks/health-series.ts';
@@ -110,6 +112,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));
       server.implement(WebhookHealthServiceService, bound(webhookHealth, context));
       server.implement(EndpointAdminServiceService, bound(endpointAdmin, context));
+      server.implement(EndpointCountServiceService, bound(endpointCounts, context));
       server.implement(DeliveryServiceService, bound({ fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll }, context));
       server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(AuditServiceService, bound(auditTrail, context));

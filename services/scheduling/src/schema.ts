@@ -2,8 +2,12 @@ import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn } from '@truckroll/postgres';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
+import { serviceRequests } from './intake/unbooked.ts';
 import { tables } from './resources/index.ts';
 
 const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
 
-export const schema = withProjections({ schema: 'scheduling', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own] }, tables);
+export const schema = withProjections({ schema: 'scheduling', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own] }, [
+  ...tables,
+  serviceRequests,
+]);

@@ -3,6 +3,7 @@ import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/servi
 import { appendingRows, type MadeColumns } from '@truckroll/outbox';
 import { RecentCompanies, StatementError, binaryArrays, type Database, type Statement } from '@truckroll/postgres';
 import { FairQueue, gather } from '@truckroll/process';
+import { serviceRequests } from './unbooked.ts';
 
 const { bytes, text, uuid } = binaryArrays;
 
@@ -97,8 +98,8 @@ function recording(recordings: readonly Recording[]): Statement {
       record as (
         select *, before || length_delimited(convert_to(number, 'UTF8')) || after as document from given_numbers),
       stored as (
-        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
-        select company_id, id, 1, document, fingerprint, document from record),
+        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
+        select company_id, id, 1, document, fingerprint, document, true, ${serviceRequests.version} from record),
       events as (select *, 1 as sequence, head || length_delimited(document) as payload from record),
       appended as (${appendingRows('events', 'place')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,

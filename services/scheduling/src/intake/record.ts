@@ -12,6 +12,7 @@ import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords } from './references.ts';
 import { checked } from './requests.ts';
 import { taken } from './states.ts';
+import { serviceRequests } from './unbooked.ts';
 
 interface RecordingServices extends IntakeServices {
   together(recording: Recording): Promise<Recorded | undefined>;
@@ -126,8 +127,8 @@ function storing({ companyId, id, before, after, fingerprint, head, event }: Rec
         values: [before, after],
       }),
       expression('stored', {
-        text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
-        select $1::uuid, $2::uuid, 1, document, $3::bytea, document from record`,
+        text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
+        select $1::uuid, $2::uuid, 1, document, $3::bytea, document, true, ${serviceRequests.version} from record`,
         values: [companyId, id, fingerprint],
       }),
       expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),

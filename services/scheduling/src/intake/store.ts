@@ -3,6 +3,7 @@ import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_re
 import { append } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { serviceRequestEvents, type Step } from './events.ts';
+import { isUnbooked, serviceRequests } from './unbooked.ts';
 
 export interface Held {
   request: ServiceRequest;
@@ -52,8 +53,16 @@ export async function storeSteps(tx: Transaction, companyId: string, { sequence 
   if (latest === undefined) return;
   await tx.query({
     name: 'store_service_request',
-    text: `update service_requests set document = $3, appointment_id = $4, event_sequence = $5 where company_id = $1 and id = $2`,
-    values: [companyId, latest.id, Buffer.from(ServiceRequest.encode(latest).finish()), latest.appointment_id ?? null, sequence + steps.length],
+    text: `update service_requests set document = $3, appointment_id = $4, event_sequence = $5, unbooked = $6, projection = ${serviceRequests.version}
+      where company_id = $1 and id = $2`,
+    values: [
+      companyId,
+      latest.id,
+      Buffer.from(ServiceRequest.encode(latest).finish()),
+      latest.appointment_id ?? null,
+      sequence + steps.length,
+      isUnbooked(latest.status),
+    ],
   });
   await append(tx, serviceRequestEvents(companyId, sequence, at, steps));
 }
