@@ -1,6 +1,7 @@
 import { codec, operations, type Field, type Operation } from '@truckroll/contract';
 import { CSV_TYPE, compileCsv, csvColumns } from '../src/http/csv.ts';
 import { describeCsv } from '../src/openapi/csv.ts';
+import type { Amounts } from '../src/routes/query.ts';
 
 const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const collections = operation('GetCollectionsReport');
@@ -14,10 +15,10 @@ function withColumns(name: string, columns: readonly string[], change: Partial<F
 }
 
 /** The CSV of rows; fields of a row that are not given have their defaults. */
-function csvOf(of: Operation, rows: readonly object[], next = ''): { text: string; next: string } {
+function csvOf(of: Operation, rows: readonly object[], next = '', amounts?: Amounts): { text: string; next: string } {
   const response = codec(of.response.typeName);
   const empty = codec(of.response.byName.get('data')!.shape!.typeName).decode(new Uint8Array()) as object;
-  const csv = compileCsv(of)(response.encode({ data: rows.map((row) => ({ ...empty, ...row })), next: Buffer.from(next), time_zone: '' }).finish());
+  const csv = compileCsv(of)(response.encode({ data: rows.map((row) => ({ ...empty, ...row })), next: Buffer.from(next), time_zone: '' }).finish(), amounts);
   return { text: csv.body.toString(), next: Buffer.from(csv.next).toString() };
 }
 
@@ -63,6 +64,27 @@ it.each<[string, string, string, unknown, string]>([
   ['a no', 'ListAccounts', 'archived', false, 'false'],
 ])('writes %s of %s.%s = %j as %s', (_, name, column, value, cell) => {
   expect(csvOf(withColumns(name, [column]), [{ [column]: value }]).text).toBe(`${column}\r\n${cell}\r\n`);
+});
+
+it.each<[number | null, string]>([
+  [0, '0.00'],
+  [5, '0.05'],
+  [-5, '-0.05'],
+  [99, '0.99'],
+  [-100, '-1.00'],
+  [12_900, '129.00'],
+  [-123_456, '-1234.56'],
+  [Number.MAX_SAFE_INTEGER, '90071992547409.91'],
+  [Number.MIN_SAFE_INTEGER, '-90071992547409.91'],
+])('writes %j cents as %s in decimal, in a column that is not called cents', (received_cents, cell) => {
+  expect(csvOf(withColumns('GetCollectionsReport', ['received_cents']), [{ received_cents }], '', 'decimal').text).toBe(`received\r\n${cell}\r\n`);
+});
+
+it('leaves counts, margins and empty cells as they are in decimal', () => {
+  const invoices = withColumns('GetInvoiceActivityReport', ['invoice_count', 'average_total_cents']);
+  expect(csvOf(invoices, [{ invoice_count: 12, average_total_cents: null }], '', 'decimal').text).toBe('invoice_count,average_total\r\n12,\r\n');
+  const jobs = withColumns('GetJobProfitabilityReport', ['gross_profit_cents', 'gross_margin']);
+  expect(csvOf(jobs, [{ gross_profit_cents: 250, gross_margin: 0.325 }], '', 'decimal').text).toBe('gross_profit,gross_margin\r\n2.50,0.325\r\n');
 });
 
 it.each([...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\u00a0'].map((space) => `${space}${sign}1`)).concat(['\tx', '\rx', '\nx', '=', '-']))(

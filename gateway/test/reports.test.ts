@@ -267,6 +267,44 @@ describe('as CSV', () => {
     expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
   });
 
+  test('has amounts in cents, or in dollars if asked for, and goes on from a cursor in either form', async () => {
+    reports.rows = [collectionsRow({ payment_count: 2, received_cents: 12_900, net_collected_cents: -5 })];
+    expect((await csv(`${RANGE}&amounts=cents`)).text).toBe((await csv(RANGE)).text);
+    reports.next = Buffer.from('there');
+    const { text, headers } = await csv(`${RANGE}&amounts=decimal`);
+    expect(text.split('\r\n').map((line) => line.split(',').slice(6))).toEqual([
+      ['payment_count', 'received', 'refund_count', 'refunded', 'net_collected'],
+      ['2', '129.00', '0', '0.00', '-0.05'],
+      [],
+    ]);
+    const [, target] = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
+    expect(target).toContain('&amounts=decimal&cursor=');
+    for (const next of [target as string, (target as string).replace('&amounts=decimal', '')]) {
+      expect((await csv(next.slice(next.indexOf('?') + 1))).status).toBe(200);
+    }
+  });
+
+  test.each(paths)('of %s has amounts in dollars if asked for', async (path) => {
+    const { status, text } = await gateway.get(`${path}?${RANGE}&amounts=decimal`, { headers: { accept: 'text/csv' } });
+    expect([status, text.includes('_cents')]).toEqual([200, false]);
+  });
+
+  test.each([
+    [`${RANGE}&amounts=dollars`, 'text/csv', 'amounts INVALID_ENUM_VALUE'],
+    [`${RANGE}&amounts=`, 'text/csv', 'amounts EMPTY_VALUE'],
+    [`${RANGE}&amounts=cents&amounts=cents`, 'text/csv', 'amounts REPEATED_PARAMETER'],
+    [`${RANGE}&amounts=decimal`, 'application/json', 'amounts UNKNOWN_PARAMETER'],
+    [`${RANGE}&amounts=cents`, '*/*', 'amounts UNKNOWN_PARAMETER'],
+  ])('refuses %s with Accept: %s', async (query, accept, expected) => {
+    const answer = await gateway.get(`/v1/reports/collections?${query}`, { headers: { accept } });
+    expect([answer.status, failures(answer)]).toEqual([400, [expected]]);
+  });
+
+  test('is refused amounts in a list, which has no CSV', async () => {
+    const answer = await gateway.get('/v1/invoices?amounts=decimal', { headers: { accept: 'text/csv' } });
+    expect([answer.status, failures(answer)]).toEqual([400, ['amounts UNKNOWN_PARAMETER']]);
+  });
+
   test('leaves errors and lists as JSON', async () => {
     const { status, headers, body } = await csv('bucket=x');
     expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([400, 'application/json', 'Accept, Accept-Encoding']);

@@ -1,5 +1,6 @@
 // Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
 import { codec, formatInstant, type EnumShape, type Field, type Operation, type Shape } from '@truckroll/contract';
+import type { Amounts } from '../routes/query.ts';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
@@ -19,12 +20,14 @@ interface Column {
   cell(row: Row): string;
 }
 
-export function compileCsv(operation: Operation): (bytes: Uint8Array) => CsvPage {
+/** Writes amounts as integer cents, or as decimal dollars in columns whose names lack `_cents`. */
+export function compileCsv(operation: Operation): (bytes: Uint8Array, amounts?: Amounts) => CsvPage {
   const { decode } = codec(operation.response.typeName);
-  const columns = columnsOf(rowsOf(operation));
-  const header = csvColumns(operation).join();
-  return (bytes) => {
+  const forms = { cents: columnsOf(rowsOf(operation), 'cents'), decimal: columnsOf(rowsOf(operation), 'decimal') };
+  return (bytes, amounts = 'cents') => {
     const { data, next } = decode(bytes) as { data: Row[]; next: Uint8Array };
+    const columns = forms[amounts];
+    const header = columns.map(({ name }) => name).join();
     const lines = data.map((row) => columns.map(({ cell }) => cell(row)).join());
     return { body: Buffer.from(`${[header, ...lines].join('\r\n')}\r\n`), next };
   };
@@ -32,24 +35,25 @@ export function compileCsv(operation: Operation): (bytes: Uint8Array) => CsvPage
 
 /** The column names. Each field of an object has its own column, such as `group_value`. */
 export function csvColumns(operation: Operation): string[] {
-  return columnsOf(rowsOf(operation)).map(({ name }) => name);
+  return columnsOf(rowsOf(operation), 'cents').map(({ name }) => name);
 }
 
 function rowsOf({ response }: Operation): Shape {
   return (response.byName.get('data') as Field).shape as Shape;
 }
 
-function columnsOf({ fields }: Shape): Column[] {
+function columnsOf({ fields }: Shape, amounts: Amounts): Column[] {
   return fields.flatMap((field): Column[] => {
     const { name } = field;
     if (field.kind === 'object' && !field.repeated) {
-      return columnsOf(field.shape as Shape).map((inner) => ({
+      return columnsOf(field.shape as Shape, amounts).map((inner) => ({
         name: `${name}_${inner.name}`,
         cell: (row) => (row[name] == null ? '' : inner.cell(row[name] as Row)),
       }));
     }
-    const text = textOf(field);
-    return [{ name, cell: (row) => (row[name] == null ? '' : text(row[name])) }];
+    const decimal = field.kind === 'cents' && amounts === 'decimal';
+    const text = decimal ? dollars : textOf(field);
+    return [{ name: decimal ? name.replace(/_cents$/, '') : name, cell: (row) => (row[name] == null ? '' : text(row[name])) }];
   });
 }
 
@@ -73,6 +77,12 @@ function textOf(field: Field): (value: unknown) => string {
     default:
       throw new Error(`${field.name} is no cell of a spreadsheet`);
   }
+}
+
+/** Exact: digits are moved, never divided. */
+function dollars(cents: unknown): string {
+  const digits = String(Math.abs(cents as number)).padStart(3, '0');
+  return `${(cents as number) < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 function guarded(text: string): string {

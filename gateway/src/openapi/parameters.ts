@@ -1,13 +1,14 @@
 import { exampleOf, goingText, publicText, type Parameter } from '@truckroll/contract';
 import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput } from '../routes/inputs.ts';
-import { DEFAULT_LIMIT } from '../routes/query.ts';
+import { AMOUNTS, DEFAULT_LIMIT } from '../routes/query.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
-export function describeParameters({ path, query, headers, pages }: Inputs, components: Components): Schema[] {
+export function describeParameters({ path, query, headers, pages, csv }: Inputs, components: Components): Schema[] {
   return [
     ...path.map((input) => describePath(input, components)),
     ...query.map((parameter) => describeQuery(parameter, components)),
     ...(pages ? [{ $ref: '#/components/parameters/cursor' }] : []),
+    ...(csv ? [{ $ref: '#/components/parameters/amounts' }] : []),
     ...headers.map(describeHeader),
   ];
 }
@@ -19,6 +20,15 @@ export const cursorParameter: Schema = {
   description:
     'Where to go on: `pagination.next_cursor` (`nextCursor` under `/api/v1`) of the previous page, unchanged, with the same filters. The page size may change.',
   schema: { type: 'string', minLength: 1 },
+};
+
+export const amountsParameter: Schema = {
+  name: 'amounts',
+  in: 'query',
+  required: false,
+  description:
+    'How CSV writes amounts of money: `cents` as integers, or `decimal` as dollars, such as `-1234.05`, in columns whose names lack `_cents`. Only with `Accept: text/csv`.',
+  schema: { type: 'string', enum: AMOUNTS, default: 'cents' },
 };
 
 function describePath({ name, field }: PathInput, components: Components): Schema {

@@ -42,6 +42,8 @@ export interface Inputs {
   body: readonly Field[];
   /** Whether the operation takes `limit` and `cursor`. */
   pages: boolean;
+  /** Whether it answers with CSV too, and takes `amounts`. */
+  csv: boolean;
 }
 
 export function inputsOf(operation: Operation): Inputs {
@@ -59,6 +61,7 @@ export function inputsOf(operation: Operation): Inputs {
     headers,
     body: operation.bodyFields.filter((field) => HEADERS[field.name] === undefined && !isFilled(field)),
     pages: operation.request.fields.some(({ shape }) => shape?.typeName === COLLECTION),
+    csv: operation.kind === 'report',
   };
 }
 

@@ -1,5 +1,5 @@
 // Compiles a public operation: HTTP request in, gRPC call, HTTP answer out.
-import { ApiError, formatInstant, now, type Field, type Operation, type Shape } from '@truckroll/contract';
+import { ApiError, formatInstant, now, type ErrorDetail, type Field, type Operation, type Shape } from '@truckroll/contract';
 import { giveBack, type ResponseMetadata } from '@truckroll/grpc';
 import { Baseline } from '../admission/limiter.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
@@ -51,6 +51,13 @@ export interface OperationContext {
   compresses: boolean;
 }
 
+const AMOUNTS_OF_JSON: ErrorDetail = {
+  location: 'query',
+  field: 'amounts',
+  code: 'UNKNOWN_PARAMETER',
+  message: 'Amounts in JSON are always cents: leave it out, or ask for CSV by Accept: text/csv.',
+};
+
 /** Headers that a service may set by response metadata, by their metadata names. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
@@ -75,6 +82,8 @@ export function compileOperation(operation: Operation, context: OperationContext
     const principal = exchange.principal as NonNullable<Exchange['principal']>;
     const query = parseQuery(exchange.query);
     const { problems } = query;
+    const sendsCsv = writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv';
+    if (query.amounts !== undefined && !sendsCsv) problems.push(AMOUNTS_OF_JSON);
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
     const json = body && parseJsonBody(bytes, exchange.req.headers['content-type'], problems);
@@ -98,8 +107,8 @@ export function compileOperation(operation: Operation, context: OperationContext
     // A position in another operation's list refers to the unfiltered list.
     const seal = (position: Uint8Array, of = operation.name): string =>
       cursors.seal(of === operation.name ? scope : { ...scope, operation: of, filters: '' }, position);
-    if (writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv') {
-      const { body: rows, next } = writeCsv(answer.bytes);
+    if (sendsCsv) {
+      const { body: rows, next } = writeCsv(answer.bytes, query.amounts);
       if (next.length > 0) extra.push('Link', nextLink(`${base}${exchange.path}`, exchange.query, seal(next)));
       return sendData(exchange, operation.status, rows, CSV_TYPE, extra, draining);
     }

@@ -9,6 +9,9 @@ import { closest } from './suggest.ts';
 export const DEFAULT_LIMIT = 50;
 /** Maximum failures listed in one answer: no reader needs more. */
 export const MOST_PROBLEMS = 100;
+/** How CSV answers write amounts of money (decisions §16). */
+export const AMOUNTS = ['cents', 'decimal'] as const;
+export type Amounts = (typeof AMOUNTS)[number];
 /** Unknown names of one request that get a suggestion or the list of known names. */
 const MOST_HINTS = 3;
 
@@ -22,6 +25,8 @@ export interface Query {
   defaulted: ReadonlySet<Parameter>;
   limit: number;
   cursor: string | undefined;
+  /** Not part of `filters`: a cursor goes on in either form. */
+  amounts: Amounts | undefined;
   /** Canonical text of the filters, the same for every spelling of equal filters. */
   filters: string;
   problems: ErrorDetail[];
@@ -29,10 +34,11 @@ export interface Query {
 
 export type QueryParser = (text: string) => Query;
 
-export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' | 'pages'>): QueryParser {
+export function compileQuery({ query: parameters, pages, csv }: Pick<Inputs, 'query' | 'pages' | 'csv'>): QueryParser {
   const limit = parameters.find((parameter) => parameter.within === 'collection' && parameter.name === 'limit');
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const names = pages ? [...byName.keys(), 'cursor'] : [...byName.keys()];
+  const others = new Set([...(pages ? ['cursor'] : []), ...(csv ? ['amounts'] : [])]);
+  const names = [...byName.keys(), ...others];
   const restrictions = parameters.filter((parameter) => parameter !== limit);
   const canonicalOrder = restrictions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const required = restrictions.filter(isRequired);
@@ -42,7 +48,7 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
   const bounded = restrictions.filter((parameter) => parameter.field.repeated && mostValues(parameter) !== undefined);
 
   return (text) => {
-    const query: Query = { values: new Map(), defaulted: NONE, limit: DEFAULT_LIMIT, cursor: undefined, filters: '', problems: [] };
+    const query: Query = { values: new Map(), defaulted: NONE, limit: DEFAULT_LIMIT, cursor: undefined, amounts: undefined, filters: '', problems: [] };
     const { values, problems } = query;
     const given = new Map<string, number>();
     let unknownNames = 0;
@@ -51,13 +57,15 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
       const count = (given.get(name) ?? 0) + 1;
       given.set(name, count);
       const parameter = byName.get(name);
-      const isCursor = pages && name === 'cursor';
       if (value === undefined) {
         problems.push(problem(name, 'INVALID_FORMAT', 'Percent-encode it as UTF-8; write a literal % as %25.'));
-      } else if (parameter === undefined && !isCursor) {
+      } else if (parameter === undefined && !others.has(name)) {
         if (count === 1) problems.push(unknown(name, unknownNames++ < MOST_HINTS ? hintFor(name, names) : ''));
       } else if (count > 1 && !parameter?.field.repeated) {
         if (count === 2) problems.push(problem(name, 'REPEATED_PARAMETER', 'Give it once.'));
+      } else if (name === 'amounts') {
+        query.amounts = AMOUNTS.find((form) => form === value);
+        if (query.amounts === undefined) problems.push(problem(name, value === '' ? 'EMPTY_VALUE' : 'INVALID_ENUM_VALUE', `Use one of ${AMOUNTS.join(', ')}.`));
       } else if (parameter === undefined) {
         if (value === '') problems.push(problem(name, 'EMPTY_VALUE', 'Leave the parameter out to start with the first page.'));
         query.cursor = value;
