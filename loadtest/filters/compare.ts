@@ -71,7 +71,11 @@ function casesOf(parameter: Parameter, records: readonly Record<string, unknown>
   const { name, field, filter } = parameter;
   if (filter === undefined) return [];
   const one = (value: unknown, shown = String(value)): Case => {
-    return { name: `${name}=${shown}`, filter: { [name]: field.repeated ? [value] : value }, range: filter.comparison !== 'any' };
+    return {
+      name: `${name}=${shown}`,
+      filter: { [name]: field.repeated ? [value] : value },
+      range: filter.comparison === 'from' || filter.comparison === 'before',
+    };
   };
   if (field.kind === 'boolean') return [one(true), one(false)];
   if (field.enum !== undefined) return [...field.enum.generated].map(([shown, value]) => one(value, shown));

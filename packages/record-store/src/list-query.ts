@@ -8,14 +8,16 @@ import { gateOf } from './gate.ts';
 import type { ListRequest } from './list-request.ts';
 import { decodePosition } from './position.ts';
 import { noneBefore } from './projection.ts';
-import { columnFor, linkFor, storedUnder, type Column, type Table } from './table.ts';
+import { columnFor, linkFor, referenceColumn, storedUnder, type Column, type Table } from './table.ts';
 
-/** Any-of filters from most to least selective: links and ids lead to few rows, codes to many. */
-const SELECTIVITY = ['link', 'uuid', 'text', 'boolean'] as const;
+/** Any-of filters from most to least selective: links and ids lead to few rows, codes and null to many. */
+const SELECTIVITY = ['link', 'uuid', 'text', 'boolean', 'missing'] as const;
 
 interface AnyOf {
   parameter: Parameter;
   values: unknown[];
+  /** Whether the values are columns, one of which is null. */
+  missing: boolean;
   /** Where the values are compared: a column of the table, or the value column of a link table. */
   link: string | undefined;
   column: Column | undefined;
@@ -36,9 +38,11 @@ export function listStatement(table: Table, request: ListRequest): Statement {
   });
   for (const filter of others) {
     conditions.push(
-      filter.link === undefined
-        ? `t.${filter.column?.name} = any(${bind(filter.values, `${filter.type}[]`)})`
-        : `exists (select from ${filter.link} o where o.company_id = t.company_id and o.id = t.id and o.value = any(${bind(filter.values, `${filter.type}[]`)}))`,
+      filter.missing
+        ? `(${filter.values.map(isNull).join(' or ')})`
+        : filter.link === undefined
+          ? `t.${filter.column?.name} = any(${bind(filter.values, `${filter.type}[]`)})`
+          : `exists (select from ${filter.link} o where o.company_id = t.company_id and o.id = t.id and o.value = any(${bind(filter.values, `${filter.type}[]`)}))`,
     );
   }
   const gate = gateOf(table, request);
@@ -54,6 +58,12 @@ export function listStatement(table: Table, request: ListRequest): Statement {
 
   let text: string;
   if (driver === undefined) text = walk(undefined);
+  else if (driver.missing)
+    text = merged(
+      table,
+      driver.values.map((column) => walkStatement(table, undefined, undefined, [...conditions, isNull(column)], limit)),
+      limit,
+    );
   else if (driver.values.length === 1) text = walk(bind(driver.values[0], driver.type));
   else {
     const order = table.order.map((name) => `p.${name}`).join(', ');
@@ -64,6 +74,16 @@ export function listStatement(table: Table, request: ListRequest): Statement {
   // The number of rows within bounds depends on their values, so such a page is planned each time instead of prepared.
   const label = `list_${table.table}`;
   return bounds.length > 0 ? { label, text, values } : { label, name: statementName(text), text, values };
+}
+
+const isNull = (column: unknown): string => `t.${String(column)} is null`;
+
+/** One walk per column: a record may lack several, but appears once in the page. */
+function merged(table: Table, walks: readonly string[], limit: number): string {
+  const [only, ...more] = walks;
+  if (more.length === 0) return only as string;
+  const order = list(table.order, 'p');
+  return `select distinct on (${order}) p.* from (${walks.map((walk) => `(${walk})`).join(' union all ')}) p order by ${order} limit ${limit}`;
 }
 
 function walkStatement(table: Table, driver: AnyOf | undefined, value: string | undefined, conditions: string[], limit: number): string {
@@ -103,6 +123,12 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
     if (filter === undefined || given === undefined || given === null) continue;
     const link = linkFor(table, name);
     const column = link === undefined ? columnFor(table, name, filter.field) : undefined;
+    if (filter.comparison === 'missing') {
+      const columns = [given].flat().map((value) => referenceColumn(table, field.enum?.spellings.get(value as string) ?? '')?.name);
+      if (columns.length > 0)
+        anyOf.push({ parameter, values: [...new Set(columns)].sort(), missing: true, link: undefined, column: undefined, type: 'missing' });
+      continue;
+    }
     if (filter.comparison !== 'any') {
       const local = field.kind === 'local_date';
       const plain = column === undefined ? given : column.fromRequest(given);
@@ -117,6 +143,7 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
     const spelled = field.enum?.spellings;
     anyOf.push({
       parameter,
+      missing: false,
       values: values.map((value) => spelled?.get(value as string) ?? (column === undefined ? value : (column.fromRequest(value) ?? value))),
       link: link?.table,
       column,

@@ -78,9 +78,10 @@ export class RecordReader {
   }
 
   /** Reads a page's rows. A closed gate makes the result empty: then this throws 503 with the reason, or reads again if the gate has opened since. */
-  async #page(request: ListRequest): Promise<WireRow[]> {
-    const { company_id: companyId } = request.collection;
+  async #page(asked: ListRequest): Promise<WireRow[]> {
+    const { company_id: companyId } = asked.collection;
     const database = this.#database.of(companyId);
+    const request = await decide(this.#table, database, asked);
     const statement = listStatement(this.#table, request);
     const rows = await database.queryWire(statement);
     const gate = rows.length === 0 ? gateOf(this.#table, request) : undefined;
@@ -186,6 +187,19 @@ export class RecordReader {
     assembler.record(parts.all, parts.derived ? this.#replaced : undefined);
     out.close(start);
   }
+}
+
+/** Replaces what the company's settings decide about by the values of its column. */
+async function decide({ decided }: Table, db: Queryable, request: ListRequest): Promise<ListRequest> {
+  if (decided === undefined) return request;
+  const made = { ...request };
+  for (const [name, { values }] of Object.entries(decided)) {
+    if (request[name] == null) continue;
+    const matching = await values(db, request.collection.company_id, request[name]);
+    // An empty list would not restrict the page: no row has the empty text.
+    made[name] = matching.length === 0 ? [''] : matching;
+  }
+  return made;
 }
 
 /** Estimated size of these records once assembled, in bytes. */

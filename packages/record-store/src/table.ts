@@ -1,7 +1,7 @@
 // How a record is stored: its table, and which of its facts have columns in addition to the document (docs/adr/0001).
 import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
-import type { Transaction } from '@truckroll/postgres';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 
 /** What a read depends on, apart from stored data. */
 export interface ReadContext {
@@ -44,7 +44,20 @@ export type Link<R> = {
   table: string;
   /** Type of the values. Default uuid. */
   type?: 'uuid' | 'text' | 'date';
-} & ({ of: (record: R) => readonly string[]; maintained?: never } | { of?: never; maintained: Maintains<R> });
+} & (
+  | { of: (record: R) => readonly string[]; maintained?: never }
+  | { of?: never; maintained: Maintains<R> }
+  // A view of other tables of the service, which nothing needs to keep.
+  | { of?: never; maintained?: never; view: true }
+);
+
+/** A filter whose values depend on the company's settings. */
+export interface Decided {
+  /** The column that answers it. */
+  column: string;
+  /** The values of the column that match what the request asks for. */
+  values: (db: Queryable, companyId: string, asked: unknown) => Promise<readonly string[]>;
+}
 
 /** Consequences of one import line or one write, in the transaction that stores it. */
 export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
@@ -84,6 +97,7 @@ export interface TableDefinition<R> {
   /** Column name → source. Every filter of the contract needs a column or link. */
   columns: Record<string, ScalarPath<R> | Computed<R> | Maintained<R>>;
   links?: Record<string, Link<R>>;
+  decided?: Readonly<Record<string, Decided>>;
   /** Rules between fields, in addition to the contract's rules for each field. */
   check?: (record: R) => JsonProblem[];
   /** Errors: RecordError if a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
@@ -166,17 +180,28 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   }
   for (const parameter of resource.list.parameters) {
     if (parameter.filter === undefined || linkFor(table, parameter.name) !== undefined) continue;
-    if (columnFor(table, parameter.name, parameter.filter.field) === undefined) {
-      throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
-    }
+    const { filter, field } = parameter;
+    const columns =
+      filter.comparison === 'missing' ? publicNames(field).map((name) => referenceColumn(table, name)) : [columnFor(table, parameter.name, filter.field)];
+    if (columns.includes(undefined)) throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
   }
   return table;
 }
 
-/** The column for a filter: named after the field's path, or after the parameter itself. */
-export function columnFor(table: Pick<Table, 'columns'>, parameter: string, field: string): Column | undefined {
-  const name = field === '' ? parameter : field.replaceAll('.', '_');
+/** The column for a filter: the decided one, or named after the field's path, or after the parameter itself. */
+export function columnFor(table: Pick<Table, 'columns' | 'decided'>, parameter: string, field: string): Column | undefined {
+  const name = table.decided?.[parameter]?.column ?? (field === '' ? parameter : field.replaceAll('.', '_'));
   return table.columns.find((column) => column.name === name);
+}
+
+/** The column of a field that refers to another record: `business_unit_id` for `business_unit`. */
+export function referenceColumn({ columns }: Pick<Table, 'columns'>, field: string): Column | undefined {
+  return columns.find(({ name }) => name === field || name === `${field}_id`);
+}
+
+/** The values of an enumeration as requests spell them, apart from the one that means none. */
+export function publicNames({ enum: values }: Field): string[] {
+  return [...(values?.spellings.values() ?? [])].filter((name) => name !== '');
 }
 
 /** The link for a filter: named after the parameter, with or without _from or _before. */
