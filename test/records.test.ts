@@ -164,6 +164,7 @@ function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
   if (field.kind === 'boolean') {
     return [true, false].map((value) => [`${name}=${value}`, (record) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value))]);
   }
+  if (filter!.comparison === 'missing') return missing(of, name, [...field.enum!.spellings.values()]);
   if (filter!.comparison !== 'any') return bounds(of, name, at, field.kind, filter!.comparison);
   const values = rule ? candidates(of, name) : [...new Set(records.flatMap((record) => valuesAt(record, at)))];
   const matches = (wanted: unknown[]) => (record: Json) => wanted.some((value) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value)));
@@ -171,6 +172,13 @@ function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
   if (!field.repeated || values.length < 2) return one;
   const several = sample(values, 3);
   return [...one, [several.map((value) => `${name}=${encodeURIComponent(String(value))}`).join('&'), matches(several)]];
+}
+
+/** Each field that some record lacks, and all fields together. */
+function missing(of: Resource, name: string, fields: readonly string[]): Case[] {
+  const lacking = fields.filter((field) => read[of.path]!.some((record) => record[field] === null));
+  const one = lacking.map((field): Case => [`${name}=${field}`, (record) => record[field] === null]);
+  return [...one, [fields.map((field) => `${name}=${field}`).join('&'), (record) => fields.some((field) => record[field] === null)]];
 }
 
 function candidates(of: Resource, name: string): unknown[] {

@@ -37,7 +37,7 @@ export function addressesOf(records: ReadonlyMap<string, readonly Json[]>): stri
 
 function tried({ path }: Resource, { field, filter }: Parameter, records: ReadonlyMap<string, readonly Json[]>): string[] {
   if (field.kind === 'boolean') return ['true', 'false'];
-  if (field.enum !== undefined) return [...field.enum.spellings.keys()];
+  if (field.enum !== undefined) return [...field.enum.spellings.values()];
   const own = filter!.field === '' ? [] : (records.get(path) ?? []).flatMap((record) => valuesAt(record, filter!.field));
   // Filters that search through other records are tried with the ids of those records.
   const others = ['locations', 'team-members', 'jobs'].flatMap((other) => (records.get(other) ?? []).slice(0, TRIED).map(({ id }) => id));

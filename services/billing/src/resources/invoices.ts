@@ -8,6 +8,8 @@ import { deriveInvoices } from '../invoices/derive.ts';
 export const invoices = defineTable<Invoice>({
   resource: resource('invoices'),
   table: 'invoices',
+  version: 2,
+  since: { created_by_id: 2 },
   columns: {
     status: 'status',
     account_id: 'account.id',
@@ -16,6 +18,7 @@ export const invoices = defineTable<Invoice>({
     business_unit_id: 'business_unit.id',
     job_type_id: 'job_type.id',
     job_class: 'job_class',
+    created_by_id: 'created_by.id',
     issued_at: 'issued_at',
     due_at: 'due_at',
   },

@@ -6,12 +6,14 @@ import { deriveRefunds } from '../refunds.ts';
 export const refunds = defineTable<Refund>({
   resource: resource('refunds'),
   table: 'refunds',
-  version: 2,
+  version: 3,
+  since: { collected_by_id: 3 },
   columns: {
     status: 'status',
     payment_id: 'payment_id',
     account_id: 'account.id',
     payment_method: 'payment_method',
+    collected_by_id: 'collected_by.id',
     occurred_at: 'occurred_at',
   },
   derivedFields: ['collected_by'],

@@ -1,11 +1,12 @@
 // What a job adds to both job reports, from the same read models as its financials (decisions §2). Stored in job_facts, so that what was
 // counted can be subtracted again.
 import { resource } from '@truckroll/contract';
-import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { CostCategory, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
+import { standingOfJob } from '../financials/standing.ts';
 import { isCounted } from '../financials/totals.ts';
-import { JOBS, PARTICIPATION, measuresOf, standingOf } from '../summaries/definitions.ts';
+import { JOBS, PARTICIPATION, measuresOf } from '../summaries/definitions.ts';
 import { amountOf, entryWith, plus, type Amount, type Entry, type FactKind } from './fact.ts';
 
 const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;
@@ -35,9 +36,9 @@ export interface JobFact extends Record<CostColumn | 'revenue_cents', Amount> {
 /** From the job's recorded financial. Undefined if the job's costs are not tracked: such a job is in no report. */
 export function jobFactOf(recorded: JobFinancials, { job, invoices, participants }: Sources): JobFact | undefined {
   const { costing } = recorded;
-  if (costing?.tracking_status !== CostTrackingStatus.TRACKED) return undefined;
   const { account, business_unit, job_type, job_class, created_at } = job ?? recorded;
-  const included = costing.job_type_included && job_type != null;
+  const standing = standingOfJob({ costing, job_type });
+  if (standing === undefined) return undefined;
   const counted = invoices.filter(isCounted);
   const issued = counted.flatMap(({ issued_at }) => issued_at ?? []);
   return {
@@ -47,7 +48,7 @@ export function jobFactOf(recorded: JobFinancials, { job, invoices, participants
     business_unit: business_unit?.id ?? null,
     job_type: job_type?.id ?? null,
     job_class: job_class == null ? null : (classSpellings?.get(job_class) ?? null),
-    standing: standingOf(included, costing.verification_status === CostVerificationStatus.VERIFIED),
+    standing,
     members: participants.map(({ id }) => id),
     revenue_cents: counted.reduce<Amount>((sum, { subtotal_cents }) => plus(sum, subtotal_cents), 0),
     ...costsOf(recorded.cost_entries),

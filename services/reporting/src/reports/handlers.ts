@@ -4,7 +4,8 @@ import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1
 import type { Handlers } from '@truckroll/grpc';
 import type { Database, Transaction } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
-import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, type SummaryDefinition } from '../summaries/definitions.ts';
+import { countedStandings } from '../financials/standing.ts';
+import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, type SummaryDefinition } from '../summaries/definitions.ts';
 import { passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';
 import { readPage } from './page.ts';
@@ -32,12 +33,8 @@ type Request = Record<string, unknown> & {
 const NO_CHOICE = [''];
 const ID_FILTERS = { account_id: 'account', business_unit_id: 'business_unit', job_type_id: 'job_type', job_class: 'job_class' };
 
-function jobStandings(request: Request, { costingEnabled, verifiedOnly }: ReportSettings): string[] {
-  if (!costingEnabled) return [];
-  const chosen = Object.entries(STANDINGS).filter(([, { included, verified }]) => {
-    return (included || request['include_excluded_job_types'] === true) && (verified || !verifiedOnly);
-  });
-  return chosen.map(([standing]) => standing);
+function jobStandings(request: Request, settings: ReportSettings): string[] {
+  return countedStandings(settings, request['include_excluded_job_types'] === true);
 }
 
 const invoiceActivity: ReportDefinition = {
