@@ -32,6 +32,7 @@ export function addressesOf(records: ReadonlyMap<string, readonly Json[]>): stri
         ['month', 'year'].map((bucket) => `/v1/reports/${report}?limit=100&${RANGE}&bucket=${bucket}${group}`),
       ),
     ),
+    ...['', '&group_by=account', '&group_by=business_unit', '&group_by=job_type'].map((group) => `/v1/reports/receivables?limit=100${group}`),
   ];
 }
 

@@ -186,7 +186,10 @@ function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle
 }
 
 function orderOf(operation: Operation): string[] {
-  if (operation.kind === 'report') return ['Ordered by `period_start`, then the group’s value, null last.', CSV_TEXT];
+  if (operation.kind === 'report') {
+    const periods = operation.request.byName.has('start_date');
+    return [periods ? 'Ordered by `period_start`, then the group’s value, null last.' : 'Ordered by the group’s value, null last, then `bucket`.', CSV_TEXT];
+  }
   const resource = resources.find(({ list }) => list === operation);
   if (resource === undefined) return [];
   return [resource.order === 'id' ? 'Ordered by `id`.' : 'Ordered by `created_at`, then `id`.'];

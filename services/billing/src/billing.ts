@@ -1,5 +1,6 @@
 import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
+import { ReceivablesReportServiceService } from '@truckroll/contract/gen/billing/v1/receivables_report';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
@@ -19,6 +20,7 @@ import {
   serveRecords,
 } from '@truckroll/record-store';
 import type { BillingConfig } from './config.ts';
+import { readReceivables } from './reports/receivables.ts';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -52,6 +54,7 @@ export function createBilling(config: BillingConfig): Service {
       const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
+      server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

@@ -8,7 +8,7 @@ import { deriveInvoices } from '../invoices/derive.ts';
 export const invoices = defineTable<Invoice>({
   resource: resource('invoices'),
   table: 'invoices',
-  version: 2,
+  version: 3,
   since: { created_by_id: 2 },
   columns: {
     status: 'status',
@@ -19,6 +19,7 @@ export const invoices = defineTable<Invoice>({
     job_type_id: 'job_type.id',
     job_class: 'job_class',
     created_by_id: 'created_by.id',
+    open_balance_cents: { type: 'bigint', of: ({ amounts }) => amounts?.open_balance_cents ?? 0 },
     issued_at: 'issued_at',
     due_at: 'due_at',
   },

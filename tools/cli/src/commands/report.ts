@@ -11,14 +11,15 @@ Spreadsheets take the same as CSV from the API itself: Accept: text/csv.
 Examples:
   truckroll report invoice-activity --from 2026-01-01 --to 2027-01-01 --bucket quarter
   truckroll report collections --from 2026-03-01 --to 2026-04-01 --group-by payment_method --where method=CARD method=ACH
-  truckroll report job-profitability --from 2026-01-01 --to 2026-04-01 --json`;
+  truckroll report job-profitability --from 2026-01-01 --to 2026-04-01 --json
+  truckroll report receivables --group-by account`;
 
 const REPORTS = '/v1/reports/';
 const names = operations.filter(({ kind }) => kind === 'report').map(({ route }) => route.slice(REPORTS.length));
 
 interface Given {
-  from: string;
-  to: string;
+  from?: string;
+  to?: string;
   bucket?: string;
   groupBy?: string;
   where?: string[];
@@ -40,8 +41,8 @@ export function register(program: Command, session: Session): void {
     .command('report')
     .description('Print a report of a company.')
     .addArgument(new Argument('<name>', 'which one').choices(names))
-    .requiredOption('--from <date>', 'first day, such as 2026-01-01')
-    .requiredOption('--to <date>', 'day after the last one')
+    .option('--from <date>', 'first day, such as 2026-01-01; required except for receivables, which are as of now')
+    .option('--to <date>', 'day after the last one; likewise')
     .option('--bucket <length>', 'day, week, month, quarter or year')
     .option('--group-by <dimension>', 'one row for each of these, such as account')
     .option('--where <filters...>', 'filters of the report as name=value')
@@ -55,13 +56,15 @@ export function register(program: Command, session: Session): void {
         signal: session.io.signal,
         onWaiting: (reason) => session.note(reason),
       });
-      const text = table(rows, columnsOf(rows), 'Nothing was counted in this range.');
+      const text = table(rows, columnsOf(rows), 'Nothing was counted.');
       session.print({ data: rows, report: last.report }, `${text}\n\nDays of ${last.meta.timezone}, as of ${last.report.as_of}.`);
     });
 }
 
 function queryOf({ from, to, bucket, groupBy, where = [] }: Given): string {
-  const query = new URLSearchParams({ start_date: from, end_date: to, limit: '100' });
+  const query = new URLSearchParams({ limit: '100' });
+  if (from !== undefined) query.set('start_date', from);
+  if (to !== undefined) query.set('end_date', to);
   if (bucket !== undefined) query.set('bucket', bucket);
   if (groupBy !== undefined) query.set('group_by', groupBy);
   for (const filter of where) {
