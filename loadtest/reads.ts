@@ -1,4 +1,4 @@
-// npm run bench:reads: lists and details of invoices compared with the baseline on the same data (docs/performance.md).
+// npm run bench:reads: lists and details of invoices compared with the baseline on the same data (docs/explanation/performance.md).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, say } from '@truckroll/local-stack';

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 import { feedIsCurrent, haveSameRecords } from './compared.ts';
 import { restoreWithout } from './restore.ts';
 
-const programs = guideCode(join(import.meta.dirname, '../..')).filter(({ name }) => name.startsWith('guides/sync.md'));
+const programs = guideCode(join(import.meta.dirname, '../..')).filter(({ name }) => name.startsWith('how-to/sync.md'));
 const named = (file: string) => programs.find((program) => program.file === file)!;
 const STAMPS = { created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z' };
 let system: System;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { guideFiles } from '../../gateway/docs/src/guides.ts';
 
 export interface GuideCode {
-  /** Such as `guides/sync.md, sync.ts`. */
+  /** Such as `how-to/sync.md, sync.ts`. */
   name: string;
   file: string;
   language: string;

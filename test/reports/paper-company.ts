@@ -1,4 +1,4 @@
-// The company in docs/reports.md: the page's tables as lines to import, and its questions with their answers.
+// The company in docs/reference/reports.md: the page's tables as lines to import, and its questions with their answers.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { generateCompany } from '@truckroll/demo-company';

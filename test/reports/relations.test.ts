@@ -1,4 +1,4 @@
-// Relations that must hold between answers, whatever the figures, and the example company that docs/reports.md computes on paper.
+// Relations that must hold between answers, whatever the figures, and the example company that docs/reference/reports.md computes on paper.
 import { randomUUID } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';

@@ -6,12 +6,12 @@ import { firstSentence, renderMarkdown } from './markdown.ts';
 
 /** Pages by file of docs/, in reading order. Links to these files become links to their pages. */
 const GUIDES: Readonly<Record<string, string>> = {
-  'guides/start.md': '/docs/start',
-  'guides/errors.md': '/docs/errors',
-  'guides/sync.md': '/docs/sync',
-  'guides/webhooks.md': '/docs/webhooks',
-  'guides/verify.md': '/docs/verify',
-  'reports.md': '/docs/reports',
+  'tutorials/first-integration.md': '/docs/start',
+  'reference/errors.md': '/docs/errors',
+  'how-to/sync.md': '/docs/sync',
+  'how-to/webhooks.md': '/docs/webhooks',
+  'how-to/verify-webhooks.md': '/docs/verify',
+  'reference/reports.md': '/docs/reports',
   'changelog.md': '/docs/changelog',
 };
 

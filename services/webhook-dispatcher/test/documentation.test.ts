@@ -1,4 +1,4 @@
-// Runs the receivers printed in docs/guides/verify.md.
+// Runs the receivers printed in docs/how-to/verify-webhooks.md.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { choosePort } from '@truckroll/local-stack';
 import { signatureOf } from '../src/http/signature.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/verify.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../docs/how-to/verify-webhooks.md'), 'utf8');
 const secret = randomBytes(32);
 
 function block(language: string): string {
@@ -65,7 +65,7 @@ test.each(receivers)('accepts our deliveries and refuses everything else with th
 });
 
 test('uses the same address in the receivers and in the guide', () => {
-  const guide = readFileSync(join(import.meta.dirname, '../../../docs/guides/webhooks.md'), 'utf8');
+  const guide = readFileSync(join(import.meta.dirname, '../../../docs/how-to/webhooks.md'), 'utf8');
   const [, port, path] = /"url": "http:\/\/127\.0\.0\.1:(\d+)(\/\w+)"/.exec(guide)!;
   for (const language of ['js', 'python']) expect([language, block(language).includes(port!), block(language).includes(path!)]).toEqual([language, true, true]);
 });

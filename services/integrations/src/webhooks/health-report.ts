@@ -1,4 +1,4 @@
-// Reports endpoints' health (docs/guides/webhooks.md, Health).
+// Reports endpoints' health (docs/how-to/webhooks.md, Health).
 import { formatInstant, now } from '@truckroll/contract';
 import { WebhookCircuitState, type WebhookHealth, type WebhookHealthBucket } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Queryable } from '@truckroll/postgres';

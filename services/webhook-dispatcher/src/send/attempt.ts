@@ -56,7 +56,7 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
   };
 }
 
-/** Whether the exchange shows that the endpoint works: a 2xx status, or a 4xx status other than 429 (docs/guides/webhooks.md). */
+/** Whether the exchange shows that the endpoint works: a 2xx status, or a 4xx status other than 429 (docs/how-to/webhooks.md). */
 export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
   if (error !== AttemptError.UNSPECIFIED || status === null || status === undefined) return false;
   return (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429);

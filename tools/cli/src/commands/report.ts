@@ -5,7 +5,7 @@ import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
 const HELP = `
-Reads every page of a report over HTTP and prints its rows; amounts are in cents. docs/reports.md explains the columns.
+Reads every page of a report over HTTP and prints its rows; amounts are in cents. docs/reference/reports.md explains the columns.
 Spreadsheets take the same as CSV from the API itself: Accept: text/csv.
 
 Examples:
