@@ -16,7 +16,7 @@ import { runTest, type Session } from './load/session.ts';
 import { stallCheck } from './load/stall-check.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
-/** Default knee: mixed requests a second that one core of a busy machine handles (docs/operations.md, Sizing). */
+/** Default knee: mixed requests a second that one core of a busy machine handles (docs/how-to/scale.md, Cores). */
 const KNEE = 160;
 const WARM_UP = { rate: 120, seconds: 40 };
 

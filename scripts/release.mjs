@@ -19,7 +19,7 @@ function prepare(version) {
   if (body === undefined) throw new Error(`${NOTES} has no chapter "To do before upgrading".`);
   write(
     `docs/releases/${version}.md`,
-    `# ${version}\n\n${date} · for those who run Truckroll: what this release needs beyond the usual order of [Upgrades](../operations.md#upgrades).\n` +
+    `# ${version}\n\n${date} · for those who run Truckroll: what this release needs beyond the usual order of [Upgrade](../how-to/upgrade.md).\n` +
       `[The changelog](../changelog.md) is for those who integrate.\n\n${body}`,
   );
   write(NOTES, notes.slice(0, -body.length).replace(`after ${before} needs`, `after ${version} needs`) + '## To do before upgrading\n\nNothing.\n');

@@ -12,41 +12,50 @@ const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, e
 export const settings = {
   ...baseSettings(8080),
   ...grpcSettings,
+  /** Credential with which this component proves its name to those it calls: `<caller>.<secret>`. */
   callCredential: callCredentialSetting('CALL_CREDENTIAL', 'gateway'),
-  /** Address at which clients reach the gateway, for links in documents. Without it links are relative. */
+  /** Address at which browsers reach the gateway, for links in documents. Without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL'),
-  /** Where to report a vulnerability: a mailto: or https: address, for security.txt. */
+  /** Where to report a vulnerability of this installation, for `/.well-known/security.txt`: a `mailto:` or `https:` address. */
   securityContact: env.url('SECURITY_CONTACT', 'mailto:security@truckroll.example'),
+  /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
   redis: redisSetting('REDIS_URL'),
   ...addresses,
+  /** How long a service may take for one call. */
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
-  /** The first key seals cursors, all open them. Must be the same on every gateway. */
+  /** Keys of cursors: the first seals them, all open them. The same on every gateway. */
   cursorKeys: env.keyRing('CURSOR_KEYS'),
-  /** The first key signs the identities kept in Redis, all verify them. Must be the same on every gateway. */
+  /** Keys of identities cached in Redis: the first signs them, all verify them. The same on every gateway. */
   identityKeys: env.keyRing('IDENTITY_KEYS'),
-  /** User tokens: their issuer, their audience, and where the issuer's public keys are. Without keys no user token is accepted. */
+  /** Issuer of accepted user tokens. Without TOKEN_JWKS_URL or TOKEN_JWKS_FILE no user token is accepted. */
   tokenIssuer: env.optional('TOKEN_ISSUER'),
+  /** Audience of accepted user tokens: this API. */
   tokenAudience: env.optional('TOKEN_AUDIENCE'),
+  /** Address of the issuer's public keys. */
   tokenJwksUrl: env.optionalUrl('TOKEN_JWKS_URL'),
+  /** File with the issuer's public keys, instead of TOKEN_JWKS_URL. */
   tokenJwksFile: env.optional('TOKEN_JWKS_FILE'),
-  /** Longest life of a user token, from `iat` to `exp` (decisions §16). */
+  /** Longest life of a user token, from `iat` to `exp` (decisions §16). Longer ones are refused. */
   tokenMaxAgeMs: env.duration('TOKEN_MAX_AGE', 86_400_000),
-  /** Requests per key and minute (decisions §3). */
+  /** Reads of one key in a minute, unless it has its own limit (decisions §3). A company has three times that. */
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
+  /** The same for reports. */
   reportsPerMinute: env.integer('REPORTS_PER_MINUTE', { min: 1 }, 600),
+  /** The same for writes. */
   writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
-  /** Reads of the change feed per key or user and minute. A poll that waits counts once. */
+  /** The same for reads of the change feed. A poll that waits counts once. */
   changesPerMinute: env.integer('CHANGES_PER_MINUTE', { min: 1 }, 600),
-  /** Unknown API keys from one address in a minute. Valid keys of that address, and all other addresses, are not affected. */
+  /** Unknown or malformed credentials from one address in a minute. Valid ones from that address are not affected. */
   unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
-  /** Public pages that one address may request in a minute; /healthz and /readyz do not count. */
+  /** Pages without a credential that one address may request in a minute. `/healthz` and `/readyz` do not count. */
   pagesPerMinute: env.integer('PUBLIC_PAGES_PER_MINUTE', { min: 1 }, 600),
-  /** Open client connections: in total, and from one address that is not a trusted proxy. */
+  /** Open client connections of one gateway. Further ones are closed at once. */
   maxConnections: env.integer('MAX_CONNECTIONS', { min: 1 }, 10_000),
+  /** Of these, connections from one address that is not in TRUSTED_PROXIES. */
   maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
-  /** Whether large answers to reads are compressed for clients that accept it. */
+  /** Whether reads above 8 KB are compressed for clients that accept it. `false` if a proxy compresses, or clients are in the same data centre. */
   compressData: env.boolean('COMPRESS_DATA', true),
-  /** Trusted sources of X-Forwarded-For: the number of proxies, or their addresses and networks. */
+  /** Whose `X-Forwarded-For` to believe: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). */
   trustedProxies: env.list('TRUSTED_PROXIES', []),
 };
 

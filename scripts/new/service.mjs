@@ -53,7 +53,7 @@ await runService('${name}', () => ${create}(${name}Config(process.env)));
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, readConfig, type Config } from '@truckroll/process';
 
-const settings = {
+export const settings = {
   ...baseSettings(${nextPort(changes)}),
   ...grpcSettings,
   ...callerSettings,
@@ -223,11 +223,13 @@ function addToDeployment(changes, name) {
         .replace(/^reporting: \{.*\n/m, (line) => `${line}${line.replaceAll('reporting', name)}`),
     );
   }
-  changes.edit('docs/operations.md', (text) =>
+  changes.edit('docs/how-to/install.md', (text) =>
     text
       .replace("create role reporting login password '…';\n", (line) => `${line}${line.replace('reporting', name)}`)
       .replace('create schema reporting authorization reporting;\n', (line) => `${line}${line.replaceAll('reporting', name)}`)
-      .replaceAll('grant scheduling, billing, reporting, integrations to', `grant scheduling, billing, reporting, integrations, ${name} to`)
-      .replace("array['scheduling', 'billing', 'reporting', 'integrations']", `array['scheduling', 'billing', 'reporting', 'integrations', '${name}']`),
+      .replaceAll('grant scheduling, billing, reporting, integrations to', `grant scheduling, billing, reporting, integrations, ${name} to`),
+  );
+  changes.edit('docs/how-to/managed-servers.md', (text) =>
+    text.replace("array['scheduling', 'billing', 'reporting', 'integrations']", `array['scheduling', 'billing', 'reporting', 'integrations', '${name}']`),
   );
 }

@@ -14,7 +14,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'docs/*.md',
-  'docs/{adr,releases}/*.md',
+  'docs/*/*.md',
   '{packages,services,tools}/*/README.md',
   'gateway/{,*/}README.md',
   '{loadtest,test}/README.md',

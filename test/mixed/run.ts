@@ -152,7 +152,7 @@ async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> 
 
 /**
  * An event that a dispatcher does not know waits for a newer dispatcher, and later events of its subject do not wait. So when scheduling is
- * newer than its dispatchers, an event may arrive after its successor (docs/operations.md, "Upgrades").
+ * newer than its dispatchers, an event may arrive after its successor (docs/how-to/upgrade.md).
  */
 function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late: number; violations: Delivered['violations'] } {
   const known = new Set(arrivals.filter(({ unknownToOlder }) => unknownToOlder).map(({ subject }) => subject));

@@ -26,17 +26,17 @@ test.each(ruleTests)('the alerts in %s fire under their conditions, and not befo
 
 test('every alert fires in a test, has a severity, and has a section in the runbook', () => {
   expect(firing.toSorted()).toEqual(alerts.toSorted());
-  const page = readFileSync(join(DASHBOARDS, '../../docs/operations.md'), 'utf8');
+  const page = readFileSync(join(DASHBOARDS, '../../docs/how-to/runbook.md'), 'utf8');
   const sections = [
     ...page
-      .split('### Dashboards and alerts')[1]!
+      .split('## Alerts')[1]!
       .split('\n## ')[0]!
-      .matchAll(/^#### (\w+)$/gm),
+      .matchAll(/^### (\w+)$/gm),
   ].map(([, name]) => name);
   expect(sections).toEqual(alerts);
   for (const { alert, labels, annotations } of rules.filter((rule) => rule.alert !== undefined)) {
     expect(['page', 'ticket']).toContain(labels?.['severity']);
-    expect(annotations).toEqual({ summary: expect.any(String), runbook: `docs/operations.md#${alert!.toLowerCase()}` });
+    expect(annotations).toEqual({ summary: expect.any(String), runbook: `docs/how-to/runbook.md#${alert!.toLowerCase()}` });
   }
 });
 

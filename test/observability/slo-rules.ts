@@ -39,7 +39,7 @@ export function sloRules({ windowDays, objectives }: Objectives): string {
       labels: { severity, slo: name },
       annotations: {
         summary: `${promise} In the last ${long} {{ $value | humanizePercentage }} were not: more than ${rate} times what ${target * 100} % over ${windowDays} days leave room for`,
-        runbook: `docs/operations.md#${alert.toLowerCase()}`,
+        runbook: `docs/how-to/runbook.md#${alert.toLowerCase()}`,
       },
     })),
   );

@@ -1,18 +1,28 @@
-// Generates parts of docs/operations.md and deploy/dashboards from the code and loadtest/slo.json. With --check, fails if committed files differ.
+// Generates parts of docs/reference and deploy/dashboards from the code and loadtest/slo.json. With --check, fails if committed files differ.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withCommands } from './commands-page.ts';
 import { listMetrics } from './components.ts';
+import { componentSettings, settingComments, withVariables } from './configuration-page.ts';
 import { withEvents } from './events-page.ts';
 import { withMetrics } from './metrics-page.ts';
 import { sloRules, type Objectives } from './slo-rules.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
-
-const written: Record<string, string> = {
-  'docs/operations.md': withEvents(withMetrics(read('docs/operations.md'), listMetrics())),
-  'deploy/dashboards/slo.yaml': sloRules(JSON.parse(read('loadtest/slo.json')) as Objectives),
+const page = (name: string, make: (text: string) => string): [string, string] => {
+  const file = `docs/reference/${name}.md`;
+  return [file, make(read(file))];
 };
+
+const settings = await componentSettings();
+const written = Object.fromEntries([
+  page('cli', withCommands),
+  page('configuration', (text) => withVariables(text, settings, settingComments())),
+  page('metrics', (text) => withMetrics(text, listMetrics())),
+  page('topics', withEvents),
+  ['deploy/dashboards/slo.yaml', sloRules(JSON.parse(read('loadtest/slo.json')) as Objectives)],
+]);
 for (const [file, text] of Object.entries(written)) {
   if (read(file) === text) continue;
   if (process.argv.includes('--check')) {

@@ -8,7 +8,7 @@ import { startPostgres, type PostgresPrograms } from '../../tools/local-stack/sr
 import type { RunningServer } from '../../tools/local-stack/src/servers/server.ts';
 import { SCHEMAS } from '../support/components.ts';
 import { olderPostgres, type OlderMajor } from '../support/older-postgres.ts';
-import { operationsSql } from '../support/operations-sql.ts';
+import { documentedSql } from '../support/documented-sql.ts';
 
 const folder = runFolder('managed-runs');
 const watchdog = new Watchdog();
@@ -49,10 +49,10 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => watchdog.stopAll());
 
-describe('role set-up of docs/operations.md', () => {
+describe('role set-up of docs/how-to', () => {
   async function setUp(server: RunningServer, major: number): Promise<void> {
     const manager = as(server, 'manager', 'of the manager');
-    await run(manager, operationsSql('### Making the database roles'), operationsSql('### Behind a pooler'));
+    await run(manager, documentedSql('install', '## Making the database roles'), documentedSql('managed-servers', '### Behind a pooler'));
     const migrating = as(server, 'truckroll_migrate', '…');
     for (const { schema, migrations } of SCHEMAS) {
       await migrate({ url: migrating, schema, sets: migrations });

@@ -1,4 +1,4 @@
-// A PostgreSQL that is backed up as docs/operations.md says (base backup and log archive), and can be restored to a named moment.
+// A PostgreSQL that is backed up as docs/how-to/back-up-and-restore.md says (base backup and log archive), and can be restored to a named moment.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -12,6 +12,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   'how-to/webhooks.md': '/docs/webhooks',
   'how-to/verify-webhooks.md': '/docs/verify',
   'reference/reports.md': '/docs/reports',
+  'how-to/spreadsheet.md': '/docs/spreadsheet',
   'changelog.md': '/docs/changelog',
 };
 

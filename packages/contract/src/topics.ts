@@ -1,4 +1,4 @@
-// Kafka topics between services (docs/operations.md, "Topics"). The publishing service creates a topic; consumers only name it.
+// Kafka topics between services (docs/reference/topics.md). The publishing service creates a topic; consumers only name it.
 
 /** A topic of events keeps each message for some days; a topic of state keeps the latest message of each key forever. */
 export interface TopicDefinition {

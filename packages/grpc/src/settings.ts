@@ -23,10 +23,10 @@ export function optionalCallCredentialSetting(name: string): Setting<CallCredent
 
 /** Settings of every component that makes or serves calls. Spread them. */
 export const grpcSettings = {
-  /** Age at which clients must reconnect, so that they find newer replicas. */
+  /** Age at which clients must reconnect, which is when they find new replicas. */
   maxConnectionAgeMs: env.duration('GRPC_MAX_CONNECTION_AGE', 300_000),
   ...tlsSettings,
-  /** Credential with which this component identifies itself to those it calls. */
+  /** Credential with which this component proves its name to those it calls: `<caller>.<secret>`. */
   callCredential: optionalCallCredentialSetting('CALL_CREDENTIAL'),
 };
 
@@ -34,9 +34,9 @@ export type GrpcConfig = Config<typeof grpcSettings>;
 
 /** Settings of a service that others call. Spread them as well. */
 export const callerSettings = {
-  /** Credentials of accepted callers. The contract says which rpcs each may call. */
+  /** Accepted callers, by SHA-256 of their credentials. The contract says which rpcs each may call. */
   callerCredentials: setting<CallerCredentials>('CALLER_CREDENTIALS', CALLER_CREDENTIALS_FORM, [], parseCallerCredentials, false),
-  /** `report` logs calls that should be refused, but serves them: for the time in which older callers are replaced. */
+  /** `report` serves and logs calls that should be refused, for an upgrade from a release without credentials. */
   callerCheck: env.oneOf<CallerCheckMode>('CALLER_CHECK', ['enforce', 'report'], 'enforce'),
 };
 

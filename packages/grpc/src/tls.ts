@@ -7,12 +7,13 @@ import { ConfigError, env, type Config } from '@truckroll/process';
 import { CertificateWatcher } from './driver/certificate-files.ts';
 
 export const tlsSettings = {
-  /** Certificate chain of this component in PEM, shown to its callers and to the components it calls. */
+  /** PEM file of this component's certificate chain. With it a service accepts TLS only, and a caller presents it. Read again every minute. */
   tlsCertFile: env.optional('GRPC_TLS_CERT_FILE'),
+  /** PEM file of the certificate's private key. Read again every minute. */
   tlsKeyFile: env.optional('GRPC_TLS_KEY_FILE'),
-  /** CA that signs peers' certificates. If set, every component that this one calls must use TLS. */
+  /** PEM file of the authority that signs certificates of components. With it a component calls by TLS only. */
   tlsCaFile: env.optional('GRPC_TLS_CA_FILE'),
-  /** Whether callers must present a certificate signed by that CA in addition to their credential. */
+  /** `true`: a service accepts only connections with a certificate of that authority, in addition to the credential. */
   tlsClientCertificates: env.boolean('GRPC_TLS_CLIENT_CERTIFICATES', false),
 };
 

@@ -13,7 +13,7 @@ export interface Lease {
   readonly attempts: number;
 }
 
-/** The queue a sender works on. docs/operations.md, Customer notifications, describes the statuses and their order. */
+/** The queue a sender works on. docs/how-to/notifications.md describes the statuses and their order. */
 export interface Postbox<L extends Lease> {
   /** Whether a message is due or an attempt has timed out. */
   hasWork(): Promise<boolean>;

@@ -1,12 +1,14 @@
 import { env, type Config } from '@truckroll/process';
 
-/** Settings for sending e-mail (docs/operations.md). */
+/** Settings for sending e-mail (docs/how-to/notifications.md). */
 export const mailSettings = {
+  /** E-mail server: `smtp://user:password@host:587`, or `smtps://` for TLS from the start. */
   smtpUrl: env.optionalUrl('SMTP_URL'),
-  /** Sender of e-mails: `Lone Star Comfort <service@example.com>`. */
+  /** Sender of e-mails, such as `Lone Star Comfort <service@example.com>`. Required with SMTP_URL. */
   notificationFrom: env.optional('NOTIFICATION_FROM'),
+  /** Folder for messages of a channel without a provider; `npm start` sets `.truckroll/outgoing`. Without it they fail. */
   notificationFolder: env.optional('NOTIFICATION_FOLDER'),
-  /** Time limit of one attempt at the provider. */
+  /** How long a provider may take for one message. */
   notificationTimeoutMs: env.duration('NOTIFICATION_TIMEOUT', 15_000),
 };
 

@@ -7,10 +7,15 @@ import { repairKafkajs } from './driver/kafkajs-repairs.ts';
 /** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {
   return {
+    /** Some of Kafka's brokers, `host:port`. */
     kafkaBrokers: env.list('KAFKA_BROKERS'),
+    /** Whether to connect to the brokers by TLS. */
     kafkaTls: env.boolean('KAFKA_TLS', false),
+    /** How to authenticate to the brokers. */
     kafkaMechanism: env.oneOf('KAFKA_SASL_MECHANISM', ['none', 'plain', 'scram-sha-256', 'scram-sha-512'], 'none'),
+    /** User for SASL. */
     kafkaUsername: env.string('KAFKA_USERNAME', ''),
+    /** Password for SASL. */
     kafkaPassword: env.secret('KAFKA_PASSWORD', ''),
     /** Prefix of topic and group names, for installations that share a cluster. */
     kafkaPrefix: env.string('KAFKA_PREFIX', ''),

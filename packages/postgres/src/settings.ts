@@ -4,10 +4,11 @@ import type { ConnectionOptions } from './statement.ts';
 
 /** Settings of a service that has a schema. Spread them. */
 export const databaseSettings = {
+  /** PostgreSQL, with a role that owns the service's schema. Of several hosts, each new connection goes to the one that accepts writes. */
   databaseUrl: databaseUrlSetting('DATABASE_URL'),
-  /** URL for sessions, if DATABASE_URL leads to a pooler that does not keep them. */
+  /** The same database past a pooler in transaction mode. DATABASE_URL unless set. */
   databaseSessionUrl: databaseUrlSetting('DATABASE_SESSION_URL', undefined),
-  /** Whether a service migrates its schema at start; otherwise it waits until `truckroll migrate` has done so. */
+  /** `false`: the service does not migrate its schema at start, and is unready until `truckroll migrate` has done so. */
   migrateAtStart: env.boolean('MIGRATE_AT_START', true),
 };
 

@@ -4,15 +4,21 @@ import { env, type Config } from './config.ts';
 /** Settings of every process. Spread them: `readConfig({ ...baseSettings(50051), … }, process.env)`. */
 export function baseSettings(defaultPort: number) {
   return {
+    /** Address on which HTTP or gRPC and telemetry listen. */
     host: env.string('HOST', '0.0.0.0'),
+    /** Port of HTTP (gateway) or gRPC (services). */
     port: env.port('PORT', defaultPort),
+    /** Port of `/metrics`, `/healthz` and `/readyz`. */
     metricsPort: env.port('METRICS_PORT', defaultPort + 1000),
+    /** Least severe log lines to write. */
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    /** Spans go to `v1/traces` below this address, by OTLP over HTTP with JSON. Without an endpoint no spans are exported. */
     otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    /** Spans go to exactly this address, whatever the other endpoint says. */
     otlpTracesEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
-    /** Time to keep taking requests after readiness has turned false, so that load balancers and clients can move elsewhere. */
+    /** After SIGTERM: how long the unready process still serves requests, so that load balancers and clients can move elsewhere. */
     drainDelayMs: env.duration('DRAIN_DELAY', 0),
-    /** Time for running calls to finish after that. */
+    /** After DRAIN_DELAY: how long requests in progress may take. */
     drainMs: env.duration('DRAIN_TIMEOUT', 20_000),
   };
 }

@@ -7,7 +7,7 @@ const REMEDIES: readonly (readonly [answer: RegExp, remedy: string])[] = [
   [/unknown command '?SENTINEL\b/i, 'the server is not a Sentinel: name the Sentinels in REDIS_URL, on port 26379 by default'],
   [/watches no master/, 'correct the name of the master at the end of REDIS_URL'],
   [/^(NOAUTH|WRONGPASS)\b/, 'Redis refuses the user or the password: correct them in REDIS_URL'],
-  [/^NOPERM\b/, 'the user of REDIS_URL lacks a permission: see the hardening chapter of docs/operations.md'],
+  [/^NOPERM\b/, 'the user of REDIS_URL lacks a permission: see "Redis rights" in docs/how-to/install.md'],
 ];
 
 /** Advice for an error; undefined if the message is clear enough or the error may pass. */

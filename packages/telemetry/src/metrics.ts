@@ -34,7 +34,7 @@ export interface MetricDescription {
 /**
  * A component's Prometheus registry. Requesting a name again returns the same metric. Names and labels follow OpenTelemetry's semantic
  * conventions if they exist (dots as underscores); base units, `_total` for counters. A label must have few values, never client input.
- * docs/operations.md lists all metrics, generated from the code.
+ * docs/reference/metrics.md lists all metrics, generated from the code.
  */
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): CounterMetric<L>;

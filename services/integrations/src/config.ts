@@ -6,28 +6,31 @@ import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckr
 import { redisSetting } from '@truckroll/redis';
 import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
-const settings = {
+const own = {
   ...baseSettings(50054),
   ...grpcSettings,
   ...callerSettings,
   ...databaseSettings,
+  /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
   redis: redisSetting('REDIS_URL'),
   ...kafkaSettings(),
-  /** The first key encrypts the signing secrets of webhook endpoints; all keys can decrypt them. */
+  /** Keys of webhook signing secrets at rest: the first encrypts them, all decrypt them. */
   webhookSecretKeys: env.keyRing('WEBHOOK_SECRET_KEYS'),
-  /** Exact address:port pairs that may receive webhooks although they are private, and over http. Give the dispatcher the same value. */
+  /** Exact `address:port` pairs that may receive webhooks although they are private, and over http. The same for both components. */
   webhookAllowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
-  /** Addresses and CIDR ranges that receive no webhooks. Give the dispatcher the same value. */
+  /** Addresses and CIDR ranges that receive no webhooks, even if they are allowed targets. The same for both components. */
   webhookDeniedTargets: env.list('WEBHOOK_DENIED_TARGETS', []),
-  /** Whether to allow http to public hosts. Give the dispatcher the same value. */
+  /** Whether webhooks may go to public hosts over http. The same for both components. */
   webhookAllowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
 };
 
-export type IntegrationsConfig = Config<typeof settings> & MailConfig;
+export const settings = { ...own, ...mailSettings };
+
+export type IntegrationsConfig = Config<typeof own> & MailConfig;
 
 /** Throws a ConfigError that lists the missing and invalid settings. */
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
-  const config = readConfig({ ...settings, ...mailSettings }, environment);
+  const config = readConfig(settings, environment);
   try {
     checkAllowedTargets(config.webhookAllowedTargets);
     checkDeniedTargets(config.webhookDeniedTargets);

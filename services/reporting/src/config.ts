@@ -3,7 +3,7 @@ import { kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, readConfig, type Config } from '@truckroll/process';
 
-const settings = {
+export const settings = {
   ...baseSettings(50053),
   ...grpcSettings,
   ...callerSettings,

@@ -4,7 +4,7 @@ import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, readConfig, type Config } from '@truckroll/process';
 import { notificationSettings, type NotificationConfig } from './notifications/settings.ts';
 
-const settings = {
+const own = {
   ...baseSettings(50051),
   ...grpcSettings,
   ...callerSettings,
@@ -12,9 +12,11 @@ const settings = {
   ...kafkaSettings(),
 };
 
-export type SchedulingConfig = Config<typeof settings> & NotificationConfig;
+export const settings = { ...own, ...notificationSettings };
+
+export type SchedulingConfig = Config<typeof own> & NotificationConfig;
 
 /** Throws a ConfigError that names everything missing or invalid. */
 export function schedulingConfig(environment: Readonly<Record<string, string | undefined>>): SchedulingConfig {
-  return readConfig({ ...settings, ...notificationSettings }, environment);
+  return readConfig(settings, environment);
 }

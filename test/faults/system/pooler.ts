@@ -1,10 +1,10 @@
-// PgBouncer in transaction mode between the services and PostgreSQL, set up as docs/operations.md says.
+// PgBouncer in transaction mode between the services and PostgreSQL, set up as docs/how-to/managed-servers.md says.
 import type { Owner } from '@truckroll/contract';
 import { startPgBouncer } from '@truckroll/local-stack';
 import { createSession } from '@truckroll/postgres';
 import type { ServerContext } from '../../../tools/local-stack/src/servers/server.ts';
 import type { ProcessPlan } from '../../../tools/local-stack/src/start/plan.ts';
-import { operationsSql } from '../../support/operations-sql.ts';
+import { documentedSql } from '../../support/documented-sql.ts';
 import type { Target } from './target.ts';
 
 export interface Pooler extends Target {
@@ -17,7 +17,7 @@ const POOL_SIZE = 5;
 
 export async function startPooler(context: ServerContext, adminUrl: string, databaseUrls: Readonly<Record<Owner, string>>): Promise<Pooler> {
   const admin = await createSession({ url: adminUrl });
-  await admin.query({ text: operationsSql('### Behind a pooler') }).finally(() => admin.close());
+  await admin.query({ text: documentedSql('managed-servers', '### Behind a pooler') }).finally(() => admin.close());
   const start = () => startPgBouncer(context, { urls: Object.values(databaseUrls), mode: 'transaction', poolSize: POOL_SIZE });
   let running = await start();
   const { port } = running;

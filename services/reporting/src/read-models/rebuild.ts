@@ -1,4 +1,4 @@
-// Rebuilds the read models from their topics, while reads and the subscriber continue (docs/operations.md).
+// Rebuilds the read models from their topics, while reads and the subscriber continue (docs/how-to/runbook.md, Read models).
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';

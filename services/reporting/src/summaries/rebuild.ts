@@ -1,4 +1,4 @@
-// Rebuilds sums from facts while reports read the current ones (docs/operations.md).
+// Rebuilds sums from facts while reports read the current ones (docs/how-to/runbook.md, Read models).
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Database } from '@truckroll/postgres';

@@ -3,7 +3,9 @@ import { env, type Config } from '@truckroll/process';
 
 export const notificationSettings = {
   ...mailSettings,
+  /** Address of the text-message provider. */
   smsUrl: env.optionalUrl('SMS_URL'),
+  /** Bearer token of the text-message provider. */
   smsToken: env.secret('SMS_TOKEN', ''),
 };
 

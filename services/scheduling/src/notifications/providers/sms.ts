@@ -1,4 +1,4 @@
-// Sends text messages through an HTTP provider; docs/operations.md describes the exchange.
+// Sends text messages through an HTTP provider; docs/how-to/notifications.md describes the exchange.
 import type { Provider } from '@truckroll/mail';
 
 export interface SmsOptions {
