@@ -21,7 +21,7 @@ export const settings = {
   /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
   redis: redisSetting('REDIS_URL'),
   ...addresses,
-  /** How long a service may take for one call. */
+  /** Time limit of one call to a service. */
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
   /** Keys of cursors: the first seals them, all open them. The same on every gateway. */
   cursorKeys: env.keyRing('CURSOR_KEYS'),
@@ -51,11 +51,11 @@ export const settings = {
   pagesPerMinute: env.integer('PUBLIC_PAGES_PER_MINUTE', { min: 1 }, 600),
   /** Open client connections of one gateway. Further ones are closed at once. */
   maxConnections: env.integer('MAX_CONNECTIONS', { min: 1 }, 10_000),
-  /** Of these, connections from one address that is not in TRUSTED_PROXIES. */
+  /** The same for one address that is not in TRUSTED_PROXIES. */
   maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
   /** Whether reads above 8 KB are compressed for clients that accept it. `false` if a proxy compresses, or clients are in the same data centre. */
   compressData: env.boolean('COMPRESS_DATA', true),
-  /** Whose `X-Forwarded-For` to believe: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). */
+  /** Proxies whose `X-Forwarded-For` is believed: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). */
   trustedProxies: env.list('TRUSTED_PROXIES', []),
 };
 

@@ -8,7 +8,7 @@ export const mailSettings = {
   notificationFrom: env.optional('NOTIFICATION_FROM'),
   /** Folder for messages of a channel without a provider; `npm start` sets `.truckroll/outgoing`. Without it they fail. */
   notificationFolder: env.optional('NOTIFICATION_FOLDER'),
-  /** How long a provider may take for one message. */
+  /** Time limit of one attempt at the provider. */
   notificationTimeoutMs: env.duration('NOTIFICATION_TIMEOUT', 15_000),
 };
 

@@ -7,7 +7,7 @@ import { repairKafkajs } from './driver/kafkajs-repairs.ts';
 /** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {
   return {
-    /** Some of Kafka's brokers, `host:port`. */
+    /** Brokers of Kafka, as `host:port`; the others are discovered. */
     kafkaBrokers: env.list('KAFKA_BROKERS'),
     /** Whether to connect to the brokers by TLS. */
     kafkaTls: env.boolean('KAFKA_TLS', false),

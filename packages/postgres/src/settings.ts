@@ -4,7 +4,7 @@ import type { ConnectionOptions } from './statement.ts';
 
 /** Settings of a service that has a schema. Spread them. */
 export const databaseSettings = {
-  /** PostgreSQL, with a role that owns the service's schema. Of several hosts, each new connection goes to the one that accepts writes. */
+  /** PostgreSQL, with a role that owns the service's schema. With several hosts, connections go to the host that accepts writes. */
   databaseUrl: databaseUrlSetting('DATABASE_URL'),
   /** The same database past a pooler in transaction mode. DATABASE_URL unless set. */
   databaseSessionUrl: databaseUrlSetting('DATABASE_SESSION_URL', undefined),
