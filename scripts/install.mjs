@@ -1,7 +1,7 @@
 // Installs the workspace's packages with the pinned pnpm, unless the installed ones match the lockfile.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pinnedPnpm } from './pnpm.mjs';
 
@@ -10,6 +10,7 @@ const stamp = join(root, 'node_modules/.truckroll-installed');
 const lock = join(root, 'node_modules/.truckroll-lock');
 
 export function install() {
+  useHooks();
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted()) return;
   const digest = wanted();
   const startedAt = performance.now();
@@ -27,6 +28,15 @@ export function install() {
   console.error(`installed packages in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
+/** Has git run .githooks/, unless this checkout has other hooks, or no git. */
+export function useHooks(checkout = root) {
+  const git = (...args) => spawnSync('git', args, { cwd: checkout, encoding: 'utf8' });
+  if (!existsSync(join(checkout, '.git')) || git('config', 'core.hooksPath').status !== 1) return;
+  const own = join(checkout, git('rev-parse', '--git-path', 'hooks').stdout.trim());
+  if (existsSync(own) && readdirSync(own).some((name) => !name.endsWith('.sample'))) return;
+  git('config', 'core.hooksPath', '.githooks');
+}
+
 function wanted() {
   const hash = createHash('sha256');
   for (const name of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) hash.update(readFileSync(join(root, name)));
@@ -36,7 +46,7 @@ function wanted() {
 /** Runs work while no other command of this checkout does. Ignores the lock of a process that no longer exists. */
 export async function alone(work) {
   mkdirSync(dirname(lock), { recursive: true });
-  for (let told = false; ; ) {
+  for (let announced = false; ; ) {
     try {
       writeFileSync(lock, String(process.pid), { flag: 'wx' });
       break;
@@ -48,8 +58,8 @@ export async function alone(work) {
       rmSync(lock, { force: true });
       continue;
     }
-    if (!told) console.error(`waiting for process ${owner}, which installs packages or generates code …`);
-    told = true;
+    if (!announced) console.error(`waiting for process ${owner}, which installs packages or generates code …`);
+    announced = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   try {
