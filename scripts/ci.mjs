@@ -17,6 +17,7 @@ const checks = [
   ['code is formatted', script('format:check')],
   ['imports go in no circle and point where they may', script('check:imports')],
   ['no export, file or dependency is unused', script('check:unused')],
+  ['comments, names and prose are plain English', script('check:words')],
   ['the contract follows the style', buf('lint', 'proto')],
   ['the contract is formatted', buf('format', 'proto', '--diff', '--exit-code', '--path', 'proto/truckroll')],
   ['the contract breaks no released client', buf('breaking', 'proto', '--against', 'proto/released.binpb')],

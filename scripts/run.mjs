@@ -30,6 +30,7 @@ const programs = {
   format: { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format', '--write'] },
   'format:check': { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
+  'check:words': { script: 'tools/plain-english.mjs' },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
