@@ -42,7 +42,7 @@ export default {
     },
     {
       name: 'no-service-from-outside',
-      comment: 'Nobody imports a service but by what it exports for the command line and the benchmarks.',
+      comment: 'A service is imported only through what it exports for the command line and the benchmarks.',
       severity: 'error',
       from: { path: '^(packages|gateway)/', pathNot: '/test/' },
       to: { path: '^services/' },

@@ -61,7 +61,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const { database, services, groups, create } = await startWebhooks(stack, sinks);
   const { urls } = sinks;
   const healthy = await create(MEASURED, [urls.well]);
-  const spare = await create(OTHERS, [urls.spare]);
+  const uncounted = await create(OTHERS, [urls.uncounted]);
   const bad = await create(OTHERS, [urls.dead, urls.hanging]);
   // Every event goes to all ten, which keeps each of them busy for a whole round.
   const slow = await createCompany(services.channels.integrations, new Array<string>(OTHERS).fill(urls.slow));
@@ -77,7 +77,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   }
   const perSecond = (value: number): string => `${value.toFixed(0)}/s`;
   const stream = (others: readonly Endpoint[], lasts = seconds) => measureStream({ intake, sinks, measured: healthy, others, rate, seconds: lasts });
-  const quiet = () => measured('all endpoints healthy', rate * seconds, () => stream(spare), latencyText);
+  const quiet = () => measured('all endpoints healthy', rate * seconds, () => stream(uncounted), latencyText);
   const disturbed = async (name: string, others: readonly Endpoint[]): Promise<Latency> => {
     await toggle(others, true);
     return await measured(name, rate * seconds, () => stream(others), latencyText).finally(() => toggle(others, false));
@@ -90,7 +90,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   };
 
   say('Warming up …');
-  await stream(spare, WARM_UP.seconds);
+  await stream(uncounted, WARM_UP.seconds);
   await drainBacklog(database, healthy, sinks, WARM_UP.events);
   const figures: Record<string, number> = {};
   const [calls, throughputs, pairs]: [number[], number[], Pair[]] = [[], [], []];

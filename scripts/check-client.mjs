@@ -93,7 +93,7 @@ async function strangers(bundle) {
   };
   const context = createContext({ ...web, fetch, secret, headers, body });
   runInContext(bundle, context);
-  const told = await runInContext(
+  const returned = await runInContext(
     `(async () => {
     const [createClient, verifyWebhook] = globalThis.used;
     const ids = [];
@@ -103,8 +103,8 @@ async function strangers(bundle) {
     context,
   ).catch((error) => String(error));
   const url = 'GET https://api.example.com/v1/invoices';
-  const good = told === '1,2,webhook.test' && asked.join() === `${url} Bearer trk_x,${url}?cursor=next Bearer trk_x`;
-  return good ? [] : [`without Node's own it told ${told}, and asked for ${asked.join()}`];
+  const good = returned === '1,2,webhook.test' && asked.join() === `${url} Bearer trk_x,${url}?cursor=next Bearer trk_x`;
+  return good ? [] : [`without Node's own it returned ${returned}, and requested ${asked.join()}`];
 }
 
 /** Minified for no platform in particular, so that an import of a Node module fails. */

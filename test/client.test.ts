@@ -158,7 +158,7 @@ describe('the request bodies in the description', () => {
     expect(described).toHaveLength(7);
   });
 
-  /** Order of the operations: each comes after the ones that create its records. */
+  /** Order of the operations: each follows the operations that create its records. */
   function order({ path, verb }: Described): number {
     return (
       ['POST /v1/job-assignments', 'DELETE /v1/job-assignments/{id}', 'POST /api/v1/integrations/api-keys', 'POST /api/v1/integrations/webhooks'].indexOf(

@@ -58,7 +58,7 @@ test.each([
   [['record', 'tips'], 'name the service that owns tips: --owner billing|reporting|scheduling.'],
   [['record', 'invoices', '--owner', 'billing'], 'invoices.proto is there already: choose another name.'],
   [['record', 'tips', '--from', 'billing'], 'a record takes no --from.'],
-  [['event', 'tip-given', '--from', 'nobody', '--to', 'billing'], '--from takes a service that has a schema, such as scheduling, not nobody.'],
+  [['event', 'tip-given', '--from', 'pricing', '--to', 'billing'], '--from takes a service that has a schema, such as scheduling, not pricing.'],
   [['event', 'tip-given', '--from', 'billing', '--to', 'billing'], 'an event leads to another service'],
   [['service', 'price-books'], 'price-books is no name of a service'],
   [['service', 'billing'], 'services/billing is there already: choose another name.'],

@@ -36,10 +36,10 @@ it.each(published)('has last published $path as a read returns them', async ({ o
     values: [topic.name],
   });
   const { decode } = codec(resource(path).record.typeName);
-  const told = new Map(rows.map(({ key, payload }) => [key, facts(decode(payload))]));
+  const published = new Map(rows.map(({ key, payload }) => [key, facts(decode(payload))]));
   const read = await owners.list(company, path);
   expect(read.length).toBeGreaterThan(0);
-  expect(told).toEqual(new Map(read.map((record) => [`${company}/${record['id']}`, facts(record)])));
+  expect(published).toEqual(new Map(read.map((record) => [`${company}/${record['id']}`, facts(record)])));
 });
 
 it('assigns every record of the contract to one of the services that the tests start', () => {
@@ -48,7 +48,7 @@ it('assigns every record of the contract to one of the services that the tests s
 });
 
 describe('an owner’s stored records', () => {
-  const told = async (): Promise<string[]> => {
+  const publishedKeys = async (): Promise<string[]> => {
     const { rows } = await owners.databases.billing.query<{ key: string }>({
       text: `select distinct key from outbox where topic = $1 order by key`,
       values: [topics.payments.name],
@@ -63,8 +63,8 @@ describe('an owner’s stored records', () => {
     await forget();
     // As in the previous release's schema: no record of any publication.
     await owners.databases.billing.query({ text: 'delete from publications' });
-    await until(`all ${held.length} payments to be published`, told, ({ length }) => length === held.length);
-    expect(await told()).toEqual(held);
+    await until(`all ${held.length} payments to be published`, publishedKeys, ({ length }) => length === held.length);
+    expect(await publishedKeys()).toEqual(held);
     const incomplete = () => owners.databases.billing.query({ text: 'select * from publications where not complete' });
     await until('all publications to be complete', incomplete, ({ rowCount }) => rowCount === 0);
   });
@@ -74,8 +74,8 @@ describe('an owner’s stored records', () => {
     await forget();
     // This connection does not announce that it publishes its changes, like one of the previous release.
     await owners.databases.billing.query({ text: 'update payments set document = document where company_id = $1 and id = $2', values: [company, id] });
-    await until('the payment to be published', told, ({ length }) => length > 0);
-    expect(await told()).toEqual([`${company}/${id}`]);
+    await until('the payment to be published', publishedKeys, ({ length }) => length > 0);
+    expect(await publishedKeys()).toEqual([`${company}/${id}`]);
     await until(
       'nothing to be left to publish',
       () => owners.databases.billing.query({ text: 'select * from unpublished' }),

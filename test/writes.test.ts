@@ -259,10 +259,10 @@ describe('the order of the checks', () => {
   it('is: authentication, size of the body, validation, idempotency key, missing records, state, window, revision', async () => {
     const visit = await desk.visit();
     const stale = 'd'.repeat(64);
-    const nobody = { ...desk.company, apiKey: 'trk_nonsense' };
+    const stranger = { ...desk.company, apiKey: 'trk_nonsense' };
     const outside = { starts_at: '2026-03-02T12:00:00Z' };
     const large = `{"a":"${'x'.repeat(65_536)}"}`;
-    expect(refusal(await desk.send('POST', '/v1/job-assignments', {}, { company: nobody, raw: large }))[0]).toBe(401);
+    expect(refusal(await desk.send('POST', '/v1/job-assignments', {}, { company: stranger, raw: large }))[0]).toBe(401);
     expect(refusal(await desk.send('POST', '/v1/job-assignments', {}, { key: 'x', raw: large }))[2]).toBe('TOO_LARGE');
     const used = randomUUID();
     await desk.add(await desk.visit(), {}, { key: used });

@@ -53,8 +53,8 @@ export function batchReads(channel: Channel, { path }: Pick<Resource, 'path'>): 
       answerEach(batch, answer);
       giveBack(answer);
     } catch (error) {
-      const told = ApiError.from(error);
-      if (told.status === 503) return batch.forEach(({ reject }) => reject(told));
+      const failure = ApiError.from(error);
+      if (failure.status === 503) return batch.forEach(({ reject }) => reject(failure));
       apartUntil = performance.now() + APART_MS;
       leaveApart(batch);
     } finally {

@@ -45,7 +45,7 @@ describe('an API key', () => {
       for (let i = 0; i < 20; i++) expect((await withKey(gateway, key)).status).toBe(200);
       return gateway.identities.asked - before;
     };
-    // If the machine pauses for a second, the gateway has not heard from Redis and rightly looks the key up again.
+    // If the machine pauses for a second, the gateway has received nothing from Redis and rightly looks the key up again.
     let asked = await askedIn();
     for (let tries = 1; tries < 5 && asked > 1; tries++) asked = await askedIn();
     expect(asked).toBe(1);
@@ -123,7 +123,7 @@ describe('a revocation', () => {
     const gateway = await listeningGateway();
     const { identities } = gateway;
     const [{ key }, { key: witness }] = [identities.addKey(), identities.addKey()];
-    const [hash, heard] = [key, witness].map((each) => hashApiKey(each).toString('hex')) as [string, string];
+    const [hash, witnessHash] = [key, witness].map((each) => hashApiKey(each).toString('hex')) as [string, string];
     expect((await withKey(gateway, witness)).status).toBe(200);
     const gate = Promise.withResolvers<void>();
     identities.gate = gate.promise;
@@ -132,11 +132,11 @@ describe('a revocation', () => {
     identities.principals.delete(hash);
     await publishInvalidation(`key:${hash}`);
     // Messages arrive in order: once the gateway looks the witness up again, both have arrived.
-    await publishInvalidation(`key:${heard}`);
+    await publishInvalidation(`key:${witnessHash}`);
     const asking: Promise<Answer>[] = [];
     await eventually(() => {
       asking.push(withKey(gateway, witness));
-      return identities.questions.filter((name) => name === heard).length > 1;
+      return identities.questions.filter((name) => name === witnessHash).length > 1;
     });
     gate.resolve();
     expect((await underWay).status).toBe(200);
@@ -315,7 +315,7 @@ describe('a user token', () => {
     ['no company', () => sign('ES256', { company_id: undefined })],
     ['a company that is not an id', () => sign('ES256', { company_id: 'all' })],
     ['a company that the user is not in', () => sign('ES256', { company_id: randomUUID() })],
-    ['a user nobody knows', () => sign('ES256', { sub: 'mallory' })],
+    ['an unknown user', () => sign('ES256', { sub: 'mallory' })],
     ['no signature', async () => `${(await sign('ES256')).split('.').slice(0, 2).join('.')}.`],
     [
       'another payload',

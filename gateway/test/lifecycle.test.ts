@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
-import { TOLD_KEEP_ALIVE_MS } from '../src/http/server.ts';
+import { ADVERTISED_KEEP_ALIVE_MS } from '../src/http/server.ts';
 import { invoice } from './support/invoice.ts';
 import { SECRETS, eventually, request, startGateway } from './support/gateway.ts';
 import { standInIdentities, standInInvoices, type Invoices } from './support/stand-ins.ts';
@@ -68,7 +68,7 @@ test('announces a shorter keep-alive than a stopping gateway still answers', asy
   const gateway = await startGateway();
   const { headers } = await request(`${gateway.url}/healthz`);
   expect(headers.get('connection')).toBe('keep-alive');
-  expect(headers.get('keep-alive')).toBe(`timeout=${TOLD_KEEP_ALIVE_MS / 1000}`);
+  expect(headers.get('keep-alive')).toBe(`timeout=${ADVERTISED_KEEP_ALIVE_MS / 1000}`);
   await gateway.stop();
 });
 

@@ -7,7 +7,7 @@ import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
 const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
 
-/** Principals without Redis that hear every revocation. Keys whose hash begins with 1 are `valid`. */
+/** Principals without Redis that receive every revocation. Keys whose hash begins with 1 are `valid`. */
 function principalsOf(valid: Partial<Principal>, options: Partial<PrincipalsOptions> = {}) {
   const counted = { asked: 0 };
   const principals = new Principals({
@@ -98,7 +98,7 @@ test('expires a key at its time, to the microsecond, also from the cache', async
   expect(counted.asked).toBe(1);
 });
 
-/** A gateway whose Redis is a map. The test decides what happens during a call to integrations or Redis, and whether revocations are heard. */
+/** A gateway whose Redis is a map. The test decides what happens during a call to integrations or Redis, and whether revocations arrive. */
 function listening() {
   const valid = { ...Principal.decode(new Uint8Array()), company_id: 'c', user_id: 'u', key_id: 'k' };
   const shared = { ...credential('abc', 1), shared: true };

@@ -4,5 +4,5 @@ import { clientOf } from './suite.ts';
 export { handleSummary, options } from './suite.ts';
 
 export async function detail(): Promise<void> {
-  await clientOf('detail').ask('detail', { path: '/', credential: 'nobody', expect: [200] });
+  await clientOf('detail').ask('detail', { path: '/', credential: 'stranger', expect: [200] });
 }

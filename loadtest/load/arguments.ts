@@ -45,7 +45,7 @@ export function readOptions(args: readonly string[], environment: Readonly<Recor
   if (values.help) return 'help';
   const [name = '', ...more] = positionals;
   if (!what.some(([known]) => known === name) || more.length > 0)
-    throw new Problem(`Say what to run: ${what.map(([known]) => known).join(', ')}. --help tells of each.`);
+    throw new Problem(`Say what to run: ${what.map(([known]) => known).join(', ')}. --help describes each.`);
   const only = values.only?.split(',');
   const known: readonly string[] = name === 'capacity' ? [...SCENARIO_NAMES, 'mixed'] : SCENARIO_NAMES;
   const unknown = only?.find((each) => !known.includes(each));

@@ -6,10 +6,10 @@ import { now } from '@truckroll/contract';
 import type { Receipt } from './sinks.ts';
 
 /** Interval at which receipts are sent to the parent. */
-const TELL_MS = 20;
+const REPORT_MS = 20;
 const SLOW_MS = 10_000;
 
-const [wellPort, sparePort, hangingPort, slowPort] = process.argv.slice(2).map(Number);
+const [wellPort, uncountedPort, hangingPort, slowPort] = process.argv.slice(2).map(Number);
 let receipts: Receipt[] = [];
 
 const well = createServer((request, response) => {
@@ -23,7 +23,7 @@ const well = createServer((request, response) => {
     () => response.destroy(),
   );
 });
-const spare = createServer((request, response) => {
+const uncounted = createServer((request, response) => {
   read(request).then(
     () => response.writeHead(204).end(),
     () => response.destroy(),
@@ -36,12 +36,12 @@ const slow = createServer((request, response) => {
   );
 });
 // Longer than the dispatcher keeps connections.
-for (const server of [well, spare, slow]) server.keepAliveTimeout = 60_000;
+for (const server of [well, uncounted, slow]) server.keepAliveTimeout = 60_000;
 const hanging = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
 
 for (const [server, port] of [
   [well, wellPort],
-  [spare, sparePort],
+  [uncounted, uncountedPort],
   [hanging, hangingPort],
   [slow, slowPort],
 ] as const) {
@@ -52,7 +52,7 @@ setInterval(() => {
   if (receipts.length === 0) return;
   process.send?.(receipts);
   receipts = [];
-}, TELL_MS);
+}, REPORT_MS);
 // Exits with its parent, even if that is killed.
 process.once('disconnect', () => process.exit());
 

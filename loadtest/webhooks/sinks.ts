@@ -10,8 +10,8 @@ export interface Sinks {
   readonly pid: number;
   /** Settings for the services that send to them. All receivers share one address, so the limit of connections per address is lifted. */
   readonly environment: Readonly<Record<string, string>>;
-  /** `well` and `spare` answer at once, `spare` without being counted; `hanging` never answers, `slow` answers after 10 s, `dead` refuses connections. */
-  readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'slow' | 'dead', string>>;
+  /** `well` and `uncounted` answer at once, `uncounted` without being counted; `hanging` never answers, `slow` answers after 10 s, `dead` refuses connections. */
+  readonly urls: Readonly<Record<'well' | 'uncounted' | 'hanging' | 'slow' | 'dead', string>>;
   /** Microseconds from an event's timestamp to its first receipt, for each event since the last call. */
   take(): number[];
   until(count: number): Promise<void>;
@@ -21,8 +21,8 @@ export interface Sinks {
 export async function startSinks(): Promise<Sinks> {
   const ports: number[] = [];
   for (let i = 0; i < 5; i++) ports.push(await choosePort(new Set(ports)));
-  const [well, spare, hanging, slow, dead] = ports as [number, number, number, number, number];
-  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [well, spare, hanging, slow].map(String));
+  const [well, uncounted, hanging, slow, dead] = ports as [number, number, number, number, number];
+  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [well, uncounted, hanging, slow].map(String));
   const seen = new Set<string>();
   let latencies: number[] = [];
   let check = (): void => undefined;
@@ -43,7 +43,7 @@ export async function startSinks(): Promise<Sinks> {
   return {
     pid: child.pid as number,
     environment: { WEBHOOK_ALLOWED_TARGETS: ports.map(target).join(), WEBHOOK_MAX_CONNECTIONS_PER_ADDRESS: '10000' },
-    urls: { well: url(well), spare: url(spare), hanging: url(hanging), slow: url(slow), dead: url(dead) },
+    urls: { well: url(well), uncounted: url(uncounted), hanging: url(hanging), slow: url(slow), dead: url(dead) },
     take() {
       const taken = latencies;
       latencies = [];

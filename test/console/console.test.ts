@@ -139,7 +139,7 @@ describe('endpoints', () => {
 describe('deliveries', () => {
   test('shows a test as it arrives, with its request and response, and can send it again', async () => {
     desk.answer = (response) =>
-      void response.writeHead(200, { 'content-type': 'application/json', 'x-told': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
+      void response.writeHead(200, { 'content-type': 'application/json', 'x-note': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
@@ -148,7 +148,7 @@ describe('deliveries', () => {
     await page.waitForSelector('td .badge.good');
     await press(page, 'See request and response');
     await shows(page, '1 attempt');
-    for (const text of ['webhook-signature', 'x-told', 'by the receiver', '127.0.0.1', '"by": "lead sync"', '"type": "webhook.test"']) await shows(page, text);
+    for (const text of ['webhook-signature', 'x-note', 'by the receiver', '127.0.0.1', '"by": "lead sync"', '"type": "webhook.test"']) await shows(page, text);
     await press(page, 'Redeliver');
     await shows(page, 'Redelivery Delivered 200 in ');
     await shows(page, '2 attempts');

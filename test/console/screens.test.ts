@@ -33,10 +33,10 @@ beforeAll(async () => {
   await desk.api(company, 'POST', KEYS, { name: 'Nightly export to the accountant', expiresAt: '2099-01-01T00:00:00Z' });
 
   let failures = 1;
-  let mended = false;
+  let fixed = false;
   desk.answer = (response, { path }) => {
     if (path.endsWith('gone')) return void response.writeHead(410).end();
-    if (path.endsWith('failing') || (path.endsWith('recovering') && !mended))
+    if (path.endsWith('failing') || (path.endsWith('recovering') && !fixed))
       return void response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"no connection to the database"}');
     if (!path.endsWith('hooks')) return void response.writeHead(204).end();
     if (failures-- > 0)
@@ -85,7 +85,7 @@ beforeAll(async () => {
   await remember(desk.system, busy.id, 160, { delivered: 30, failed: 3, bucket: 9 });
   await remember(desk.system, failing.id, 160, { delivered: 25, failed: 20, bucket: 12 });
   await remember(desk.system, recovering.id, 60, { delivered: 25, failed: 9, bucket: 8 });
-  mended = true;
+  fixed = true;
   await desk.api(company, 'POST', `${hook(recovering.id)}/test`);
   await eventually(
     'a closed circuit',

@@ -5,7 +5,7 @@ import { owners } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/process';
 import { chartComponents } from '../../deploy/chart-components.mjs';
-import { TOLD_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
+import { ADVERTISED_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
 import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, read, type Component } from './environment.ts';
 
 const drawn = drawSecrets();
@@ -23,9 +23,9 @@ test('the chart has the components of the list', () => {
 const profiles = readdirSync(join(ROOT, 'deploy/helm/golden')).map((file) => basename(file, '.yaml'));
 
 test.each(profiles)('every component starts with the settings of the profile %s, and reads all of them', (profile) => {
-  const told = chartEnvironments(profile, secret);
-  expect(told.map(({ component }) => component).toSorted()).toEqual(COMPONENTS.toSorted());
-  for (const { component, names, environment } of told) {
+  const environments = chartEnvironments(profile, secret);
+  expect(environments.map(({ component }) => component).toSorted()).toEqual(COMPONENTS.toSorted());
+  for (const { component, names, environment } of environments) {
     // Kubernetes uses the last of two equal names, but tools that compare manifests do not.
     expect({ component, names: names.toSorted() }).toEqual({ component, names: [...new Set(names)].toSorted() });
     const { config, unread } = read(component, environment);
@@ -58,14 +58,14 @@ test.each(profiles)('no component of the profile %s is killed before its shutdow
 
 test.each(profiles)('in the profile %s clients reuse or close every kept-alive connection before a gateway closes it', (profile) => {
   const { environment } = chartEnvironments(profile, secret).find(({ component }) => component === 'gateway')!;
-  expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(TOLD_KEEP_ALIVE_MS);
+  expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(ADVERTISED_KEEP_ALIVE_MS);
 });
 
 test('addresses name Services at the ports on which components listen', () => {
-  const told = new Map(chartEnvironments('minimal', secret).map(({ component, environment }) => [component, read(component, environment).config]));
+  const environments = new Map(chartEnvironments('minimal', secret).map(({ component, environment }) => [component, read(component, environment).config]));
   for (const name of owners) {
-    const { [`${name}Address` as const]: address } = told.get('gateway') as unknown as Record<string, string>;
-    expect(address).toBe(`truckroll-${name}.truckroll.svc:${told.get(name)!.port}`);
+    const { [`${name}Address` as const]: address } = environments.get('gateway') as unknown as Record<string, string>;
+    expect(address).toBe(`truckroll-${name}.truckroll.svc:${environments.get(name)!.port}`);
   }
 });
 

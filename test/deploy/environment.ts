@@ -81,7 +81,7 @@ interface Container {
   readonly securityContext: unknown;
 }
 
-export interface Told {
+export interface ChartEnvironment {
   readonly component: Component;
   readonly names: string[];
   readonly environment: Environment;
@@ -99,7 +99,7 @@ export function chartPods(profile: string): { what: string; pod: PodSpec }[] {
 }
 
 /** Each component's environment in a profile of deploy/helm/golden. `secrets` returns the value of a Secret's key. */
-export function chartEnvironments(profile: string, secrets: (component: Component, key: string) => string): Told[] {
+export function chartEnvironments(profile: string, secrets: (component: Component, key: string) => string): ChartEnvironment[] {
   return manifestsOf(profile)
     .filter(({ kind }) => kind === 'Deployment')
     .map(({ spec }) => {

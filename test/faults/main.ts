@@ -9,14 +9,14 @@ const HELP = `npm run test:faults -- [options]
 
   --only <parts>      of writes,seeded,webhooks; all unless given
   --writes <count>    scheduling writes that are acknowledged at least: 3000
-  --rounds <count>    how often each process and server is hit meanwhile: 3
+  --rounds <count>    how often each process and server is hit during a run: 3
   --clients <count>   clients that write at once: 24
   --events <count>    events for webhooks, without faults and again with them: 10000
   --pooled            PgBouncer in transaction mode before PostgreSQL, and killed as well; for writes
   --seed <number>     what clients and faults do follows from it, though not the moment at which it meets: random
 
 Starts the system as npm start does, with servers of its own, and kills each part of it by SIGKILL while clients use it.
-Everything that clients were told is then held against what is stored and published. Ends with 1 when anything
+Every answer that clients received is then compared with what is stored and published. Ends with 1 when anything
 contradicts, or when a bug that was put in on purpose was not found.
 `;
 const PARTS = { writes: writesPart, seeded: seededPart, webhooks: webhooksPart };

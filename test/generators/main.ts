@@ -32,7 +32,7 @@ await runMain(async () => {
       const [command, ...args] = generator.prepare(cwd);
       const env = { ...process.env, TRUCKROLL_URL: target.url, TRUCKROLL_KEY: target.key };
       const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env });
-      if (stdout.trim() !== expected) throw new Problem(`its client told ${stdout.trim()} instead of ${expected}\n${stderr}`);
+      if (stdout.trim() !== expected) throw new Problem(`its client printed ${stdout.trim()} instead of ${expected}\n${stderr}`);
       say(`${generator.name}: generates, compiles and calls, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     } catch (error) {
       failed += 1;

@@ -57,7 +57,7 @@ test('a run under good conditions is not void', () => {
 test.each<[string, Partial<Conditions>, RegExp]>([
   ['iterations that were dropped', { dropped: 1 }, /1 iterations did not begin/],
   ['a generator at its limit', { generator: 0.81 }, /k6 used 81 % of its core/],
-  ['a generator that nobody watched', { generator: NaN }, /k6 used/],
+  ['a generator that was not watched', { generator: NaN }, /k6 used/],
   ['a machine that was busy before', { spin: [0.7, 1] }, /the machine is busy: .* got 70 %/],
   ['a machine that was busy afterwards', { spin: [1, 0.89] }, /the machine is busy/],
   ['others beside it', { others: 0.5 }, /others used 50 % of a core/],
@@ -155,7 +155,7 @@ describe('a soak', () => {
     ['memory that grows', [(at) => at / 50, () => 60, [20, 20]], /gateway grew by 1.20 MB a minute/],
     ['files that stay open', [() => 100, (at) => at / 20, [20, 20]], /gateway had 44.95 files more open/],
     ['answers that become slower', [() => 100, () => 60, [20, 25]], /1.25 times that of the first/],
-    ['answers that nobody timed', [() => 100, () => 60, [NaN, 25]], /NaN times/],
+    ['answers without times', [() => 100, () => 60, [NaN, 25]], /NaN times/],
   ])('fails for %s', (_, given, fault) => {
     expect(soaked(...given).faults).toEqual([expect.stringMatching(fault)]);
   });

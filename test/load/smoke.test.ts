@@ -88,10 +88,10 @@ it('removes an assignment and an endpoint that a run left behind, and nothing el
       expect: [201],
     }) as const;
   await send(endpoint('load smoke 7'));
-  await send(endpoint('load of somebody else'));
+  await send(endpoint('load of another user'));
   expect(await tidy(send, world)).toBe(2);
   expect((await read()).assignments).toEqual(before.assignments);
   const { data } = JSON.parse(await send({ path: endpoints, credential, expect: [200] }));
-  expect(data.map(({ name }: { name: string }) => name)).toEqual(['load of somebody else']);
+  expect(data.map(({ name }: { name: string }) => name)).toEqual(['load of another user']);
   expect(await tidy(send, world)).toBe(0);
 });

@@ -68,7 +68,7 @@ export class Fleet implements Running {
     for (let replica = 0; replica < REPLICAS; replica++) {
       await Promise.all([...places].map(([component, of]) => fleet.#launch(component, of[replica]!, side)));
     }
-    fleet.#tellFront();
+    fleet.#updateFront();
     return fleet;
   }
 
@@ -129,7 +129,7 @@ export class Fleet implements Running {
     place.program = program;
     this.#all.push(program);
     await program.start();
-    this.#tellFront();
+    this.#updateFront();
   }
 
   #planAt(planned: ProcessPlan, { port, metricsPort }: Place, side: Side): ProcessPlan {
@@ -154,12 +154,12 @@ export class Fleet implements Running {
   async #drain(place: Place): Promise<void> {
     const { program } = place;
     place.program = undefined;
-    this.#tellFront();
+    this.#updateFront();
     const end = await program!.stop();
     if (end !== undefined) this.#disorder.push(`${program!.name} did not end in order (${end}): see ${program!.log}`);
   }
 
-  #tellFront(): void {
+  #updateFront(): void {
     this.#front.ready(this.#places.get('gateway')!.flatMap(({ port, program }) => (program?.ready ? [port] : [])));
   }
 }

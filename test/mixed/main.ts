@@ -23,7 +23,7 @@ Starts two of every component of the last release (releases.json) on servers of 
 and back, each component alone; then all of them in seeded orders, in each of which one component goes back by a release;
 and then to that code with a filter and an event type more, and back. A new replica is ready before an old one drains.
 Reads, writes and webhooks go on at a steady rate. Ends with 1 when any request was not served, a 503 included, or when
-what clients were told, what is stored and what arrived at endpoints contradict each other. Before that, every component of
+what clients were answered, what is stored and what arrived at endpoints contradict each other. Before that, every component of
 every release is bundled as deploy/images does it, and started.
 `;
 /** Time limit in seconds, not counting installation. */

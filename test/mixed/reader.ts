@@ -53,15 +53,15 @@ export async function read({ baseUrl, company, rate, goesOn, failed }: Reading):
 
 async function ask(baseUrl: string, { apiKey }: TestCompany, path: string): Promise<void> {
   const sentAt = new Date().toISOString();
-  const told = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);
+  const failure = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);
   let response;
   let body;
   try {
     response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${apiKey}` }, signal: AbortSignal.timeout(LONGEST_ANSWER_MS) });
     body = await response.text();
   } catch (error) {
-    throw told(String((error as Error).cause ?? error));
+    throw failure(String((error as Error).cause ?? error));
   }
-  if (response.status !== 200) throw told(`${response.status} ${body}`);
-  if ((JSON.parse(body) as { data?: unknown }).data === undefined) throw told(`an answer without data: ${body}`);
+  if (response.status !== 200) throw failure(`${response.status} ${body}`);
+  if ((JSON.parse(body) as { data?: unknown }).data === undefined) throw failure(`an answer without data: ${body}`);
 }

@@ -7,7 +7,7 @@ import { checkDeliveries, type Delivered } from '../faults/webhooks/check.ts';
 import { makeEndpoints } from '../faults/webhooks/endpoints.ts';
 import type { Receiver } from '../faults/webhooks/receiver.ts';
 import { delivered, publishedEvents } from '../faults/webhooks/run.ts';
-import { makeCustomer, tellStories } from '../faults/webhooks/stories.ts';
+import { makeCustomer, runStories } from '../faults/webhooks/stories.ts';
 import { check } from '../faults/writes/checker.ts';
 import { runClient } from '../faults/writes/clients.ts';
 import type { Attempt } from '../faults/writes/history.ts';
@@ -63,7 +63,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   };
   const chance = new Chance(seed);
   const history: Attempt[] = [];
-  const told: string[] = [];
+  const finished: string[] = [];
   let goesOn = true;
   const going = (): boolean => goesOn;
   const startedAt = performance.now();
@@ -83,10 +83,10 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   const load = Promise.all([
     read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed }),
     ...Array.from({ length: LOAD.clients }, client),
-    tellStories(fleet, customers, {
+    runStories(fleet, customers, {
       goesOn: going,
       atOnce: LOAD.systems,
-      told,
+      finished,
       pause: () => delay(chance.between(0, 2 * LOAD.pauseMs)),
       refused: (error) =>
         failed(`a step of a service request was refused: ${error.status} ${error.message} ${String((error.cause as Error | undefined)?.message ?? '')}`),
@@ -114,7 +114,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
     if (failure !== undefined) failed(failure);
   }
 
-  say('  all is moved; waiting until everything that is to be told is told …');
+  say('  everything is upgraded; waiting until all events are published …');
   const wrongReadModels = await settled(fleet, company, 60_000);
   const writes = check(history, await observe(fleet, company, before, wrongReadModels));
   const { published, violations: broken } = await publishedEvents(fleet, new Set(customers.map(({ company: { id } }) => id)));
@@ -166,5 +166,5 @@ async function unretried({ database }: Fleet): Promise<{ kind: string; text: str
     (await database.query<{ count: number }>({ text: 'select count(*) from integrations.parked_event' })).rows[0]!.count;
   await untilTrue('dead letters are sent', async () => (await left()) === 0, 60_000).catch(() => undefined);
   const count = await left();
-  return count === 0 ? [] : [{ kind: 'dead-letter', text: `${count} events are still set aside, such as ${ADDED_TYPE}` }];
+  return count === 0 ? [] : [{ kind: 'dead-letter', text: `${count} events are still dead letters, such as ${ADDED_TYPE}` }];
 }

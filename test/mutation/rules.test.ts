@@ -110,7 +110,7 @@ describe('a verdict', () => {
   });
 
   it('rejects a reason for a detected mutant', () => {
-    const { problems } = judge(source, killed, { survivors: { 'x → y': 'nobody asks' } });
+    const { problems } = judge(source, killed, { survivors: { 'x → y': 'not observable' } });
     expect(problems).toEqual(['rules.json lists "x → y", which does not survive']);
   });
 

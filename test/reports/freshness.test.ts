@@ -3,7 +3,7 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { generateCompany } from '@truckroll/demo-company';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -163,7 +163,7 @@ it('advances as_of of other companies while one company’s records are being pu
   };
   let publishing: Promise<void> | undefined;
   await holding(companysLock(company.id, 'billing'), async () => {
-    publishing = heard(publish());
+    publishing = handled(publish());
     await until('an unfinished publication', unfinished);
     await pay(other, '5f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c', 300);
     await fresh(system, other);

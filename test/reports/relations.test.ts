@@ -127,8 +127,8 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
   });
 
   it('has empty periods but no empty groups, and a row for each period whatever the filters match', async () => {
-    const nobody = { job_class: ['WARRANTY'] };
-    const filters = report === 'collections' ? { account_id: [empty.id] } : nobody;
+    const matchesNothing = { job_class: ['WARRANTY'] };
+    const filters = report === 'collections' ? { account_id: [empty.id] } : matchesNothing;
     for (const groupBy of groups) {
       const far = { start: '1990-01-01', end: '1992-01-01', groupBy };
       const rows = groupBy === null ? 2 : 0;

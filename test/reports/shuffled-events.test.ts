@@ -118,21 +118,21 @@ function versionOf(path: string, id: string, { ids, accounts, members }: Cast, c
   };
 }
 
-interface Told {
+interface StateEvent {
   path: string;
   id: string;
   version: number;
   payload: Buffer | null;
 }
 
-function told(path: string, id: string, version: number, line: Json | null): Told {
+function stateEvent(path: string, id: string, version: number, line: Json | null): StateEvent {
   const { record } = resource(path);
   const { value } = readMessage(record, line ?? {});
   return { path, id, version, payload: line === null ? null : Buffer.from(codec(record.typeName).encode(value).finish()) };
 }
 
 /** Applies messages the way the subscriber does after reading them. */
-async function apply(company: string, events: readonly Told[]): Promise<void> {
+async function apply(company: string, events: readonly StateEvent[]): Promise<void> {
   for (const [path, ofTopic] of Map.groupBy(events, (event) => event.path)) {
     const topic = TOPICS[path]!.name;
     for (let start = 0; start < ofTopic.length; start += BATCH) {
@@ -228,15 +228,17 @@ it('computes the same sums from shuffled, repeated and late events as from the l
       const ids = Object.fromEntries(PATHS.map((path) => [path, Array.from({ length: perPath }, () => randomUUID())]));
       const cast: Cast = { ids, accounts: named(12), members: named(5) };
       const histories = PATHS.flatMap((path) =>
-        ids[path]!.map((id) => Array.from({ length: 1 + chance.below(4) }, (_, version) => told(path, id, version + 1, versionOf(path, id, cast, chance)))),
+        ids[path]!.map((id) =>
+          Array.from({ length: 1 + chance.below(4) }, (_, version) => stateEvent(path, id, version + 1, versionOf(path, id, cast, chance))),
+        ),
       );
-      const last = histories.map((of) => of.at(-1) as Told);
+      const last = histories.map((of) => of.at(-1) as StateEvent);
 
       const events = histories.flat();
-      while (events.length < EVENTS) events.push(events[chance.below(events.length)] as Told);
+      while (events.length < EVENTS) events.push(events[chance.below(events.length)] as StateEvent);
       for (let i = events.length - 1; i > 0; i -= 1) {
         const j = chance.below(i + 1);
-        [events[i], events[j]] = [events[j] as Told, events[i] as Told];
+        [events[i], events[j]] = [events[j] as StateEvent, events[i] as StateEvent];
       }
       const [shuffled, plain] = [await createCompany(cast), await createCompany(cast)];
       // In batches of different sizes, while sums are first being built.
@@ -260,7 +262,7 @@ it('computes the same sums from shuffled, repeated and late events as from the l
 }, 1_200_000);
 
 /** Difference in cents between the stored sums and those added up here from the records. */
-async function driftOf(company: string, last: readonly Told[]): Promise<bigint> {
+async function driftOf(company: string, last: readonly StateEvent[]): Promise<bigint> {
   const { rows } = await database.query<{ paid: string; refunded: string; invoiced: string }>({
     text: `select (select coalesce(sum(received_cents), 0)::text from collection_summaries where company_id = $1 and part = 'month') as paid,
       (select coalesce(sum(refunded_cents), 0)::text from collection_summaries where company_id = $1 and part = 'day') as refunded,

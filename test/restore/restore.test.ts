@@ -99,7 +99,7 @@ async function messages(): Promise<string[]> {
 
 /** Subject and sequence of the webhooks received, in order. */
 const arrived = (): [string, number][] => receiver.received.map(({ body }) => JSON.parse(body) as Json).map(({ data, sequence }) => [data.id, sequence]);
-const told = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
+const deliveriesOf = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
 
 const command = (...args: string[]) =>
   truckroll(
@@ -146,7 +146,7 @@ it(
     await record(waiting);
     await until(
       'the first webhook',
-      () => told(waiting, 1),
+      () => deliveriesOf(waiting, 1),
       (count) => count === 1,
     );
     const queued = () => system.database.query<{ failures: number }>({ text: 'select failures from integrations.webhook_queue' });
@@ -174,14 +174,14 @@ it(
     await startDispatcher();
     await until(
       'the webhook that had not been sent',
-      () => told(unsent, 1),
+      () => deliveriesOf(unsent, 1),
       (count) => count === 1,
     );
     await record(later);
     await contact(unsent);
     await until(
       'two later webhooks',
-      () => [told(later, 1), told(unsent, 2)],
+      () => [deliveriesOf(later, 1), deliveriesOf(unsent, 2)],
       (counts) => counts.every((count) => count === 1),
     );
     expect(await reports()).not.toEqual(before);

@@ -81,7 +81,7 @@ export function addEventType(tree: Tree): void {
   optional int64 waited_seconds = 7;
 }
 
-// Who asked was contacted for the first time. Follows the service_request.status_changed of the same change.
+// The customer was contacted for the first time. Follows the service_request.status_changed of the same change.
 message ServiceRequestContacted {
   option (truckroll.options.v1.event_type) = "${ADDED_TYPE}";
   // Identifier of the event.

@@ -68,9 +68,9 @@ beforeAll(async () => {
     expect({ path, problems }).toEqual({ path, problems: [] });
   }
   const settings = { ...CompanyAccount.decode(new Uint8Array()), timezone: 'America/Chicago', costing_enabled: true, verified_only: true };
-  const told = [{ key: company, time: 1_772_377_200_000_000, payload: Buffer.from(CompanyAccount.encode(settings).finish()) }];
+  const events = [{ key: company, time: 1_772_377_200_000_000, payload: Buffer.from(CompanyAccount.encode(settings).finish()) }];
   for (const model of readModels) {
-    if (model === companies) await owners.databases.reporting.transaction((tx) => model.store(tx, company, told));
+    if (model === companies) await owners.databases.reporting.transaction((tx) => model.store(tx, company, events));
     const owner = model.topic.name.split('.')[1] as RecordOwner;
     if (!recordOwners.includes(owner)) continue;
     const { rows } = await owners.databases[owner].query<{ key: string; time: number; payload: Buffer }>({

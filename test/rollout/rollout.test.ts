@@ -278,7 +278,7 @@ describe('an event type, and a field of another type, that the previous release 
       .client(IntakeServiceService)
       .changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
   const arrived = () => receiver.received.map(({ body, headers }) => new Webhook(endpoint.signingSecret).verify(body, headers) as Record<string, any>);
-  const told = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
+  const contentOf = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
 
   it('waits as a dead letter while scheduling is newer than its dispatcher; later events of the subject do not wait', async () => {
     await record(subject);
@@ -286,7 +286,7 @@ describe('an event type, and a field of another type, that the previous release 
     await move(subject, 'CLOSED');
     await receiver.until(2);
     await until('two dead letters', deadLetters, ({ count }) => count === 2);
-    expect(told(arrived())).toEqual([
+    expect(contentOf(arrived())).toEqual([
       [subject, 1, 'service_request.created'],
       [subject, 4, 'service_request.status_changed'],
     ]);
@@ -310,7 +310,7 @@ describe('an event type, and a field of another type, that the previous release 
     await receiver.until(7);
 
     const events = arrived();
-    expect(told(events.slice(2))).toEqual([
+    expect(contentOf(events.slice(2))).toEqual([
       [subject, 2, 'service_request.status_changed'],
       [subject, 3, ADDED_TYPE],
       [later, 1, 'service_request.created'],

@@ -5,7 +5,7 @@ const AT_MOST_MS = 30_000;
 /** Maximum length of the last seen value in an error message, in characters. */
 const MOST_SHOWN = 2000;
 
-export interface Patience {
+export interface Polling {
   atMostMs?: number;
   everyMs?: number;
 }
@@ -18,7 +18,7 @@ export async function until<T>(
   what: string,
   look: () => Promise<T> | T,
   isRight: (value: T) => boolean = Boolean,
-  { atMostMs = AT_MOST_MS, everyMs = EVERY_MS }: Patience = {},
+  { atMostMs = AT_MOST_MS, everyMs = EVERY_MS }: Polling = {},
 ): Promise<T> {
   for (const startedAt = performance.now(); ; ) {
     const value = await look();

@@ -11,7 +11,7 @@
 // Request  Next
 // queued   running: a slot is free, and its company has used the least of those that may take it
 //          shed (429): the queue is full, its company has the most requests in it, and this is the newest of them
-//          late (503): it has waited for PATIENCE_MS
+//          late (503): it has waited for MAX_WAIT_MS
 // running  stalled: it has taken PERIOD_MS while others wait, and gives up its slot
 import { FairQueue, type Flow } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
@@ -23,7 +23,7 @@ export const LEAST_SLOTS = 4;
 /** Maximum number of waiting requests of all companies: what one core answers in half a second. */
 export const QUEUE = 256;
 /** Maximum time in ms that a request waits: a client that has waited longer has often given up. Also the interval of log lines about shed requests. */
-const PATIENCE_MS = 5000;
+const MAX_WAIT_MS = 5000;
 /** Milliseconds between changes of the limit. A call that takes longer waits for something other than a processor. Also a flood's longest pause. */
 export const PERIOD_MS = 250;
 /** The limit falls by this factor if other companies' mean latency ÷ unloaded latency is above it. The value is the default of Gradient2. */
@@ -73,7 +73,7 @@ interface Load {
 }
 
 export class Limiter {
-  readonly #queue = new FairQueue({ admits: (flow) => this.#admits(flow), queue: QUEUE, patienceMs: PATIENCE_MS });
+  readonly #queue = new FairQueue({ admits: (flow) => this.#admits(flow), queue: QUEUE, maxWaitMs: MAX_WAIT_MS });
   readonly #loads = new Map<string, Load>();
   /** Running calls, oldest first. */
   readonly #calls = new Set<Call>();
@@ -270,6 +270,6 @@ export function watchLimiter(limiter: Limiter, log: Logger, metrics: Metrics): (
     setTimeout(() => {
       log.warn({ requests: unlogged }, 'rejected requests because the queue was full');
       unlogged = 0;
-    }, PATIENCE_MS).unref();
+    }, MAX_WAIT_MS).unref();
   };
 }

@@ -15,7 +15,7 @@ const MOST_KEPT = 50_000;
 /** Revocations remembered at once; the oldest is forgotten first. */
 const MOST_REVOKED = 100_000;
 /** Unknown credentials are cached separately, so that a client that makes up keys evicts only made-up keys. */
-const MOST_NOBODIES = 10_000;
+const MOST_REJECTED = 10_000;
 
 /** A well-formed credential. */
 export interface Credential {
@@ -54,7 +54,7 @@ export class Principals {
   /** `elapsedMs` of the latest revocation of a key, user or company, by `kind:id`. */
   readonly #revoked = new LRUCache<string, number>({ max: MOST_REVOKED });
   readonly #entries = new LRUCache<string, Entry>({ max: MOST_KEPT });
-  readonly #nobodies = new LRUCache<string, Entry>({ max: MOST_NOBODIES });
+  readonly #rejected = new LRUCache<string, Entry>({ max: MOST_REJECTED });
   readonly #underWay = new Map<string, Promise<Principal | undefined>>();
 
   constructor(options: PrincipalsOptions) {
@@ -66,13 +66,13 @@ export class Principals {
   /** The caller, or undefined if the credential is not valid. Throws ApiError 503 if neither cache nor integrations can answer. */
   find(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
     const entry = this.#kept(credential);
-    return entry === undefined ? this.#once(credential, () => this.#look(credential)) : this.#told(credential, entry);
+    return entry === undefined ? this.#once(credential, () => this.#look(credential)) : this.#principalOf(credential, entry);
   }
 
   /** What `find` answers from memory; undefined if it would have to ask. */
   recall(credential: Credential): Principal | undefined {
     const entry = this.#kept(credential);
-    return entry && this.#told(credential, entry);
+    return entry && this.#principalOf(credential, entry);
   }
 
   /** Whether `find` answers from memory. */
@@ -98,13 +98,13 @@ export class Principals {
     this.#entries.clear();
   }
 
-  #told(credential: Credential, entry: Entry): Principal | undefined {
+  #principalOf(credential: Credential, entry: Entry): Principal | undefined {
     if (this.#elapsedMs() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
     return this.#unexpired(entry.principal);
   }
 
   #kept({ cacheKey }: Credential): Entry | undefined {
-    const entry = this.#entries.get(cacheKey) ?? this.#nobodies.get(cacheKey);
+    const entry = this.#entries.get(cacheKey) ?? this.#rejected.get(cacheKey);
     return entry !== undefined && this.#believable(entry) ? entry : undefined;
   }
 
@@ -163,12 +163,12 @@ export class Principals {
   /** If something was revoked while the answer was under way, it may be outdated: it serves its request but is not cached. */
   #keep(credential: Credential, entry: Entry, generation: number): void {
     const { cacheKey } = credential;
-    this.#nobodies.delete(cacheKey);
+    this.#rejected.delete(cacheKey);
     if (generation !== this.#options.invalidations.generation) this.#entries.delete(cacheKey);
     else if (entry.principal !== undefined) this.#entries.set(cacheKey, entry);
     else {
       this.#entries.delete(cacheKey);
-      this.#nobodies.set(cacheKey, entry);
+      this.#rejected.set(cacheKey, entry);
     }
   }
 

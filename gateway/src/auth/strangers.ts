@@ -10,7 +10,7 @@ const LOOK_UPS = { all: 8, address: 2 };
 /** Maximum number of waiting look-ups. One more is rejected with 429, at the address that has the most of them. */
 const MOST_WAITING = 100;
 /** Longest time in ms that a look-up may wait. */
-const PATIENCE_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 export interface StrangersOptions {
   /** Unknown credentials from one address in a minute. */
@@ -24,7 +24,7 @@ export class Strangers {
   readonly #queue: FairQueue = new FairQueue({
     admits: ({ held }) => this.#queue.held < LOOK_UPS.all && held < LOOK_UPS.address,
     queue: MOST_WAITING,
-    patienceMs: PATIENCE_MS,
+    maxWaitMs: MAX_WAIT_MS,
   });
   readonly #unknown;
 

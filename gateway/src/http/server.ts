@@ -16,7 +16,7 @@ const KEEP_ALIVE_MS = 65_000;
  * Idle timeout in ms that answers announce (`Keep-Alive: timeout`). It is shorter than a drain delay, so that a client that respects it has
  * no idle connections left when the gateway stops. Closing one could lose a request that is on its way.
  */
-export const TOLD_KEEP_ALIVE_MS = 4_000;
+export const ADVERTISED_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;
 /** Longest time in ms to receive a request with its body of at most 64 KB. */
 const REQUEST_MS = 20_000;
@@ -49,8 +49,8 @@ export function createHttpServer(
     {
       IncomingMessage: withPrototype<typeof IncomingMessage>(IncomingMessage, request),
       ServerResponse: withPrototype<typeof ServerResponse>(ServerResponse, response),
-      keepAliveTimeout: TOLD_KEEP_ALIVE_MS,
-      keepAliveTimeoutBuffer: KEEP_ALIVE_MS - TOLD_KEEP_ALIVE_MS,
+      keepAliveTimeout: ADVERTISED_KEEP_ALIVE_MS,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_MS - ADVERTISED_KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: 2000,

@@ -29,13 +29,13 @@ no request names a company. A missing, unknown, expired or revoked credential is
 ## Limits
 
 Requests are counted per key and minute: reads, reports and writes each have a limit of their own, and the company has one
-over all its keys and users. The headers \`RateLimit-Policy\` and \`RateLimit\` tell the one that is nearer. Beyond it the answer
+over all its keys and users. The headers \`RateLimit-Policy\` and \`RateLimit\` describe the limit that is nearer. Beyond it the answer
 is a 429 with \`Retry-After\`; so it is where too much of a company is under way at once, and for too many unknown credentials from
 one address. Bodies hold at most 64 KB.
 
 ## Webhooks
 
-Register an endpoint by \`POST /api/v1/integrations/webhooks\` to be told of service requests and interactions moments after
+Register an endpoint by \`POST /api/v1/integrations/webhooks\` to receive service requests and interactions moments after
 they change. What is sent, how to verify it and what to answer is under "Webhook events".
 
 ## Errors

@@ -105,13 +105,13 @@ async function allowed(request: express.Request, response: express.Response): Pr
   });
   const near =
     own.remainingPoints <= company.remainingPoints
-      ? { name: 'writes', quota: perMinute, ...told(own) }
-      : { name: 'company-writes', quota: COMPANY_FACTOR * perMinute, ...told(company) };
+      ? { name: 'writes', quota: perMinute, ...remaining(own) }
+      : { name: 'company-writes', quota: COMPANY_FACTOR * perMinute, ...remaining(company) };
   response.set('RateLimit-Policy', `"${near.name}";q=${near.quota};w=${WINDOW_SECONDS}`).set('RateLimit', `"${near.name}";r=${near.left};t=${near.seconds}`);
   return caller;
 }
 
-const told = ({ remainingPoints: left, msBeforeNext }: RateLimiterRes) => ({ left, seconds: Math.ceil(msBeforeNext / 1000) });
+const remaining = ({ remainingPoints: left, msBeforeNext }: RateLimiterRes) => ({ left, seconds: Math.ceil(msBeforeNext / 1000) });
 
 function keyOf(request: express.Request): string {
   const key = request.get('idempotency-key') ?? '';

@@ -52,7 +52,7 @@ create table visits (
   ends_at timestamptz not null,
   revision text not null,
   dispatch_status text not null,
-  -- Of the latest event about the visit.
+  -- Sequence of the latest event about the visit.
   event_sequence bigint not null default 0,
   primary key (company_id, id),
   foreign key (company_id, job_id) references jobs

@@ -17,7 +17,7 @@ export async function webhook(client: Client, { userToken: credential, run }: Wo
   if (signingSecret === undefined) client.wrong('webhook_create', 'the answer has no signingSecret');
   const path = `${ENDPOINTS}/${id}`;
   const listed = await client.ask('webhook_list', { path: ENDPOINTS, credential, expect: [200] });
-  if (listed.status === 200 && listed.body.includes('signingSecret')) client.wrong('webhook_list', 'the list tells a signingSecret');
+  if (listed.status === 200 && listed.body.includes('signingSecret')) client.wrong('webhook_list', 'the list contains a signingSecret');
   await client.ask('webhook_change', { method: 'PATCH', path, credential, body: { name: `${body.name} again` }, expect: [200] });
   await client.ask('webhook_health', { path: `${path}/health`, credential, expect: [200] });
   await client.ask('webhook_delete', { method: 'DELETE', path, credential, expect: [200, 204] });

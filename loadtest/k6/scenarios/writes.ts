@@ -32,7 +32,7 @@ export async function write(client: Client, { usual: { key: credential }, run, p
     };
     const idempotencyKey = `${run}-add-${number}`;
     const addition: Ask = { method: 'POST', path: '/v1/job-assignments', credential, body, idempotencyKey, expect: [201, 409] };
-    const added = await patiently(client, 'add', addition);
+    const added = await retryBusy(client, 'add', addition);
     if (added.status !== 201) return;
     const replayed = await client.ask('replay', { ...addition, expect: [201] });
     if (replayed.status === 201) {
@@ -45,7 +45,7 @@ export async function write(client: Client, { usual: { key: credential }, run, p
     if (assignmentId === undefined) return client.wrong('add', 'the technician is not on the visit');
   }
   const path = `/v1/job-assignments/${assignmentId}`;
-  await patiently(client, 'remove', {
+  await retryBusy(client, 'remove', {
     method: 'DELETE',
     path,
     credential,
@@ -56,7 +56,7 @@ export async function write(client: Client, { usual: { key: credential }, run, p
 }
 
 /** Retries a write that was rejected for now or not answered, under its key, so that it takes effect once. */
-async function patiently(client: Client, operation: Operation, ask: Ask): Promise<Answer> {
+async function retryBusy(client: Client, operation: Operation, ask: Ask): Promise<Answer> {
   let answer = await client.ask(operation, ask);
   for (let sends = 1; sends < SENDS && (answer.status === 0 || answer.status === 429 || answer.status === 503); sends++) {
     await client.pause(Math.min(2, Number(answer.header('retry-after') ?? 1)));

@@ -67,7 +67,7 @@ export function createClient(options: ClientOptions): Client {
   async function raw(method: Method, path: string, input: Input = {}): Promise<Response> {
     const writes = REPEATABLE_WRITES.includes(`${method} ${path}`);
     const token = typeof options.token === 'function' ? await options.token() : options.token;
-    const patience = {
+    const limits = {
       retries: method === 'get' || writes ? (options.retries ?? 5) : 0,
       longestWaitSeconds: options.longestWaitSeconds ?? 90,
     };
@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
         // raw() returns the body unread; call() parses it.
         parseAs: 'stream',
         fetch: (request: Request) =>
-          send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS, signal: input.signal, onRetry: options.onRetry }),
+          send(request, { fetch, ...limits, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS, signal: input.signal, onRetry: options.onRetry }),
       } as never,
     );
     return response;

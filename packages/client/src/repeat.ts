@@ -1,7 +1,7 @@
 // Retry rules. Only reads and the two writes that take an idempotency key are retried.
 import { ConnectionError, TruckrollError } from './errors.ts';
 
-export interface Patience {
+export interface RetryLimits {
   readonly retries: number;
   readonly longestWaitSeconds: number;
 }
@@ -27,7 +27,7 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Milliseconds to wait before the next attempt; undefined to give up. `random` is from 0 to 1. */
-export function pauseAfter(error: unknown, attempts: number, { retries, longestWaitSeconds }: Patience, random: number): number | undefined {
+export function pauseAfter(error: unknown, attempts: number, { retries, longestWaitSeconds }: RetryLimits, random: number): number | undefined {
   if (attempts > retries || !isPassing(error)) return undefined;
   const asked = error instanceof TruckrollError ? (error.retryAfterSeconds ?? 0) : 0;
   if (asked > longestWaitSeconds) return undefined;

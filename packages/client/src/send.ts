@@ -1,6 +1,6 @@
 // Sends one request with retries: each attempt has a timeout, with a pause between attempts.
 import { ConnectionError, TimeoutError, errorOf } from './errors.ts';
-import { pauseAfter, type Patience } from './repeat.ts';
+import { pauseAfter, type RetryLimits } from './repeat.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -12,7 +12,7 @@ export interface Retry {
   readonly error: Error;
 }
 
-export interface SendOptions extends Patience {
+export interface SendOptions extends RetryLimits {
   readonly fetch: Fetch;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;

@@ -34,10 +34,10 @@ test('an attempt times out when the response or its body takes too long', async 
 });
 
 test('aborting the signal ends a call during a wait between attempts, with the reason of the signal', async () => {
-  const patience = new AbortController();
+  const giveUp = new AbortController();
   const baseUrl = await listening((_, response) => void response.writeHead(503, { 'retry-after': '60' }).end());
-  const api = createClient({ baseUrl, token: 'trk_', onRetry: () => patience.abort(new Error('enough')) });
-  expect(await failureOf(api.get('/v1/company', { signal: patience.signal }))).toMatchObject({ message: 'enough' });
+  const api = createClient({ baseUrl, token: 'trk_', onRetry: () => giveUp.abort(new Error('enough')) });
+  expect(await failureOf(api.get('/v1/company', { signal: giveUp.signal }))).toMatchObject({ message: 'enough' });
 });
 
 test('a write without an idempotency key is sent only once', async () => {

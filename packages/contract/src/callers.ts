@@ -28,7 +28,7 @@ export const rpcs: readonly string[] = [...byRpc.keys()];
 
 /** Components that may call the rpc with this gRPC path; empty if the contract names none or does not have the rpc. */
 export function callersOf(rpc: string): ReadonlySet<Caller> {
-  return byRpc.get(rpc) ?? NOBODY;
+  return byRpc.get(rpc) ?? NO_CALLERS;
 }
 
-const NOBODY: ReadonlySet<Caller> = new Set();
+const NO_CALLERS: ReadonlySet<Caller> = new Set();

@@ -211,17 +211,17 @@ export function codec(typeName: string): Codec {
   return found;
 }
 
-let spare: BinaryWriter | undefined;
+let reusable: BinaryWriter | undefined;
 /** Largest message, in bytes, whose buffer is kept for the next one. */
 const MOST_KEPT = 65_536;
 
 /** Encodes a message in a reused buffer: growing a new buffer costs more than writing the message. */
 export function encodeMessage<T>(type: Pick<Codec<T>, 'encode'>, message: T): Uint8Array {
-  const writer = spare ?? new BinaryWriter();
+  const writer = reusable ?? new BinaryWriter();
   // A message that fails to encode leaves a partial write in the buffer.
-  spare = undefined;
+  reusable = undefined;
   const bytes = type.encode(message, writer).finish();
-  if (bytes.length <= MOST_KEPT) spare = writer;
+  if (bytes.length <= MOST_KEPT) reusable = writer;
   return bytes;
 }
 

@@ -97,7 +97,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     const { signal, onStart, onMetadata, repeatable = false } = options ?? {};
     let cancelled = false;
     let lost = false;
-    const told = (metadata: Metadata): void => onMetadata?.((name) => metadata.get(name)[0]?.toString());
+    const passMetadata = (metadata: Metadata): void => onMetadata?.((name) => metadata.get(name)[0]?.toString());
     const attempt = (left: number, ended: Ended): Promise<Res> =>
       new Promise<Res>((resolve, reject) => {
         const end = (error: Failure | undefined, answer: () => Res): void => {
@@ -123,7 +123,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
           message,
           headers,
           deadlineMs: Math.max(1, until - Date.now()),
-          onMetadata: told,
+          onMetadata: passMetadata,
           onEnd: (status, bytes) => end(status.code === GrpcStatus.OK ? undefined : failureOf(status), () => decode(bytes as Buffer)),
         });
         const stop = started ?? waiting();
@@ -140,7 +140,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
           const call = peer.makeUnaryRequest(path, asIs, asIs, message, metadataOf(headers), { deadline: until }, (error, bytes) => {
             end(error ?? undefined, () => decode(bytes as Buffer));
           });
-          call.once('metadata', told);
+          call.once('metadata', passMetadata);
           return () => call.cancel();
         }
       });

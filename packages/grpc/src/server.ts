@@ -54,7 +54,7 @@ export interface GrpcServerOptions extends ServerLimits {
 export type RecordOperatorCall = (rpc: string, request: unknown) => Promise<void>;
 
 /** Rpcs of public operations that change something; each call is logged. Reads are logged by the gateway. */
-const TOLD = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc }) => rpc));
+const LOGGED = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc }) => rpc));
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
 type Serve = (call: Call, callback: sendUnaryData<unknown>) => void;
@@ -93,14 +93,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const span = { [ATTR_RPC_SYSTEM_NAME]: RPC_SYSTEM_NAME_VALUE_GRPC, [ATTR_RPC_METHOD]: name };
     const callers = mayCall(method.path);
     const forOperators = callers.has('operator');
-    const told = TOLD.has(method.path) || forOperators;
+    const logged = LOGGED.has(method.path) || forOperators;
     const serving = (call: Call, callback: sendUnaryData<unknown>, context: CallContext): void => {
       const startedAt = performance.now();
       const request = method.requestStream ? call.iterator({ destroyOnReturn: false }) : call.request;
       const done = () => {
         context.end();
         calls.ended(startedAt, name, 'OK');
-        if (told) context.log.info({ ms: Math.round((performance.now() - startedAt) * 100) / 100 }, 'served a call');
+        if (logged) context.log.info({ ms: Math.round((performance.now() - startedAt) * 100) / 100 }, 'served a call');
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
       // If only operators may call it, also records unproven callers, which CALLER_CHECK=report serves.

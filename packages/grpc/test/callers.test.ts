@@ -58,7 +58,7 @@ test.each([
   ['no credential', [], 'unknown', UNAUTHENTICATED],
   ['a credential that was never given out', [newCallCredential('gateway')], 'gateway', UNAUTHENTICATED],
   ['a right secret under another name', [{ caller: 'gateway', text: dispatcher.text.replace('webhook-dispatcher.', 'gateway.') }], 'gateway', UNAUTHENTICATED],
-  ['a name that nobody has', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED],
+  ['an unknown name', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED],
   ['the credential of a component that may not call it', [dispatcher], 'webhook-dispatcher', PERMISSION_DENIED],
 ] as [string, CallCredential[], string, number][])(
   'with %s nothing is served, and the log line and metric name the caller and rpc',

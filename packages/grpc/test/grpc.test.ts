@@ -265,9 +265,9 @@ test('a service without a handler for one of its rpcs cannot be built', async ()
 });
 
 test('calls are counted by method and code', async () => {
-  const { client, metrics } = await start({ say: ({ text }) => (text === 'nobody' ? Promise.reject(ApiError.notFound()) : { text }) });
+  const { client, metrics } = await start({ say: ({ text }) => (text === 'missing' ? Promise.reject(ApiError.notFound()) : { text }) });
   await client.say({ text: '' });
-  await thrown(client.say({ text: 'nobody' }));
+  await thrown(client.say({ text: 'missing' }));
   const { body } = await metrics.render();
   expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Say",rpc_response_status_code="OK"} 1');
   expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Say",rpc_response_status_code="NOT_FOUND"} 1');
@@ -279,8 +279,8 @@ test('no call fails while a server shuts down if the client knows another replic
   // Both replicas, as DNS would return them.
   const channel = openChannel(`ipv4:127.0.0.1:${leaving.port},127.0.0.1:${other.port}`, { credentials: testCallers.slice(0, 1) });
   const say = async (from: typeof channel): Promise<string> => (await from.client(EchoService).say({ text: 'leaving' })).text;
-  const heard = new Set<string>();
-  while (heard.size < 2) heard.add(await say(channel));
+  const answering = new Set<string>();
+  while (answering.size < 2) answering.add(await say(channel));
 
   const gone = leaving.server.drain(1000, 500);
   let over = false;

@@ -100,16 +100,16 @@ test('parts start in order before calls are served, and stop in reverse after th
 });
 
 test('a service that does not migrate is not ready until its schema has the migrations it needs or more', async () => {
-  const told = deferred<string>();
+  const warned = deferred<string>();
   const trial = service(
     (kit) => {
       openDatabase(kit, { url: server.url, schema: 'behind', migrations });
     },
     { migrateAtStart: false },
-    { ...silentLog, warn: (fields, message) => told.resolve(`${message}: ${(fields as { reason: string }).reason}`) },
+    { ...silentLog, warn: (fields, message) => warned.resolve(`${message}: ${(fields as { reason: string }).reason}`) },
   );
   const serving = trial.start();
-  expect(await told.promise).toContain('waiting for migrations: SchemaBehind: schema behind lacks trial/0001_a: run truckroll migrate');
+  expect(await warned.promise).toContain('waiting for migrations: SchemaBehind: schema behind lacks trial/0001_a: run truckroll migrate');
   await migrate({
     url: server.url,
     schema: 'behind',

@@ -18,7 +18,7 @@ describe('credentials of components', () => {
     ]);
   });
 
-  test.each([newCallCredential('operator').text, 'gateway.short', `gateway.${'0'.repeat(64)}`, `nobody.${'ab'.repeat(20)}`, 'x'.repeat(64)])(
+  test.each([newCallCredential('operator').text, 'gateway.short', `gateway.${'0'.repeat(64)}`, `stranger.${'ab'.repeat(20)}`, 'x'.repeat(64)])(
     'refuse %s for the gateway',
     (text) => {
       expect(() => own(text)).toThrow(/^CALL_CREDENTIAL is invalid: it must be gateway, a dot/);

@@ -89,13 +89,13 @@ test('a server with a certificate of another CA is not called', async () => {
 });
 
 test('a client that must use TLS sends nothing in the clear', async () => {
-  const heard: Buffer[] = [];
+  const received: Buffer[] = [];
   const trap = createServer(
     (socket) =>
       void socket
         .on('error', () => undefined)
         .on('data', (bytes) => {
-          heard.push(bytes);
+          received.push(bytes);
           socket.destroy();
         }),
   );
@@ -109,8 +109,8 @@ test('a client that must use TLS sends nothing in the clear', async () => {
   channel.close();
   trap.close();
   // The first byte of a TLS handshake.
-  expect([...new Set(heard.map((bytes) => bytes[0]))]).toEqual([0x16]);
-  expect(Buffer.concat(heard).toString('latin1')).not.toMatch(/Bearer|PRI \* HTTP/);
+  expect([...new Set(received.map((bytes) => bytes[0]))]).toEqual([0x16]);
+  expect(Buffer.concat(received).toString('latin1')).not.toMatch(/Bearer|PRI \* HTTP/);
 });
 
 test('a server that uses TLS accepts no call in the clear', async () => {

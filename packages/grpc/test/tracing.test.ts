@@ -33,14 +33,14 @@ test('a request id and trace reach the called service, its own calls and its log
   await onBehalfOf({ requestId, traceparent }, () => echo.client.say({ text: 'x' }));
   await echo.client.say({ text: 'x' }, { requestId: 'none' });
   await echo.stop();
-  const told = lines.map((line) => JSON.parse(line) as { requestId: string; traceId: string });
+  const logged = lines.map((line) => JSON.parse(line) as { requestId: string; traceId: string });
   expect(seen.slice(0, 2)).toEqual([requestId, requestId]);
-  expect(told.map((line) => [line.requestId, line.traceId]).slice(0, 2)).toEqual([
+  expect(logged.map((line) => [line.requestId, line.traceId]).slice(0, 2)).toEqual([
     [requestId, requestId.replaceAll('-', '')],
     [requestId, traceparent.slice(3, 35)],
   ]);
   // A malformed request id is replaced; each line names its request once.
-  expect(told[2]!.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(logged[2]!.requestId).toMatch(/^[0-9a-f-]{36}$/);
   for (const line of lines) expect(line.match(/"requestId"/g)).toHaveLength(1);
 });
 

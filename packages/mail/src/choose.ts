@@ -18,7 +18,7 @@ export function chooseMailProvider(config: MailConfig, log: Logger): Provider {
 /** Handles messages of a channel whose provider `variable` is not set: writes them to a folder if one is set, else fails them. */
 export function withoutProvider(channel: string, variable: string, { notificationFolder: folder }: MailConfig, log: Logger): Provider {
   if (folder !== undefined) {
-    log.info({ channel, folder }, `${variable} is not set: messages are written to a folder and reach nobody`);
+    log.info({ channel, folder }, `${variable} is not set: messages are written to a folder instead of being sent`);
     return folderProvider(folder, channel);
   }
   log.warn({ channel }, `neither ${variable} nor NOTIFICATION_FOLDER is set: messages fail`);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import type { KafkaMessage } from 'kafkajs';
 import type { IncomingEvent } from './event.ts';
 
@@ -52,7 +52,7 @@ export class Backlog {
     this.#count(messages, 1);
     if (!this.#working.has(key)) this.#working.set(key, this.#work(topic, partition, waiting));
     // A reader that does not wait for the result must not cause an unhandled rejection.
-    return heard(Promise.all(added));
+    return handled(Promise.all(added));
   }
 
   /** Resolves once `ms` milliseconds have passed and the backlog is below its limits. */

@@ -1,4 +1,4 @@
-import { backoffMs, heard, logOutage, pause, retrying, type BackgroundPart } from '@truckroll/process';
+import { backoffMs, handled, logOutage, pause, retrying, type BackgroundPart } from '@truckroll/process';
 import { durations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOffsets } from 'kafkajs';
 import { Backlog, CHUNK, type ReadMessage } from './backlog.ts';
@@ -190,7 +190,7 @@ export class Consumer implements BackgroundPart {
     if (this.#ahead.has(`${batch.topic}/${partition}`)) {
       const applied = this.#backlog.add(topic, partition, messages).then(allApplied);
       payload.resolveOffset(batch.messages.at(-1)!.offset);
-      await this.#withHeartbeat(payload, () => Promise.race([heard(applied), this.#backlog.roomAfter(AHEAD_MS)]));
+      await this.#withHeartbeat(payload, () => Promise.race([handled(applied), this.#backlog.roomAfter(AHEAD_MS)]));
       return;
     }
     for (let start = 0; start < messages.length; start += CHUNK) {
@@ -283,7 +283,7 @@ export class Consumer implements BackgroundPart {
     const reached = this.#reached;
     if (this.#commit === undefined || reached.size === 0) return;
     const topics = [...reached].map(([topic, places]) => ({ topic, partitions: [...places].map(([partition, offset]) => ({ partition, offset })) }));
-    await this.#commit(topics).catch((error: unknown) => log.debug({ error, group }, 'the place in a topic was not told'));
+    await this.#commit(topics).catch((error: unknown) => log.debug({ error, group }, 'cannot commit offsets; they are committed with the next events'));
   }
 
   /** Drops what was read ahead, and the offsets reached before the rebalance: their partitions may belong to another member now. */

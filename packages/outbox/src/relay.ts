@@ -1,6 +1,6 @@
 import { watermarkSources } from '@truckroll/contract';
 import { binaryArrays, type Database, type Session } from '@truckroll/postgres';
-import { Notifier, backoffMs, heard, logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import { Notifier, backoffMs, handled, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import { kafkaDurations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { OutboxRow } from './event.ts';
 import { Floor } from './floor.ts';
@@ -28,7 +28,7 @@ const GATHER = { atRestMs: 5, mostMs: 20 };
  * Intervals between watermarks, in ms:
  * - `busy` while this relay publishes events;
  * - `following` while another owner does, because its events count in reports only once all owners have published a later watermark;
- * - `idle` while no owner does, and `rest` after REST_AFTER_MS if this relay would hear of all other owners' events. Owners then publish
+ * - `idle` while no owner does, and `rest` after REST_AFTER_MS if this relay is notified of all other owners' events. Owners then publish
  *   at multiples of the interval, so that consumers wake up once for all.
  */
 const ANNOUNCE = { busy: 200, following: 500, idle: 2000, rest: 6000 };
@@ -80,7 +80,7 @@ export class Relay implements BackgroundPart {
   #leads = false;
   /** When a relay of this database last announced new events, by performance.now(). */
   #newsAt = -Infinity;
-  /** Schemas of the other relays in this database that this relay has heard of since it became active. */
+  /** Schemas of the other relays in this database that have notified this relay since it became active. */
   readonly #others = new Set<string>();
   #notifying: NodeJS.Timeout | undefined;
 
@@ -121,7 +121,9 @@ export class Relay implements BackgroundPart {
     // This relay may have become active since the timer started.
     if (this.#leads) return this.#arrivals.notify();
     const statement = { name: 'notify_outbox_relay', text: 'select pg_notify($1, $2)', values: [channelOf(this.#schema), ''] };
-    await database.query(statement).catch((error: unknown) => log.debug({ error }, 'the active relay was not told of an event, and finds it by looking'));
+    await database
+      .query(statement)
+      .catch((error: unknown) => log.debug({ error }, 'cannot notify the active relay of an event; it finds the event at its next poll'));
   }
 
   async #run(): Promise<void> {
@@ -177,7 +179,7 @@ export class Relay implements BackgroundPart {
 
   async #lead(session: Session): Promise<void> {
     const { publisher, log } = this.#options;
-    const lost = heard(
+    const lost = handled(
       session.ended.then(() => {
         throw new Error('the session that holds the relay lock has ended');
       }),
@@ -266,7 +268,7 @@ export class Relay implements BackgroundPart {
           text: 'delete from outbox where id = any($1::bigint[])',
           values: [binaryArrays.bigint(rows.map((row) => row.id))],
         }),
-        this.#tellNews(session),
+        this.#announceNews(session),
       ]);
       await announce();
       const tookMs = performance.now() - readAt;
@@ -275,7 +277,7 @@ export class Relay implements BackgroundPart {
   }
 
   /** Announces new events to the other relays, unless any relay did so within ANNOUNCE.following. */
-  async #tellNews(session: Session): Promise<void> {
+  async #announceNews(session: Session): Promise<void> {
     if (this.#options.publisher.announce === undefined || performance.now() - this.#newsAt <= ANNOUNCE.following) return;
     this.#newsAt = performance.now();
     await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
@@ -291,7 +293,7 @@ export class Relay implements BackgroundPart {
     if (schema === this.#schema || this.#others.has(schema)) return;
     this.#others.add(schema);
     // The other relay began to listen after this one announced itself.
-    this.#greet(session).catch((error: unknown) => this.#options.log.debug({ error }, 'another relay was not told of this one, and takes no rest'));
+    this.#greet(session).catch((error: unknown) => this.#options.log.debug({ error }, 'cannot greet another relay; it keeps polling'));
   }
 
   /** Sets the metrics from the rows of one read, when they are the whole outbox. */

@@ -34,16 +34,16 @@ async function stored(topic: Topic): Promise<(string | undefined)[]> {
 
 test('stores the batch that follows one whose response was lost', async () => {
   const topic = await createTopic();
-  const { client, hear } = deafKafka();
+  const { client, deafen } = deafKafka();
   const publisher = createPublisher(client, '/trial');
   await publisher.publish([row(topic, 'first')]);
-  hear(false);
-  await expect(publisher.publish([row(topic, 'unheard')])).rejects.toThrow();
-  hear(true);
+  deafen(true);
+  await expect(publisher.publish([row(topic, 'unacknowledged')])).rejects.toThrow();
+  deafen(false);
   await publisher.publish([row(topic, 'next')]);
   await publisher.close();
   // The broker has dropped what kafkajs sent again while responses were lost.
-  expect(await stored(topic)).toEqual(['first', 'unheard', 'next']);
+  expect(await stored(topic)).toEqual(['first', 'unacknowledged', 'next']);
 });
 
 test('publishes one batch to several topics, in order on each', async () => {

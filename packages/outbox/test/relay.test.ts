@@ -238,7 +238,7 @@ test('waits for the current batch when it stops, and deletes its rows', async ()
 });
 
 test('publishes a watermark once everything committed before it is published, and none while rows wait', async () => {
-  const told = new Collected<{ at: number; published: number }>();
+  const announced = new Collected<{ at: number; published: number }>();
   const published = new Collected<OutboxRow>();
   await setting.database.transaction((tx) =>
     append(
@@ -246,19 +246,19 @@ test('publishes a watermark once everything committed before it is published, an
       Array.from({ length: 1200 }, () => event(topic, 'k', 'before')),
     ),
   );
-  await startRelay(async (rows) => published.add(...rows), undefined, { announce: async (at) => told.add({ at, published: published.items.length }) });
-  await told.count(1);
-  expect(told.items[0]!.published).toBe(1200);
+  await startRelay(async (rows) => published.add(...rows), undefined, { announce: async (at) => announced.add({ at, published: published.items.length }) });
+  await announced.count(1);
+  expect(announced.items[0]!.published).toBe(1200);
   await commit('after');
   const { rows } = await setting.database.query<{ now: number }>({ text: 'select clock_timestamp() as now' });
-  await told.until((items) => items.at(-1)!.at > rows[0]!.now);
-  const later = told.items.filter(({ at }) => at > rows[0]!.now);
+  await announced.until((items) => items.at(-1)!.at > rows[0]!.now);
+  const later = announced.items.filter(({ at }) => at > rows[0]!.now);
   expect(later.every((watermark) => watermark.published === 1201)).toBe(true);
-  expect(told.items.map(({ at }) => at)).toEqual(told.items.map(({ at }) => at).sort((a, b) => a - b));
+  expect(announced.items.map(({ at }) => at)).toEqual(announced.items.map(({ at }) => at).sort((a, b) => a - b));
 });
 
 test('publishes no watermark while the service has changes that are not appended, or while Kafka refuses events', async () => {
-  const told = new Collected<number>();
+  const announced = new Collected<number>();
   const asked = new Collected<boolean>();
   const refused = new Collected<boolean>();
   let complete = false;
@@ -270,16 +270,16 @@ test('publishes no watermark while the service has changes that are not appended
       throw new Error('away');
     },
     undefined,
-    { announce: async (at) => told.add(at), complete: async () => (asked.add(complete), complete) },
+    { announce: async (at) => announced.add(at), complete: async () => (asked.add(complete), complete) },
   );
   await asked.count(2);
-  expect(told.items).toEqual([]);
+  expect(announced.items).toEqual([]);
   await commit('waits');
   complete = true;
   await refused.count(2);
-  expect(told.items).toEqual([]);
+  expect(announced.items).toEqual([]);
   up = true;
-  await told.count(1);
+  await announced.count(1);
   expect(await rowsLeft(setting.database)).toBe(0);
 });
 
@@ -293,7 +293,7 @@ test('publishes an event of a standby replica without waiting for the active rel
   await published.count(1);
   const { relay: standby } = await startRelay(async () => undefined, undefined, { restMs: NEVER_MS });
   for (let count = 2; count <= 4; count += 1) {
-    await commit('told of');
+    await commit('announced');
     standby.poke();
     await published.count(count);
   }
@@ -327,23 +327,23 @@ test('makes the relays of one database known to each other, whichever started fi
   }
 });
 
-test('rests only if it would hear of the events of all other owners and none had any for a while', () => {
+test('rests only if it is notified of the events of all other owners and none had any for a while', () => {
   expect(betweenWatermarks(1000, 2)).toBeLessThan(betweenWatermarks(30_000, 2));
   expect(betweenWatermarks(30_000, 2)).toBeLessThan(betweenWatermarks(90_000, 2));
   expect(betweenWatermarks(90_000, 1)).toBe(betweenWatermarks(30_000, 1));
 });
 
 test('publishes a new watermark of an idle owner as soon as another owner has new events', async () => {
-  const told = new Collected<number>();
-  await startRelay(async () => undefined, undefined, { restMs: NEVER_MS, announce: async (at) => told.add(at) });
-  await told.count(1);
+  const announced = new Collected<number>();
+  await startRelay(async () => undefined, undefined, { restMs: NEVER_MS, announce: async (at) => announced.add(at) });
+  await announced.count(1);
   const other = await otherOwner();
   try {
     const { relay } = await startRelay(async () => undefined, undefined, { database: other, restMs: NEVER_MS, announce: async () => undefined });
     await other.transaction((tx) => add(tx, 'news'));
     const { rows } = await setting.database.query<{ now: number }>({ text: 'select clock_timestamp() as now' });
     relay.poke();
-    await told.until((items) => items.at(-1)! > rows[0]!.now);
+    await announced.until((items) => items.at(-1)! > rows[0]!.now);
     await Promise.all(running.splice(0).map((each) => each.stop()));
   } finally {
     await other.close();

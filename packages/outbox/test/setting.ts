@@ -88,8 +88,8 @@ export function deafKafka() {
   const client: KafkaClient = Object.assign(inner, { prefix: '' });
   return {
     client,
-    hear: (hears: boolean) => {
-      deaf = !hears;
+    deafen: (value: boolean) => {
+      deaf = value;
     },
   };
 }

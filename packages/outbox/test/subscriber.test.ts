@@ -152,12 +152,12 @@ test('applies only newer events of a compacted topic, deletions included', async
 
 test('makes a dead letter of an event that cannot be applied, continues, and can apply it later', async () => {
   const topic = await createTopic();
-  let mended = false;
+  let fixed = false;
   const applied = new Collected<string | undefined>();
   const { subscriber, metrics } = subscribe(topic, {
     apply: async (tx, events) => {
       await tx.query({ text: 'insert into applied (payload) select unnest($1::text[])', values: [events.map(textOf)] });
-      if (!mended && events.some((item) => textOf(item) === 'poison')) throw new TypeError('cannot read it');
+      if (!fixed && events.some((item) => textOf(item) === 'poison')) throw new TypeError('cannot read it');
       tx.afterCommit(() => applied.add(...events.map(textOf)));
     },
   });
@@ -169,7 +169,7 @@ test('makes a dead letter of an event that cannot be applied, continues, and can
   expect(letters.rows).toEqual([{ key: 'k', payload: 'poison', reason: 'TypeError: cannot read it' }]);
   expect((await metrics.render()).body).toMatch(/consumer_events_total\{.*result="parked".*\} 1/);
   await expect(subscriber.retryDeadLetters()).rejects.toThrow('cannot read it');
-  mended = true;
+  fixed = true;
   expect(await subscriber.retryDeadLetters()).toBe(1);
   expect(applied.items).toEqual(['before', 'after', 'poison']);
   expect(await subscriber.retryDeadLetters()).toBe(0);
@@ -182,9 +182,9 @@ test('applies queued events of several partitions in one transaction, and a fail
   const batches: string[][] = [];
   const { subscriber, applied } = subscribe(topic, {
     apply: async (tx, events) => {
-      const told = events.map((item) => textOf(item) as string);
-      batches.push(told);
-      if (told.includes('poison')) throw new TypeError('cannot read it');
+      const texts = events.map((item) => textOf(item) as string);
+      batches.push(texts);
+      if (texts.includes('poison')) throw new TypeError('cannot read it');
       tx.afterCommit(() => applied.add(...events));
     },
   });
@@ -230,11 +230,11 @@ test('does not undo a newer event when it applies a dead letter of a compacted t
 
 test('lists dead letters with their reasons, and applies them again up to the first that fails', async () => {
   const topic = await createTopic();
-  let mended: readonly string[] = [];
+  let fixed: readonly string[] = [];
   const applied = new Collected<string | undefined>();
   const { subscriber } = subscribe(topic, {
     apply: async (tx, events) => {
-      for (const text of events.map(textOf)) if (text !== 'last' && !mended.includes(text ?? '')) throw new TypeError(`cannot read ${text}`);
+      for (const text of events.map(textOf)) if (text !== 'last' && !fixed.includes(text ?? '')) throw new TypeError(`cannot read ${text}`);
       tx.afterCommit(() => applied.add(...events.map(textOf)));
     },
   });
@@ -247,9 +247,9 @@ test('lists dead letters with their reasons, and applies them again up to the fi
     count: 2,
     events: [{ topic: topic.name, key: 'k', type: 'thing.changed', reason: 'TypeError: cannot read 1' }],
   });
-  mended = ['1'];
+  fixed = ['1'];
   expect(await deadLetters.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: 'TypeError: cannot read 2' });
-  mended = ['1', '2'];
+  fixed = ['1', '2'];
   expect(await deadLetters.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: null });
   expect(await deadLetters.listParkedEvents({ limit: 100 }, call)).toEqual({ count: 0, events: [] });
 });
@@ -320,13 +320,13 @@ test('commits the reached offset to Kafka although no more events arrive', async
   await applied.count(2);
   const admin = kafka.admin();
   await admin.connect();
-  const told = async () => (await admin.fetchOffsets({ groupId: topic.name, topics: [topic.name] }))[0]?.partitions[0]?.offset;
-  await eventually(told, (offset) => offset === '2');
+  const committed = async () => (await admin.fetchOffsets({ groupId: topic.name, topics: [topic.name] }))[0]?.partitions[0]?.offset;
+  await eventually(committed, (offset) => offset === '2');
   await admin.disconnect();
 });
 
 test.each([
-  ['told Kafka', () => ({})],
+  ['committed to Kafka', () => ({})],
   ['kept, and events read ahead,', placed],
 ] as const)('shares partitions between replicas, and with places %s applies every event once while they come and go', async (_, kept) => {
   const topic = await createTopic({ days: 1 }, 4);

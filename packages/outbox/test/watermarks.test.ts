@@ -185,14 +185,14 @@ describe('the publisher', () => {
   });
 
   test('names messages that arrived although their response was lost', async () => {
-    const { client: deaf, hear } = deafKafka();
+    const { client: deaf, deafen } = deafKafka();
     const { client, named } = noting(deaf);
     const publisher = createPublisher(client, SOURCE, [state]);
     await publisher.publish(rows('a'));
     await publisher.announce?.(1_000_000);
-    hear(false);
+    deafen(true);
     await expect(publisher.publish(rows('a', 'b'))).rejects.toThrow();
-    hear(true);
+    deafen(false);
     await publisher.announce?.(2_000_000);
     await publisher.close();
     expect(named.at(-1)).toEqual(await lastOffsets());

@@ -157,7 +157,7 @@ export const binaryArrays = {
     OIDS.json,
     (value) => 1 + Buffer.byteLength(value),
     (value, into, at) => {
-      // Version 1 of jsonb's binary format is its text.
+      // Version 1 of the binary jsonb format is the text.
       into.writeUInt8(1, at);
       return 1 + into.write(value, at + 1);
     },

@@ -1,4 +1,4 @@
-import { SHED, FairQueue, heard } from '@truckroll/process';
+import { SHED, FairQueue, handled } from '@truckroll/process';
 import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGRESQL, databaseDurations, withSpan, type Metrics } from '@truckroll/telemetry';
 import pg from 'pg';
 import type { WireRow } from './driver/binary-rows.ts';
@@ -16,7 +16,7 @@ export interface DatabaseOptions extends ConnectionOptions {
   /** Maximum number of calls waiting for a connection. Beyond it, the company with the most waiting calls gets a 429 for its newest. Default 100. */
   readonly maxWaiting?: number;
   /** Milliseconds that a call waits for its turn to take a connection. Default 5,000. */
-  readonly patienceMs?: number;
+  readonly maxWaitMs?: number;
   readonly metrics?: Metrics;
 }
 
@@ -91,7 +91,7 @@ export class Database implements Queryable {
     this.#queue = new FairQueue({
       admits: (flow) => this.#queue.held < max && this.#held[kindOf(flow.name)] < each && flow.held < this.#mostOf(flow.name, each),
       queue: options.maxWaiting ?? 100,
-      patienceMs: options.patienceMs ?? 5000,
+      maxWaitMs: options.maxWaitMs ?? 5000,
       onHeld: (name, change) => (this.#held[kindOf(name)] += change),
       isExempt: (name) => companyOf(name) === NO_COMPANY,
     });
@@ -288,7 +288,7 @@ export class Database implements Queryable {
     try {
       // Not awaited: they share a round trip with the first statement. If they fail, so does everything after them.
       const settings = options.readOnly || this.#settings === undefined ? [] : [this.#settings];
-      const begun = heard(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, run))));
+      const begun = handled(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, run))));
       const result = await work({
         query: (statement) => given(statement, run),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),

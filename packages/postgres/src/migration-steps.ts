@@ -10,7 +10,7 @@ export const LOCK_MS = 500;
 /** Wait between two tries, in ms. */
 const TURNS = { firstMs: 250, mostMs: 2000 };
 /** Longest time that a step or migration is tried, in ms: longer than transactions hold locks, except by mistake. */
-const PATIENCE_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 const INDEX = /^create\s+(?:unique\s+)?index\s+concurrently\s+(?<index>[a-z_][a-z0-9_]*)\s+on\b/i;
 const CONCURRENT = /^(?:create\s+(?:unique\s+)?|drop\s+)index\s+concurrently\b/i;
 const ROWS = /^(?:with|update|delete|insert)\b/i;
@@ -70,7 +70,7 @@ export async function withTurns(work: () => Promise<void>, undo: () => Promise<v
     } catch (error) {
       if (!isLockTimeout(error) && !isContention(error)) throw error;
       await undo();
-      if (performance.now() - startedAt > PATIENCE_MS) throw error;
+      if (performance.now() - startedAt > TIMEOUT_MS) throw error;
       await new Promise((resolve) => setTimeout(resolve, backoffMs(failures, TURNS)));
     }
   }

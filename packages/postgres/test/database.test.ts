@@ -121,7 +121,7 @@ describe('columns', () => {
 });
 
 describe('transactions', () => {
-  test('pipelined statements fail with the error of the one that failed first', async () => {
+  test('pipelined statements fail with the error of the first failed statement', async () => {
     const together = database.transaction(async (tx) => {
       const through = async (steps: number): Promise<unknown> => (steps === 0 ? tx.query({ text: 'select 1 / 0' }) : await through(steps - 1));
       const both = Promise.all([through(10), tx.query({ text: 'select 1' })]);
@@ -338,10 +338,10 @@ describe('errors', () => {
 
 test('a session delivers notifications and reports the end of its connection', async () => {
   const session = await database.session();
-  const told = new Promise((resolve) => session.onNotification((payload, channel) => resolve([channel, payload])));
+  const notified = new Promise((resolve) => session.onNotification((payload, channel) => resolve([channel, payload])));
   await session.query({ text: 'listen news' });
   await database.query({ text: `select pg_notify('news', 'hello')` });
-  expect(await told).toEqual(['news', 'hello']);
+  expect(await notified).toEqual(['news', 'hello']);
   const { rows } = await session.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
   await database.query({ text: 'select pg_terminate_backend($1)', values: [rows[0]?.pid] });
   await session.ended;

@@ -20,10 +20,10 @@ test('large values arrive unchanged next to nulls, texts, numbers and lists, alo
   const types = ['bytea', 'bytea', 'bytea', 'bytea', 'text', 'text', 'int', 'text[]', 'bytea'];
   const text = `select ${types.map((type, index) => `$${index + 1}::${type} as v${index}`).join(', ')}`;
   // Hashes instead of buffers, because Jest compares and prints buffers byte by byte.
-  const told = (given: readonly unknown[]): unknown[] =>
+  const summaryOf = (given: readonly unknown[]): unknown[] =>
     given.map((value) => (Buffer.isBuffer(value) ? createHash('sha256').update(value).digest('hex') : value));
   const { rows } = await database.query({ text, values });
-  expect(told(Object.values(rows[0]!))).toEqual(told(values));
+  expect(summaryOf(Object.values(rows[0]!))).toEqual(summaryOf(values));
   await database.transaction(async (tx) => {
     for (const name of ['large_values', 'large_values', undefined]) {
       const [before, answer, binary, after] = await Promise.all([
@@ -33,8 +33,8 @@ test('large values arrive unchanged next to nulls, texts, numbers and lists, alo
         tx.query({ text: 'select 2 as n' }),
       ]);
       expect([before.rows, after.rows]).toEqual([[{ n: 1 }], [{ n: 2 }]]);
-      expect(told(Object.values(answer.rows[0]!))).toEqual(told(values));
-      expect(told(binary[0]!.slice(0, 4))).toEqual(told(values.slice(0, 4)));
+      expect(summaryOf(Object.values(answer.rows[0]!))).toEqual(summaryOf(values));
+      expect(summaryOf(binary[0]!.slice(0, 4))).toEqual(summaryOf(values.slice(0, 4)));
     }
   });
   const unwritable = {

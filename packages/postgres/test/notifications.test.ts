@@ -16,24 +16,24 @@ afterAll(async () => {
 
 async function listening() {
   const session = await database.session();
-  const heard: string[] = [];
+  const received: string[] = [];
   const waiting = new Map<string, () => void>();
   session.onNotification((payload) => {
-    heard.push(payload);
+    received.push(payload);
     waiting.get(payload)?.();
   });
   await session.query({ text: 'listen news' });
-  const hears = (payload: string) =>
+  const receives = (payload: string) =>
     new Promise<void>((resolve) => {
-      if (heard.includes(payload)) resolve();
+      if (received.includes(payload)) resolve();
       else waiting.set(payload, resolve);
     });
-  return { heard, hears, close: () => session.close() };
+  return { received, receives, close: () => session.close() };
 }
 const write = (tx: Transaction) => tx.query({ text: 'insert into thing values (default)' });
 
 test('sends notifications after the commit, equal ones once, and none after a rollback', async () => {
-  const { heard, hears, close } = await listening();
+  const { received, receives, close } = await listening();
   const undone = database.transaction(async (tx) => {
     await write(tx);
     tx.notify('news', ['undone']);
@@ -44,10 +44,10 @@ test('sends notifications after the commit, equal ones once, and none after a ro
     await write(tx);
     tx.notify('news', ['one', 'two', 'two']);
   });
-  await hears('two');
+  await receives('two');
   await database.query({ text: `select pg_notify('news', 'last')` });
-  await hears('last');
-  expect(heard).toEqual(['one', 'two', 'last']);
+  await receives('last');
+  expect(received).toEqual(['one', 'two', 'last']);
   await close();
 });
 
@@ -60,7 +60,7 @@ test('refuses, in test databases, a notification in a transaction that writes', 
 });
 
 test('sends notifications again after a lost connection, and the last ones before the pool closes', async () => {
-  const { hears, close } = await listening();
+  const { receives, close } = await listening();
   const { hostname, port } = new URL(server.url);
   const proxy = await openProxy({ host: hostname, port: Number(port) });
   const url = new URL(server.url);
@@ -76,13 +76,13 @@ test('sends notifications again after a lost connection, and the last ones befor
   });
   await cut;
   await proxy.restore();
-  await hears('after the outage');
+  await receives('after the outage');
   await distant.transaction(async (tx) => {
     await write(tx);
     tx.notify('news', ['before the end']);
   });
   await distant.close();
-  await hears('before the end');
+  await receives('before the end');
   await proxy.close();
   await close();
 });

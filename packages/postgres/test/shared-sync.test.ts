@@ -80,7 +80,7 @@ test('every statement gets its own rows, in every combination and when repeated'
 test('statements pipelined after one that fails do not run, fail with its error, and can be sent again', async () => {
   const wrong = { name: 'wrong', text: 'select 1 / $1::int as a', values: [0] };
   for (let round = 0; round < 2; round += 1) {
-    let heard: unknown[] = [];
+    let outcomes: unknown[] = [];
     const run = database.transaction(async (tx) => {
       const sent = [
         tx.query(insert(1)),
@@ -89,10 +89,10 @@ test('statements pipelined after one that fails do not run, fail with its error,
         tx.query({ name: 'behind_too', text: 'select 4 as a' }),
         tx.finish([insert(2)]),
       ];
-      heard = (await Promise.allSettled<unknown>(sent)).map((one) => (one.status === 'fulfilled' ? 'done' : (one.reason as { sqlState: string }).sqlState));
+      outcomes = (await Promise.allSettled<unknown>(sent)).map((one) => (one.status === 'fulfilled' ? 'done' : (one.reason as { sqlState: string }).sqlState));
     });
     await expect(run).rejects.toMatchObject({ sqlState: '22012' });
-    expect(heard).toEqual(['done', '22012', '22012', '22012', '22012']);
+    expect(outcomes).toEqual(['done', '22012', '22012', '22012', '22012']);
     expect(await ids()).toEqual([]);
   }
   const again = await database.transaction((tx) => Promise.all([tx.query({ ...wrong, values: [1] }), tx.query({ name: 'behind_too', text: 'select 4 as a' })]));

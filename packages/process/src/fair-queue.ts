@@ -19,7 +19,7 @@ export interface FairQueueOptions {
   /** Maximum number of waiting requests of all companies together. */
   readonly queue: number;
   /** Maximum time in ms that a request waits. */
-  readonly patienceMs: number;
+  readonly maxWaitMs: number;
   /** Called for each slot that a company takes (1) or gives back (-1), before the next slot is given. */
   readonly onHeld?: (name: string, change: 1 | -1) => void;
   /** Companies whose requests are never shed. Default none. */
@@ -82,7 +82,7 @@ export class FairQueue {
         this.#forget(flow);
         reject(ApiError.unavailable(new Error('no slot became free in time'), 1));
       };
-      const waiter: Waiter = { timer: setTimeout(late, this.#options.patienceMs), admit, reject };
+      const waiter: Waiter = { timer: setTimeout(late, this.#options.maxWaitMs), admit, reject };
       flow.waiting.push(waiter);
       this.#backlogged.add(flow);
       this.waiting += 1;

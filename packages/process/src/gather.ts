@@ -12,7 +12,7 @@ interface Waiting<T, R> {
 }
 
 /** Lets a call with little to carry wait `ms` for more items. */
-export interface Patience {
+export interface Linger {
   readonly ms: number;
   /** Load, as a fraction of a call's capacity, from which the call does not wait. */
   readonly enough: number;
@@ -20,12 +20,12 @@ export interface Patience {
 
 /**
  * Batches items: while one call is in flight, new items queue for the next, in order. An item waits at most for the call in flight, plus
- * `patience` if given; larger batches make each item cheaper.
+ * `linger` if given; larger batches make each item cheaper.
  *
  * `loadOf` is the fraction of a call's capacity that an item takes. `work` resolves to one result per item; if it rejects, all items of
  * the batch do. A call with a single item runs on behalf of that item's request, a larger one on behalf of none.
  */
-export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly T[]) => Promise<readonly R[]>, patience?: Patience): (item: T) => Promise<R> {
+export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly T[]) => Promise<readonly R[]>, linger?: Linger): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
   let working = false;
 
@@ -34,7 +34,7 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
     // Collects what arrives in this turn of the event loop, such as everything from one read of a socket.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      if (patience !== undefined && isLittle(patience)) await delay(patience.ms);
+      if (linger !== undefined && isLittle(linger)) await delay(linger.ms);
       const batch = waiting.splice(0, fitting());
       try {
         const [only] = batch.length === 1 ? batch : [];
@@ -47,7 +47,7 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
     working = false;
   }
 
-  function isLittle({ enough }: Patience): boolean {
+  function isLittle({ enough }: Linger): boolean {
     let load = 0;
     return !waiting.some(({ item }) => (load += loadOf(item)) >= enough - ROUNDING);
   }

@@ -2,7 +2,7 @@ export { createComponent, type BackgroundPart, type ComponentKit, type Service }
 export { ConfigError, env, readConfig, setting, type Config, type Default, type Setting, type Settings } from './config.ts';
 export { SHED, FairQueue, type Flow } from './fair-queue.ts';
 export { gather } from './gather.ts';
-export { heard } from './heard.ts';
+export { handled } from './handled.ts';
 export { KeyRing } from './key-ring.ts';
 export { Notifier } from './notifier.ts';
 export { PeriodicTask } from './periodic-task.ts';

@@ -20,7 +20,7 @@ export async function runService(name: string, create: () => Service): Promise<v
   process.stdout.on('error', () => undefined);
   service.metrics.watchProcess(readBuild(process.env));
   process.on('unhandledRejection', (error) => {
-    log.error({ error }, 'a promise was rejected and nobody handled it');
+    log.error({ error }, 'unhandled promise rejection');
     end(1);
   });
   const stop = (signal: NodeJS.Signals) => {

@@ -1,11 +1,11 @@
-import { heard } from './heard.ts';
+import { handled } from './handled.ts';
 
 /** Turns what work emits while it runs into a stream, which ends with the work and throws what the work rejects with. */
-export async function* streamOf<T>(work: (tell: (item: T) => void) => Promise<void>): AsyncIterable<T> {
+export async function* streamOf<T>(work: (emit: (item: T) => void) => Promise<void>): AsyncIterable<T> {
   const items: T[] = [];
   let wake = (): void => undefined;
   let ended = false;
-  const running = heard(
+  const running = handled(
     work((item) => {
       items.push(item);
       wake();

@@ -13,7 +13,7 @@ function scene({ slots = 1, queue = 100, most = Infinity, isExempt = (_: string)
   const fairQueue: FairQueue = new FairQueue({
     admits: ({ held }: Flow) => fairQueue.held < limits.slots && held < limits.most,
     queue,
-    patienceMs: 5000,
+    maxWaitMs: 5000,
     isExempt,
   });
   const begin = (name: string): void => void (inside.push(name), order.push(name));
@@ -150,7 +150,7 @@ test('reports each slot that a company takes or gives back', async () => {
   const fairQueue: FairQueue = new FairQueue({
     admits: () => fairQueue.held < 1,
     queue: 5,
-    patienceMs: 5000,
+    maxWaitMs: 5000,
     onHeld: (name, change) => void changes.push([name, change]),
   });
   void fairQueue.enter('a');

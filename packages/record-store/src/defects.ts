@@ -6,7 +6,7 @@ import { DatabaseClientError, StatementError } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 
 /** Where the cause of a defect is logged, and the request id to find it by. */
-export interface Told {
+export interface DefectLog {
   log: Logger;
   requestId: string;
 }
@@ -24,13 +24,13 @@ export function isDefect(error: unknown): boolean {
 const MOST = 20;
 
 export class Defects {
-  readonly #told: Told;
+  readonly #defectLog: DefectLog;
   readonly #where: object;
   #passed = false;
   #count = 0;
 
-  constructor(told: Told, where: object) {
-    this.#told = told;
+  constructor(defectLog: DefectLog, where: object) {
+    this.#defectLog = defectLog;
     this.#where = where;
   }
 
@@ -43,7 +43,7 @@ export class Defects {
   problemOf(line: number, error: unknown): JsonProblem {
     this.#count += 1;
     if (this.#count > MOST && !this.#passed) throw error;
-    const { log, requestId } = this.#told;
+    const { log, requestId } = this.#defectLog;
     log.error({ error, ...this.#where, line }, 'a line could not be stored');
     const message = `It could not be stored: that is a fault of the service. Report it with the request id ${requestId}, by which its log has the cause.`;
     return { field: '(line)', code: 'INTERNAL_ERROR', message };

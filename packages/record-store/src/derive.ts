@@ -11,10 +11,10 @@ export const DERIVED_TOGETHER = 2000;
 /** The batch with its derived fields; unchanged if the table derives nothing. */
 export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<readonly Changed<R>[]> {
   if (table.derive === undefined || batch.length === 0) return batch;
-  const told = await table.derive(tx, companyId, batch);
+  const derived = await table.derive(tx, companyId, batch);
   const type = codec(table.resource.record.typeName) as Parameters<typeof encodeFragment>[0];
   return batch.map((item) => {
-    const fields: object = told.get(item.id) ?? new Uint8Array();
+    const fields: object = derived.get(item.id) ?? new Uint8Array();
     if (fields instanceof Uint8Array) return { ...item, derived: fields };
     return { ...item, record: { ...item.record, ...fields }, derived: encodeFragment(type, fields) };
   });

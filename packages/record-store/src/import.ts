@@ -3,9 +3,9 @@ import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { appending, auditEvent, type AuditedService, type OutgoingEvent } from '@truckroll/outbox';
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
-import { Defects, isDefect, type Told } from './defects.ts';
+import { Defects, isDefect, type DefectLog } from './defects.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
@@ -30,35 +30,35 @@ export interface ReadBatch {
   table: Table<unknown>;
   lines: readonly Line[];
   problems: readonly LineProblem[];
-  told: Told;
+  defectLog: DefectLog;
 }
 
 export async function importBatch(
   database: Database,
   tables: readonly Table[],
   request: ImportRequest,
-  told: Told,
+  defectLog: DefectLog,
   then: 'keep' | 'undo' = 'keep',
 ): Promise<ImportResponse> {
-  return storeBatch(database, readBatch(tables, request, told), { then });
+  return storeBatch(database, readBatch(tables, request, defectLog), { then });
 }
 
 /** Errors: 400 for a path that this service does not own. */
-export function readBatch(tables: readonly Table[], request: ImportRequest, told: Told): ReadBatch {
+export function readBatch(tables: readonly Table[], request: ImportRequest, defectLog: DefectLog): ReadBatch {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
   if (table === undefined) {
     const known = tables.map((candidate) => candidate.resource.path).join(', ');
     const message = `This service imports ${known}.`;
     throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
   }
-  return { request, table, told, ...readLines(table, request.lines, request.first_line, defectsOf(request, told)) };
+  return { request, table, defectLog, ...readLines(table, request.lines, request.first_line, defectsOf(request, defectLog)) };
 }
 
 interface StoreOptions {
   /** Default 'keep'. */
   then?: 'keep' | 'undo';
   /** Called while PostgreSQL executes the largest statement, so that other work overlaps with it. */
-  meanwhile?: () => void;
+  whileWaiting?: () => void;
 }
 
 /**
@@ -66,15 +66,15 @@ interface StoreOptions {
  * changes nothing. Errors: 503 if sending it again may help; 500 for a failure that no line caused.
  */
 export async function storeBatch(database: Database, batch: ReadBatch, options: StoreOptions = {}): Promise<ImportResponse> {
-  const { request, table, lines, problems, told } = batch;
+  const { request, table, lines, problems, defectLog } = batch;
   const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, options);
-  const storing = { table, store, defects: defectsOf(request, told) };
+  const storing = { table, store, defects: defectsOf(request, defectLog) };
   const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, storing);
   const all = [...problems, ...stored.problems].sort((a, b) => a.line - b.line);
   return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
 }
 
-const defectsOf = ({ path, company_id }: ImportRequest, told: Told): Defects => new Defects(told, { path, company_id });
+const defectsOf = ({ path, company_id }: ImportRequest, defectLog: DefectLog): Defects => new Defects(defectLog, { path, company_id });
 
 /** Stores all lines in one transaction. If a line cannot be stored, splits them in halves until the bad lines are alone. */
 async function storeApart(lines: readonly Line[], storing: Storing): Promise<Outcome> {
@@ -109,12 +109,12 @@ async function storeTogether(
   table: Table<unknown>,
   companyId: string,
   lines: readonly Line[],
-  { then = 'keep', meanwhile }: StoreOptions,
+  { then = 'keep', whileWaiting }: StoreOptions,
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
-    const locked = heard(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]));
+    const locked = handled(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]));
     // Sent behind the lock in the same pipeline, so it is executed once the lock is held.
-    const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, meanwhile);
+    const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, whileWaiting);
     await locked;
     for (const { record } of changed) table.checkShown?.(record);
     const outcome = { created, changed: changed.length - created, unchanged, problems: [] };

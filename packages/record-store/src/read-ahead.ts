@@ -1,4 +1,4 @@
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 
 interface Read<B> {
   readonly value: B;
@@ -24,7 +24,7 @@ export async function* readAhead<A, B>(source: AsyncIterable<A>, read: (thing: A
       if (come === undefined) return;
       let ahead: ReturnType<typeof next> | undefined;
       const readNext = (): ReturnType<typeof next> => {
-        ahead ??= heard(next());
+        ahead ??= handled(next());
         return ahead;
       };
       yield { value: come.value, readNext: () => void readNext() };
@@ -32,6 +32,6 @@ export async function* readAhead<A, B>(source: AsyncIterable<A>, read: (thing: A
     }
   } finally {
     // Not awaited: it may be queued behind an item that never arrives.
-    if (things.return !== undefined) void heard(things.return());
+    if (things.return !== undefined) void handled(things.return());
   }
 }

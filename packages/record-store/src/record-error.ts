@@ -36,7 +36,7 @@ export function reasonOf(error: unknown): string {
   if (error instanceof RecordError) return `With it, ${error.message}.`;
   if (error instanceof EventTooLarge) {
     const { key, bytes, most } = error;
-    return `With it, the record ${key.slice(key.indexOf('/') + 1)} takes ${bytes} bytes: other services can be told of at most ${most}.`;
+    return `With it, the record ${key.slice(key.indexOf('/') + 1)} takes ${bytes} bytes, more than can be published to other services: at most ${most}.`;
   }
   if (error instanceof StatementError) return 'The database cannot hold one of its values: shorten the longest texts.';
   return 'One of its values, or a sum of several, is beyond ±9007199254740991.';

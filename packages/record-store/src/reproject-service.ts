@@ -8,8 +8,8 @@ const MOST_REFUSED = 100;
 export function projectionHandlers(reprojector: Reprojector): Handlers<typeof ProjectionServiceService> {
   return {
     reproject: ({ path }, { signal }) =>
-      streamOf<ReprojectResponse>(async (tell) => {
-        await reprojector.run(path === '' ? undefined : path, signal, (step) => tell(responseOf(step)));
+      streamOf<ReprojectResponse>(async (emit) => {
+        await reprojector.run(path === '' ? undefined : path, signal, (step) => emit(responseOf(step)));
       }),
   };
 }

@@ -51,7 +51,7 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
   server.implement(ImportServiceService, {
     import: async function* (requests: AsyncIterable<ImportRequest>, context) {
       for await (const { value: batch, readNext } of readAhead(requests, (request) => readBatch(tables, request, context))) {
-        yield await storeBatch(services.database, batch, { meanwhile: readNext });
+        yield await storeBatch(services.database, batch, { whileWaiting: readNext });
         services.afterImport?.();
         keepStatistics();
       }

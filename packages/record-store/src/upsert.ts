@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, encodeMessage } from '@truckroll/contract';
 import { arrayOf, binaryArrays, type Transaction } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import { asRead } from './as-read.ts';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
@@ -37,17 +37,17 @@ export function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: st
   );
 }
 
-/** Like upsertRecords, for records that are already encoded. Calls `meanwhile` before it waits for the statement that stores the rows. */
+/** Like upsertRecords, for records that are already encoded. Calls `whileWaiting` once the statement that stores the rows is sent. */
 export async function upsertEncoded<R>(
   tx: Transaction,
   table: Table<R>,
   companyId: string,
   records: readonly Encoded<R>[],
-  meanwhile?: () => void,
+  whileWaiting?: () => void,
 ): Promise<Upserted<R>> {
   const byId = new Map<string, Changed<R>>(records.map((record) => [record.id, record]));
   await table.lockFirst?.(tx, companyId, [...byId.values()]);
-  const recalled = heard(recall(tx, table, companyId, byId));
+  const recalled = handled(recall(tx, table, companyId, byId));
   // Pipelined with the queries of `derive`, unless those may need the remembered columns.
   if (table.remembers !== undefined) await recalled;
   const batch = await withDerived(tx, table, companyId, [...byId.values()]);
@@ -58,7 +58,7 @@ export async function upsertEncoded<R>(
   // Quoted: a record may have a field whose name SQL reserves.
   const names = [...columns.map((column) => `"${column.name}"`), ...bytes];
   const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
-  const storing = heard(
+  const storing = handled(
     tx.query<{ id: string; created: boolean }>({
       name: `upsert_${table.table}`,
       text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
@@ -79,8 +79,8 @@ export async function upsertEncoded<R>(
       ],
     }),
   );
-  if (meanwhile !== undefined) {
-    meanwhile();
+  if (whileWaiting !== undefined) {
+    whileWaiting();
     // After the statement has been sent.
     await turn();
     if (table.publishes !== undefined) for (const item of batch) item.shown = asRead(table, item);
@@ -89,7 +89,7 @@ export async function upsertEncoded<R>(
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
   if (changed.length > 0) {
     // Pipelined with what follows: anything published there about the same records comes later.
-    const published = heard(publishChanged(tx, table, companyId, changed));
+    const published = handled(publishChanged(tx, table, companyId, changed));
     await relink(tx, table, companyId, changed);
     await table.afterChange?.(tx, companyId, changed);
     await published;

@@ -76,14 +76,14 @@ const ids = ({ changes }: ReadChangesResponse): string[] => changes.map(({ id })
 test('a transaction that commits late is read once, and nothing above it before', async () => {
   const [late, early] = [randomUUID(), randomUUID()];
   const before = await read([beginning('cats')]);
-  let meanwhile: ReadChangesResponse | undefined;
+  let during: ReadChangesResponse | undefined;
   await database.transaction(async (tx) => {
     await put(tx, 'cats', late);
     await put(database, 'cats', early);
-    meanwhile = await read(before.positions, { waits: false });
+    during = await read(before.positions, { waits: false });
   });
-  expect(ids(meanwhile as ReadChangesResponse)).toEqual([]);
-  const after = await read((meanwhile as ReadChangesResponse).positions);
+  expect(ids(during as ReadChangesResponse)).toEqual([]);
+  const after = await read((during as ReadChangesResponse).positions);
   expect(ids(after)).toEqual([late, early]);
   expect(ids(await read(after.positions))).toEqual([]);
 });
@@ -159,14 +159,14 @@ test('a record that changes again while an older transaction is open is read in 
   const cat = randomUUID();
   await put(database, 'cats', cat);
   await transactionsEnded();
-  let meanwhile: ReadChangesResponse | undefined;
+  let during: ReadChangesResponse | undefined;
   await database.transaction(async (tx) => {
     await put(tx, 'dogs', randomUUID());
     await put(database, 'cats', cat, 'two');
-    meanwhile = await read([beginning('cats')], { waits: false });
+    during = await read([beginning('cats')], { waits: false });
   });
-  expect(meanwhile!.changes.map(({ id, record }) => [id, String(record)])).toEqual([[cat, 'two']]);
-  expect(ids(await read(meanwhile!.positions))).toEqual([cat]);
+  expect(during!.changes.map(({ id, record }) => [id, String(record)])).toEqual([[cat, 'two']]);
+  expect(ids(await read(during!.positions))).toEqual([cat]);
 });
 
 test('a record that an older transaction stores again after its removal is not a tombstone', async () => {

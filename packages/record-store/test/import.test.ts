@@ -47,7 +47,7 @@ let fresh: TestDatabase;
 let database: Database;
 let company: string;
 const logged: string[] = [];
-const told = { log: createLog('test', 'info', { write: (line) => void logged.push(line) }), requestId: 'r-1' };
+const defectLog = { log: createLog('test', 'info', { write: (line) => void logged.push(line) }), requestId: 'r-1' };
 
 beforeAll(async () => {
   fresh = await freshDatabase({ shop: [outboxTables, recordStoreMigrations, own] });
@@ -75,7 +75,7 @@ function importNames(...names: string[]): Promise<ImportResponse> {
     updated_at: at,
   };
   const lines = names.map((name) => Buffer.from(JSON.stringify({ id: randomUUID(), name, address, ...rest })));
-  return importBatch(database, [table], { company_id: company, path: 'locations', lines, first_line: 1 }, told);
+  return importBatch(database, [table], { company_id: company, path: 'locations', lines, first_line: 1 }, defectLog);
 }
 
 const count = async (): Promise<unknown> =>

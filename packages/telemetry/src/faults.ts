@@ -9,7 +9,7 @@ const CANCELLED: readonly unknown[] = ['AbortError', 'CallCancelled'];
 /** Whether an error is a fault of this system or a server. Not found, conflicts, refusals and disconnected callers are expected outcomes. */
 export function isFault(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500;
-  // The SQLSTATE is in StatementError.sqlState, or in `code` of pg's own errors.
+  // The SQLSTATE is in StatementError.sqlState, or in `code` if pg raised the error.
   const { name, sqlState, code } = (error ?? {}) as Partial<Record<'name' | 'sqlState' | 'code', unknown>>;
   const state = sqlState ?? code;
   if (typeof state === 'string' && EXPECTED.test(state)) return false;

@@ -59,7 +59,7 @@ export function checkDeniedTargets(targets: readonly string[]): void {
 export function readTarget(text: string, policy: TargetPolicy): Target {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new TargetProblem('Give an absolute URL that begins with https://.');
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') throw new TargetProblem('Leave user name and password out: the signature tells who sends.');
+  if (url.username !== '' || url.password !== '') throw new TargetProblem('Leave user name and password out: the signature identifies the sender.');
   if (url.hash !== '') throw new TargetProblem('Leave out # and what follows it: it is never sent.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);

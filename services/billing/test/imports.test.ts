@@ -219,7 +219,7 @@ test('takes a refund’s account, method and collector from its payment, in what
   const claimed = {
     id: randomUUID(),
     payment_id: of.id,
-    account: { id: randomUUID(), name: 'Somebody else' },
+    account: { id: randomUUID(), name: 'Another customer' },
     status: 'SUCCEEDED',
     amount_cents: 1,
     currency: 'USD',

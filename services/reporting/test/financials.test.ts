@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-const tell = (company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
+const applyLines = (company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
   database.transaction((tx) => apply(tx, company, model, path, ...lines));
 
 const importLines = (company_id: string, ...lines: Line[]) =>
@@ -52,7 +52,7 @@ const NOT_RECORDED = { tracking_status: 'COST_TRACKING_STATUS_UNTRACKED', verifi
 
 test('creates the financials of a job together with the job, and updates them from an imported line', async () => {
   const [company, known] = [randomUUID(), job()];
-  await tell(company, jobs, 'jobs', known);
+  await applyLines(company, jobs, 'jobs', known);
   expect(await detail(company, known['id'])).toMatchObject({
     id: known['id'],
     number: 'J-1',
@@ -66,10 +66,10 @@ test('creates the financials of a job together with the job, and updates them fr
     cost_entries: [],
     invoices: [],
   });
-  await tell(company, invoices, 'invoices', invoice(known['id'], 700));
+  await applyLines(company, invoices, 'invoices', invoice(known['id'], 700));
   expect(await detail(company, known['id'])).toMatchObject({ totals: { revenue_cents: 700 }, costing: NOT_RECORDED });
   expect(await importLines(company, financials(known['id'], 300))).toMatchObject({ created: 0, changed: 1, problems: [] });
-  await tell(company, jobs, 'jobs', { ...known, number: 'J-2' });
+  await applyLines(company, jobs, 'jobs', { ...known, number: 'J-2' });
   expect(await detail(company, known['id'])).toMatchObject({
     number: 'J-2',
     totals: { gross_profit_cents: 400 },
@@ -80,7 +80,7 @@ test('creates the financials of a job together with the job, and updates them fr
 test('creates the financials of jobs known to an earlier release, once', async () => {
   const company = randomUUID();
   const known = Array.from({ length: 3 }, () => job());
-  await tell(company, jobs, 'jobs', ...known);
+  await applyLines(company, jobs, 'jobs', ...known);
   await importLines(company, financials(known[0]!['id'], 5));
   await database.query({
     text: 'delete from job_financials where company_id = $1 and id = any($2::uuid[])',
@@ -94,7 +94,7 @@ test('creates the financials of jobs known to an earlier release, once', async (
 test('removes the financials of a removed job unless a line was imported', async () => {
   const company = randomUUID();
   const [plain, recorded] = [job(), job()];
-  await tell(company, jobs, 'jobs', plain, recorded);
+  await applyLines(company, jobs, 'jobs', plain, recorded);
   await importLines(company, financials(recorded['id']));
   const gone = [plain, recorded].map(({ id }) => ({ companyId: company, key: `${company}/${id}`, payload: null }) as IncomingEvent);
   await database.transaction((tx) => applyTo(jobs, tx, gone));
@@ -104,9 +104,9 @@ test('removes the financials of a removed job unless a line was imported', async
 test('applies other services’ records whose sum exceeds the range of cents; reading it is a 500 that names it, others are served', async () => {
   const company = randomUUID();
   const [far, other] = [job(), job()];
-  await tell(company, jobs, 'jobs', far, other);
+  await applyLines(company, jobs, 'jobs', far, other);
   const [first, second] = [invoice(far['id'], MOST), invoice(far['id'], 1)];
-  await tell(company, invoices, 'invoices', first, second, invoice(other['id'], 5));
+  await applyLines(company, invoices, 'invoices', first, second, invoice(other['id'], 5));
   const refused = {
     status: 500,
     code: 'INTERNAL_ERROR',
@@ -115,15 +115,15 @@ test('applies other services’ records whose sum exceeds the range of cents; re
   await expect(detail(company, far['id'])).rejects.toMatchObject(refused);
   await expect(list(company)).rejects.toMatchObject(refused);
   expect(await list(company, other['id'])).toMatchObject([{ totals: { revenue_cents: 5 } }]);
-  await tell(company, invoices, 'invoices', { ...second, status: 'VOIDED' });
+  await applyLines(company, invoices, 'invoices', { ...second, status: 'VOIDED' });
   expect(await detail(company, far['id'])).toMatchObject({ totals: { revenue_cents: MOST, gross_profit_cents: MOST } });
 });
 
 test('rejects a line whose costs exceed the range together with existing invoices, naming the field, and stores the others', async () => {
   const company = randomUUID();
   const [far, other] = [job(), job()];
-  await tell(company, jobs, 'jobs', far, other);
-  await tell(company, invoices, 'invoices', invoice(far['id'], -MOST));
+  await applyLines(company, jobs, 'jobs', far, other);
+  await applyLines(company, invoices, 'invoices', invoice(far['id'], -MOST));
   const answer = await importLines(company, financials(far['id'], 1), financials(other['id'], 1));
   expect(answer).toMatchObject({ changed: 1, problems: [{ line: 1, field: 'totals.gross_profit_cents', code: 'OUT_OF_RANGE' }] });
   expect(await detail(company, far['id'])).toMatchObject({ cost_entries: [], totals: { revenue_cents: -MOST } });
@@ -135,13 +135,13 @@ test('derives the same from many invoices of many jobs at once as from one after
   await database.query({ ...generation, values: [company, SUMMARIES_VERSION] });
   // More than one statement reads or stores.
   const known = Array.from({ length: 300 }, () => job());
-  await tell(company, jobs, 'jobs', ...known);
+  await applyLines(company, jobs, 'jobs', ...known);
   expect((await importLines(company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);
-  const told = [...known, ...known].map(({ id }, i) => invoice(id, i));
-  await tell(company, invoices, 'invoices', ...told);
+  const lines = [...known, ...known].map(({ id }, i) => invoice(id, i));
+  await applyLines(company, invoices, 'invoices', ...lines);
   // One invoice moves to another job, among others that are redelivered.
-  told[0]!['job_id'] = known[299]!['id'];
-  await tell(company, invoices, 'invoices', ...told);
+  lines[0]!['job_id'] = known[299]!['id'];
+  await applyLines(company, invoices, 'invoices', ...lines);
   const read = await list(company, ...[0, 5, 299].map((i) => known[i]!['id']));
   const revenues = new Map(read.map(({ id, totals, invoices: of }) => [id, [of.length, totals.revenue_cents]]));
   expect([0, 5, 299].map((i) => revenues.get(known[i]!['id']))).toEqual([

@@ -26,12 +26,12 @@ beforeEach(() => database.query({ text: 'truncate positions, watermarks, applied
 const counted = async (): Promise<number | undefined> =>
   (await database.query<{ at: number }>({ text: 'select at from applied_until where source = $1', values: [SOURCE] })).rows[0]?.at;
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 async function isCounted(at: number): Promise<void> {
   for (const startedAt = performance.now(); ; await new Promise((resolve) => setImmediate(resolve))) {
     const seen = await counted();
     if (seen === at) return;
-    if (performance.now() - startedAt > PATIENCE_MS) throw new Error(`waited for the watermark at ${at} to count; ${seen} counts`);
+    if (performance.now() - startedAt > TIMEOUT_MS) throw new Error(`waited for the watermark at ${at} to count; ${seen} counts`);
   }
 }
 const watermark = (at: number, positions = NAMED, source = SOURCE) =>
@@ -156,7 +156,7 @@ describe('as_of', () => {
       });
     await apply(8, 2);
     await apply(8, 1, topics.refunds.name);
-    // The version of the dead letter is noted when it is set aside.
+    // The version of the dead letter is noted when it is stored.
     await apply(7);
     expect(await asOf(database, company)).toBe(50_000_000);
     await apply(8);

@@ -15,7 +15,7 @@ export function expression(name: string, { text, values = [] }: Statement): Expr
  * as they were before the statement, and the rows returned by earlier parts. `answer` is the final select list: "column from part".
  * As for any named statement, the texts of `parts` must be the same whenever the name is used.
  */
-export function together(name: string, parts: readonly Expressions[], answer = ''): Statement {
+export function combine(name: string, parts: readonly Expressions[], answer = ''): Statement {
   let text = texts.get(name);
   if (text === undefined) {
     let before = 0;

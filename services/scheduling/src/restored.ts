@@ -14,12 +14,12 @@ export const restored: Restored = {
   groups: [],
   async renew(tx) {
     await publishAnew(tx);
-    await tellNames(tx);
+    await publishNames(tx);
   },
 };
 
 /** Names are published only when they change; this publishes all of them. */
-async function tellNames(tx: Queryable): Promise<void> {
+async function publishNames(tx: Queryable): Promise<void> {
   for (let after: string | undefined; ; ) {
     const names = await namePage(tx, after);
     await append(

@@ -1,6 +1,6 @@
 import { Database } from '@truckroll/postgres';
 import { freshDatabase } from '@truckroll/testing';
-import { expression, together } from '../src/together.ts';
+import { expression, combine } from '../src/combine.ts';
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -9,7 +9,7 @@ beforeAll(async () => {
   const fresh = await freshDatabase({});
   database = new Database({ url: fresh.url });
   await database.query({ text: 'create table thing (id int primary key, amount int)' });
-  await database.query({ text: 'create table told (text text)' });
+  await database.query({ text: 'create table noted (text text)' });
   drop = () => fresh.drop();
 });
 afterAll(async () => {
@@ -18,9 +18,9 @@ afterAll(async () => {
 });
 
 const storing = (id: number, amount: number, text: string) =>
-  together('store_and_tell', [
+  combine('store_and_note', [
     { text: 'thing as (insert into thing values ($1, $2) returning id), other as (insert into thing select -id, $2 from thing)', values: [id, amount] },
-    expression('told', { text: 'insert into told values ($1)', values: [text] }),
+    expression('noted', { text: 'insert into noted values ($1)', values: [text] }),
   ]);
 
 test('every part takes effect, with its own values', async () => {
@@ -32,11 +32,11 @@ test('every part takes effect, with its own values', async () => {
     { id: 1, amount: 10 },
     { id: 2, amount: 20 },
   ]);
-  expect((await database.query({ text: 'select text from told order by text' })).rows).toEqual([{ text: 'first' }, { text: 'second' }]);
+  expect((await database.query({ text: 'select text from noted order by text' })).rows).toEqual([{ text: 'first' }, { text: 'second' }]);
 });
 
 test('a part that is refused undoes the others', async () => {
-  const before = (await database.query({ text: 'select count(*) from told' })).rows;
+  const before = (await database.query({ text: 'select count(*) from noted' })).rows;
   await expect(database.query(storing(1, 10, 'again'))).rejects.toMatchObject({ sqlState: '23505' });
-  expect((await database.query({ text: 'select count(*) from told' })).rows).toEqual(before);
+  expect((await database.query({ text: 'select count(*) from noted' })).rows).toEqual(before);
 });

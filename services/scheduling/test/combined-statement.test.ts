@@ -1,8 +1,8 @@
-import { expression, together } from '../src/together.ts';
+import { expression, combine } from '../src/combine.ts';
 
 test('numbers the parameters of all parts in one row, also from $10 on', () => {
   const many = Array.from({ length: 10 }, (_, index) => index);
-  const statement = together(
+  const statement = combine(
     'store_all',
     [
       { text: 'a as (select 1)' },
@@ -28,6 +28,6 @@ select e.id from e`,
 });
 
 test('gives each use of a name its own values', () => {
-  const add = (id: number) => together('add_thing', [expression('thing', { text: 'insert into thing values ($1)', values: [id] })]);
+  const add = (id: number) => combine('add_thing', [expression('thing', { text: 'insert into thing values ($1)', values: [id] })]);
   expect([add(1), add(2)]).toEqual([1, 2].map((id) => ({ name: 'add_thing', text: 'with thing as (insert into thing values ($1))\nselect ', values: [id] })));
 });

@@ -188,11 +188,11 @@ describe('an e-mail', () => {
       duration_seconds: Math.floor((interaction!.ended_at! - interaction!.started_at) / 1_000_000),
     };
     expect(interaction).toMatchObject(record);
-    const told = await harness.database.query<{ payload: Buffer }>({
+    const published = await harness.database.query<{ payload: Buffer }>({
       text: 'select payload from outbox where key = $1',
       values: [`${company.id}/${row['id']}`],
     });
-    expect(told.rows.map(({ payload }) => InteractionCompleted.decode(payload))).toEqual([
+    expect(published.rows.map(({ payload }) => InteractionCompleted.decode(payload))).toEqual([
       expect.objectContaining({ type: 'interaction.completed', sequence: 1, data: interaction }),
     ]);
   });

@@ -1,7 +1,7 @@
 // A proxy for Redis and Kafka that can interrupt them: GET /cut/redis closes its connections and refuses new ones until GET /restore/redis.
 // REDIS and KAFKA (`host:port`, comma-separated) are the servers, ADDRESS is this pod.
-// Kafka brokers announce broker addresses to clients, so each one in their answers is replaced by the proxy's: a host and a port in the
-// encodings of Kafka's protocol, which are a string with a length of two bytes or one, and four bytes.
+// Kafka brokers announce broker addresses to clients, so the proxy replaces each address in their answers by its own. The Kafka protocol
+// encodes the host as a string with a length of one or two bytes, and the port in four bytes.
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 
@@ -57,7 +57,7 @@ function replaced(frame) {
   return frame;
 }
 
-/** Messages of Kafka's protocol start with their length in four bytes. */
+/** Kafka messages start with their length in four bytes. */
 function passKafka(upstream, client) {
   let held = Buffer.alloc(0);
   upstream.on('data', (chunk) => {

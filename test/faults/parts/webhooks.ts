@@ -28,10 +28,10 @@ export async function webhooksPart({ seed, events, say }: PartOptions): Promise<
         say(describeViolations(violations));
         if (violations.length > 0) say(`  kept in ${keepEvidence(installation, `webhooks ${run.name}`, result)}`);
         passed &&= violations.length === 0;
-        const { events: told, deliveries, duplicates } = counts;
+        const { events: published, deliveries, duplicates } = counts;
         figures = {
           ...figures,
-          ...prefixed(`webhooks_${run.name}`, { events: told, deliveries, duplicates, violations: violations.length, seconds: Math.round(seconds) }),
+          ...prefixed(`webhooks_${run.name}`, { events: published, deliveries, duplicates, violations: violations.length, seconds: Math.round(seconds) }),
         };
       }
       return { passed, figures };

@@ -39,8 +39,8 @@ export interface Prepared {
 }
 
 /**
- * Starts separate servers for this run, never the ones that the environment names, because tests kill them. `environment` replaces that of
- * `npm start`. With `pooled`, services use PostgreSQL through PgBouncer.
+ * Starts separate servers for this run, because tests kill them. Servers that the environment names are not used. `environment` replaces
+ * that of `npm start`. With `pooled`, services use PostgreSQL through PgBouncer.
  */
 export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
   const folder = runFolder('fault-runs');
@@ -50,10 +50,10 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
   try {
     const ports = new Ports(join(folder, 'ports.json'));
     const secrets = readSecrets(folder);
-    let telling = true;
+    let verbose = true;
     // Not `careless`: an acknowledged commit must survive the death of its server.
-    const servers = await startServers({ folder, ports, watchdog, password: secrets.databasePassword, say: (line) => void (telling && say(line)) });
-    telling = false;
+    const servers = await startServers({ folder, ports, watchdog, password: secrets.databasePassword, say: (line) => void (verbose && say(line)) });
+    verbose = false;
     const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, database: 'truckroll' });
     const { TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_JWKS_FILE } = issuer.environment as Record<string, string>;
     const whole = await plan({

@@ -13,7 +13,7 @@ import { publishedEvent } from '../writes/observe.ts';
 import { checkDeliveries, type Arrival, type Delivered, type Endpoint, type Published } from './check.ts';
 import { DELIVERIES_OF_STORY, makeEndpoints } from './endpoints.ts';
 import type { Receiver } from './receiver.ts';
-import { EVENTS_OF_REQUEST, EVENTS_OF_STORY, makeCustomer, tellStories } from './stories.ts';
+import { EVENTS_OF_REQUEST, EVENTS_OF_STORY, makeCustomer, runStories } from './stories.ts';
 import { violation, type Violation } from './violations.ts';
 
 export interface WebhooksOptions {
@@ -57,10 +57,10 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
     const chance = new Chance(seed);
     const targets = installation.targets(faults?.targets ?? []);
     const count = Math.ceil(events / EVENTS_OF_STORY);
-    const told: string[] = [];
-    const ahead = (): number => told.length * DELIVERIES_OF_STORY - arrived();
+    const finished: string[] = [];
+    const ahead = (): number => finished.length * DELIVERIES_OF_STORY - arrived();
     const share = (count * DELIVERIES_OF_STORY) / ((faults?.rounds ?? 0) * targets.length + 1);
-    const ready = flow(arrived, share, () => told.length >= count && ahead() <= 0);
+    const ready = flow(arrived, share, () => finished.length >= count && ahead() <= 0);
     const injecting = faults && injectFaults({ ...faults, targets, chance, ready, say: (line) => say(`  ${line}`) });
     const pause = async (): Promise<void> => {
       await delay(chance.between(0, 2 * PAUSE_MS));
@@ -68,7 +68,7 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
       await untilTrue('webhooks arrive', () => ahead() < MOST_AHEAD, SETTLED_MS);
     };
     const [, counts = {}] = await Promise.all([
-      tellStories(installation, customers, { goesOn: (begun) => begun < count, atOnce: AT_ONCE, pause, told }),
+      runStories(installation, customers, { goesOn: (begun) => begun < count, atOnce: AT_ONCE, pause, finished }),
       injecting,
     ]);
     say('  all is recorded; waiting until all is delivered …');
@@ -76,7 +76,7 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
     await delivered(installation, endpoints);
     const arrivals = receiver.arrivals.filter(({ endpoint }) => names.has(endpoint));
     const result = checkDeliveries(published, endpoints, arrivals);
-    const violations = [...broken, ...missing(told, published), ...result.violations, ...tooMany(result.counts, counts, endpoints)];
+    const violations = [...broken, ...missing(finished, published), ...result.violations, ...tooMany(result.counts, counts, endpoints)];
     const accidents = installation.accidents.map((text) => violation('unexpected-end', text));
     return {
       violations: [...violations, ...accidents],

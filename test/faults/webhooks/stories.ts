@@ -24,7 +24,7 @@ export const EVENTS_OF_REQUEST = 5;
 export const EVENTS_OF_STORY = EVENTS_OF_REQUEST + 1;
 const RETRY_MS = 100;
 /** Longer than any process is down, in ms. */
-const PATIENCE_MS = 180_000;
+const MAX_RETRY_MS = 180_000;
 
 export async function makeCustomer(installation: Running): Promise<Customer> {
   const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
@@ -40,19 +40,23 @@ export async function makeCustomer(installation: Running): Promise<Customer> {
   return { company, jobId: job['id'] as string, visitId: visit['id'] as string };
 }
 
-export interface Telling {
+export interface StoryOptions {
   /** Called before each story with the number of stories begun. */
   readonly goesOn: (begun: number) => boolean;
   readonly atOnce: number;
   readonly pause: () => Promise<void>;
-  /** Ids of the service requests, added as they are recorded. */
-  readonly told: string[];
+  /** Ids of the service requests, each added when it is recorded. */
+  readonly finished: string[];
   /** Called for each refused step, which is then retried. */
   readonly refused?: (error: ApiError) => void;
 }
 
 /** Records stories, equally many for each customer. */
-export async function tellStories(installation: Running, customers: readonly Customer[], { goesOn, atOnce, pause, told, refused }: Telling): Promise<void> {
+export async function runStories(
+  installation: Running,
+  customers: readonly Customer[],
+  { goesOn, atOnce, pause, finished, refused }: StoryOptions,
+): Promise<void> {
   const intake = installation.channel('scheduling').client(IntakeServiceService);
   let begun = 0;
   await Promise.all(
@@ -60,32 +64,32 @@ export async function tellStories(installation: Running, customers: readonly Cus
       while (goesOn(begun)) {
         const customer = customers[begun++ % customers.length]!;
         await pause();
-        told.push(await tell(intake, customer, refused));
+        finished.push(await runStory(intake, customer, refused));
       }
     }),
   );
 }
 
-async function tell(intake: Intake, { company, jobId, visitId }: Customer, refused: Telling['refused']): Promise<string> {
-  const surely = (step: () => Promise<unknown>): Promise<void> => patiently(step, refused);
+async function runStory(intake: Intake, { company, jobId, visitId }: Customer, refused: StoryOptions['refused']): Promise<string> {
+  const retried = (step: () => Promise<unknown>): Promise<void> => retryUnavailable(step, refused);
   const of = { company_id: company.id, id: randomUUID() };
-  await surely(() => intake.recordServiceRequest({ ...of, channel: ServiceRequestChannel.PHONE, summary: 'AC “not cooling”' }));
+  await retried(() => intake.recordServiceRequest({ ...of, channel: ServiceRequestChannel.PHONE, summary: 'AC “not cooling”' }));
   const call = { company_id: company.id, id: randomUUID(), channel: InteractionChannel.CALL, direction: InteractionDirection.INBOUND };
   const started_at = now();
-  await surely(() => intake.recordInteraction({ ...call, started_at, ended_at: started_at + 60_000_000, service_request_id: of.id }));
-  await surely(() => intake.changeServiceRequestStatus({ ...of, status: ServiceRequestStatus.CONTACTED }));
-  await surely(() => intake.bookServiceRequest({ ...of, job_id: jobId, appointment_id: visitId }));
-  await surely(() => intake.changeServiceRequestStatus({ ...of, status: ServiceRequestStatus.CLOSED, closed_reason: 'Duplicate' }));
+  await retried(() => intake.recordInteraction({ ...call, started_at, ended_at: started_at + 60_000_000, service_request_id: of.id }));
+  await retried(() => intake.changeServiceRequestStatus({ ...of, status: ServiceRequestStatus.CONTACTED }));
+  await retried(() => intake.bookServiceRequest({ ...of, job_id: jobId, appointment_id: visitId }));
+  await retried(() => intake.changeServiceRequestStatus({ ...of, status: ServiceRequestStatus.CLOSED, closed_reason: 'Duplicate' }));
   return of.id;
 }
 
-async function patiently(step: () => Promise<unknown>, refused: Telling['refused']): Promise<void> {
+async function retryUnavailable(step: () => Promise<unknown>, refused: StoryOptions['refused']): Promise<void> {
   for (const startedAt = performance.now(); ; ) {
     try {
       await step();
       return;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 503 || performance.now() - startedAt > PATIENCE_MS) throw error;
+      if (!(error instanceof ApiError) || error.status !== 503 || performance.now() - startedAt > MAX_RETRY_MS) throw error;
       refused?.(error);
       await delay(RETRY_MS);
     }

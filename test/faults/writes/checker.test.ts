@@ -72,9 +72,9 @@ function requestEvent(sequence: number, type: string, status?: string, previous?
 }
 
 function found(change: (story: { history: Attempt[]; observed: Observed }) => { history?: Attempt[]; observed?: Partial<Observed> }): string[] {
-  const told = story();
-  const { history = told.history, observed = {} } = change(told);
-  return [...new Set(check(history, { ...told.observed, ...observed }).violations.map(({ kind }) => kind))];
+  const base = story();
+  const { history = base.history, observed = {} } = change(base);
+  return [...new Set(check(history, { ...base.observed, ...observed }).violations.map(({ kind }) => kind))];
 }
 
 const without = <T>(items: readonly T[], index: number): T[] => items.toSpliced(index, 1);
@@ -180,13 +180,13 @@ describe('finds', () => {
   it('a write that started from another revision than the previous write made', () => {
     const late = ({ history }: { history: Attempt[] }): Attempt[] =>
       history.map((one) => (one.key === 'k3' ? { ...one, write: { ...one.write, expectedRevision: 'r1' } } : one));
-    expect(found((told) => ({ history: late(told) }))).toEqual(['stale-write']);
+    expect(found((base) => ({ history: late(base) }))).toEqual(['stale-write']);
   });
 
   it('writes in a different order than clients saw them', () => {
     const swapped = ({ history }: { history: Attempt[] }): Attempt[] =>
       history.map((one) => ({ ...one, invokedAt: 10 - one.invokedAt, endedAt: 11 - one.invokedAt }));
-    expect(found((told) => ({ history: swapped(told) }))).toEqual(['order-against-time']);
+    expect(found((base) => ({ history: swapped(base) }))).toEqual(['order-against-time']);
   });
 
   it('tables and topics that differ from the sum of the events', () => {

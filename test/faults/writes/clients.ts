@@ -33,7 +33,7 @@ const MANNERS = {
 type Manner = keyof typeof MANNERS;
 
 /** After this long without a definite answer, in ms, the client gives up on a write. */
-const PATIENCE_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 /** Number of visits that all clients compete for. */
 const POPULAR = 6;
 
@@ -78,35 +78,35 @@ async function plan(options: ClientOptions, known: Map<string, SeenVisit>, popul
 async function perform(options: ClientOptions, known: Map<string, SeenVisit>, write: Write, manner: Manner): Promise<void> {
   const { chance } = options;
   const key = randomUUID();
-  const patiently = (one: Write) => sendPatiently(options, known, key, one);
+  const sendAgain = (one: Write) => sendUntilAnswered(options, known, key, one);
   switch (manner) {
     case 'twins':
-      await Promise.all([patiently(write), patiently(write)]);
+      await Promise.all([sendAgain(write), sendAgain(write)]);
       break;
     case 'rivals': {
       const rival = await plan(options, known, false);
       const rivals = rival !== undefined && rival.visitId !== write.visitId && write.kind === 'add' && rival.kind === 'add';
-      await Promise.all([patiently(write), ...(rivals ? [patiently(rival)] : [])]);
+      await Promise.all([sendAgain(write), ...(rivals ? [sendAgain(rival)] : [])]);
       break;
     }
     case 'again':
-      await patiently(write);
-      await patiently(write);
+      await sendAgain(write);
+      await sendAgain(write);
       break;
     case 'hangUp':
       record(options, known, await send(options, key, write, Math.ceil(chance.between(1, 30))));
-      await patiently(write);
+      await sendAgain(write);
       break;
     case 'giveUp':
       record(options, known, await send(options, key, write));
       break;
     default:
-      await patiently(write);
+      await sendAgain(write);
   }
 }
 
-async function sendPatiently(options: ClientOptions, known: Map<string, SeenVisit>, key: string, write: Write): Promise<void> {
-  for (const startedAt = performance.now(); performance.now() - startedAt < PATIENCE_MS; ) {
+async function sendUntilAnswered(options: ClientOptions, known: Map<string, SeenVisit>, key: string, write: Write): Promise<void> {
+  for (const startedAt = performance.now(); performance.now() - startedAt < MAX_RETRY_MS; ) {
     const attempt = await send(options, key, write);
     record(options, known, attempt);
     if (isDefinite(attempt)) return;

@@ -65,7 +65,7 @@ export async function runWrites(installation: Installation, options: WritesOptio
     clearInterval(counting);
     const faults = await injected;
     if (acknowledged() < writes) throw new Error(`only ${acknowledged()} writes were acknowledged in ${LONGEST_MS / 1000} s`);
-    say('  all clients have ended; waiting until everything that is to be told is told …');
+    say('  all clients have ended; waiting until all events are published …');
     const wrongReadModels = await settled(installation, company, followMs);
     const observed = await observe(installation, company, before, wrongReadModels);
     const verdict = check(history, observed);

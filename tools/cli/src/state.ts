@@ -20,7 +20,8 @@ function trusted(folder: string): string {
   if (me !== undefined && uid !== me) {
     throw new Failure(`${folder} belongs to another user (${uid}), who could have put anything into it: work in another folder, or as that user.`);
   }
-  if ((mode & 0o022) !== 0) throw new Failure(`Others may write into ${folder}, which says whom to send keys to: chmod 700 it if you trust what is there.`);
+  if ((mode & 0o022) !== 0)
+    throw new Failure(`Others may write into ${folder}, which names the servers that keys are sent to: run chmod 700 on it if you trust its contents.`);
   return folder;
 }
 

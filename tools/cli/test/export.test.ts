@@ -88,7 +88,7 @@ test('fails at once for a rejected key, and after a while for an API that stays 
   await withApi(
     () => ({ status: 503 }),
     async (baseUrl) => {
-      const work = exportRecords(folder, 'invoices', { ...options(baseUrl), patienceMs: 300 }, () => undefined);
+      const work = exportRecords(folder, 'invoices', { ...options(baseUrl), maxRetryMs: 300 }, () => undefined);
       await expect(work).rejects.toMatchObject({ exitCode: 3 });
     },
   );

@@ -89,9 +89,9 @@ test('ends at once on a rejection, and after a while if the owner stays unavaila
     };
   await expect(collect(3, failing(ApiError.notFound()))).rejects.toMatchObject({ status: 404 });
   expect(calls).toBe(1);
-  let told = 0;
-  await expect(collect(3, failing(ApiError.unavailable(undefined)), { patienceMs: 500, onWaiting: () => (told += 1) })).rejects.toMatchObject({ status: 503 });
-  expect(told).toBe(1);
+  let waits = 0;
+  await expect(collect(3, failing(ApiError.unavailable(undefined)), { maxRetryMs: 500, onWaiting: () => (waits += 1) })).rejects.toMatchObject({ status: 503 });
+  expect(waits).toBe(1);
 });
 
 test('ends when it is interrupted', async () => {
@@ -122,7 +122,7 @@ test('delivers all lines over a real connection that is cut again and again', as
       }
     },
     checkImport() {
-      throw new Error('nobody tries an import here');
+      throw new Error('this test tries no import');
     },
   });
   const port = await server.listen(0, '127.0.0.1');

@@ -8,7 +8,7 @@ import { wholeProgram } from './program.ts';
 
 const source = join(import.meta.dirname, '../src');
 
-async function told(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+async function outcomeOf(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let [out, err] = ['', ''];
   const io = {
     env: {},
@@ -25,7 +25,7 @@ test('lists every command as it describes itself', async () => {
   const help = program.createHelp();
   const said = program.commands.map((command) => [command.name(), { usage: help.subcommandTerm(command), description: command.description() }]);
   expect(Object.fromEntries(said)).toEqual(COMMANDS);
-  const shown = (await told('--help')).out;
+  const shown = (await outcomeOf('--help')).out;
   for (const { usage, description } of Object.values(COMMANDS)) {
     expect(shown).toContain(`  ${usage}`);
     expect(shown.replace(/\s+/g, ' ')).toContain(description.replace(/\s+/g, ' '));
@@ -53,23 +53,23 @@ test('loads of the contract only the list of components, and no command, for hel
 });
 
 test('accepts the previous release’s name of a command', async () => {
-  expect((await told('parked', '--help')).out).toContain('truckroll dead-letters list');
+  expect((await outcomeOf('parked', '--help')).out).toContain('truckroll dead-letters list');
 });
 
 test('shows the version of the release', async () => {
   const { version } = JSON.parse(readFileSync(join(source, '../../../package.json'), 'utf8')) as { version: string };
-  expect(await told('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  expect(await outcomeOf('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
 test('reports wrong usage in JSON to scripts, in words to people, and by the exit code to both', async () => {
-  expect(await told('export', './books', '--url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^No address of the API is known/) });
+  expect(await outcomeOf('export', './books', '--url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^No address of the API is known/) });
   for (const [args, message, code] of [
     [['export', './books', '--url', 'nowhere', '--json'], /^No address of the API is known/, 2],
     [['--json', 'exprot'], /unknown command 'exprot'.*Did you mean export/s, 2],
     [['key', 'create', '--json'], /required option '--company <id>' not specified/, 2],
     [['export', './books', '--key', 'trk_x', '--url', 'http://127.0.0.1:1', '--json'], /does not answer/, 3],
   ] as const) {
-    const { code: ended, err } = await told(...args);
+    const { code: ended, err } = await outcomeOf(...args);
     const said = err
       .trim()
       .split('\n')

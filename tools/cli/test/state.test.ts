@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newCallCredential } from '@truckroll/grpc';
 import { truckroll } from './system.ts';
 
-const NOBODY = 65_534;
+const OTHER_USER = 65_534;
 let folder: string;
 let state: string;
 beforeEach(() => {
@@ -46,9 +46,9 @@ test('does not trust a folder that others may write into, because it names where
 (process.getuid?.() === 0 ? test : test.skip)('a folder of another user is not believed', async () => {
   const waiting = await trap();
   plant(waiting.port);
-  chownSync(state, NOBODY, NOBODY);
+  chownSync(state, OTHER_USER, OTHER_USER);
   const outcome = await truckroll(['company', 'list'], {}, folder);
-  expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(`${state} belongs to another user (${NOBODY})`) });
+  expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(`${state} belongs to another user (${OTHER_USER})`) });
   expect(waiting.calls()).toBe(0);
   waiting.close();
 });

@@ -227,10 +227,10 @@ test('import --dry-run says what would happen to each line, and stores nothing',
   writeFileSync(file, [tag, { ...tag, id: randomUUID(), color: 'red' }].map((line) => `${JSON.stringify(line)}\n`).join(''));
   const tried = await system.truckroll('import', file, '--company', company, '--dry-run', '--json');
   const imported = await system.truckroll('import', file, '--company', company, '--json');
-  const told = ({ code, stdout, stderr }: typeof tried) => ({ code, stderr, ...(JSON.parse(stdout) as ImportSummary), seconds: 0, files: [] });
-  expect(told(tried)).toMatchObject({ code: 1, dry_run: true, created: 1, refused: 1, stderr: expect.stringContaining('color') });
+  const resultOf = ({ code, stdout, stderr }: typeof tried) => ({ code, stderr, ...(JSON.parse(stdout) as ImportSummary), seconds: 0, files: [] });
+  expect(resultOf(tried)).toMatchObject({ code: 1, dry_run: true, created: 1, refused: 1, stderr: expect.stringContaining('color') });
   // If the first run had stored anything, the second would find it unchanged.
-  expect({ ...told(imported), dry_run: true }).toEqual(told(tried));
+  expect({ ...resultOf(imported), dry_run: true }).toEqual(resultOf(tried));
 });
 
 test('a rotated key works only with its new value', async () => {
@@ -264,10 +264,10 @@ test('the demo of a local installation is created once and found again, also aft
 
   const keys = await json<{ id: string }[]>('key', 'list', '--company', companies[0]?.companyId ?? '');
   await json('key', 'revoke', keys[0]?.id ?? '');
-  const mended = await json('demo', '--ensure', '--size', '20');
-  expect(mended['apiKey']).not.toBe(made['apiKey']);
-  expect(mended['otherApiKey']).toBe(made['otherApiKey']);
-  expect(await status(mended['apiKey'] ?? '')).toBe(200);
+  const repaired = await json('demo', '--ensure', '--size', '20');
+  expect(repaired['apiKey']).not.toBe(made['apiKey']);
+  expect(repaired['otherApiKey']).toBe(made['otherApiKey']);
+  expect(await status(repaired['apiKey'] ?? '')).toBe(200);
 }, 60_000);
 
 test('lists and retries dead letters, also by the previous release’s name of the command', async () => {

@@ -7,7 +7,7 @@ import { start } from './start/start.ts';
 
 const HELP = `npm start [-- --observe --watch]
 
-  --observe   run Prometheus beside the system, which scrapes it and evaluates the alert rules
+  --observe   run Prometheus too, which scrapes the system and evaluates the alert rules
   --watch     rebuild and restart each component whose sources change
 `;
 

@@ -11,7 +11,7 @@ import type { RunningServer, ServerContext } from '../src/servers/server.ts';
 import { silent } from '../src/say.ts';
 
 /** Generous timeout, because a busy machine may be slow. */
-const PATIENT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 30_000;
 
 interface Program {
   readonly child: ChildProcess;
@@ -64,7 +64,7 @@ export class Scratch {
 }
 
 export async function sql<R = Record<string, unknown>>(url: string, text: string): Promise<R[]> {
-  const session = await createSession({ url, connectTimeoutMs: PATIENT_MS });
+  const session = await createSession({ url, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
     return (await session.query<R>({ text })).rows;
   } finally {

@@ -14,14 +14,14 @@ const SERVES = `
   createServer((request, response) => response.end(process.env.KAFKA_BROKERS)).listen(process.env.METRICS_PORT, '127.0.0.1');
 `;
 
-async function run(told: Record<string, string>) {
+async function run(extra: Record<string, string>) {
   const state = scratch.folder();
   const script = join(state, 'main.mjs');
   writeFileSync(script, SERVES);
   const METRICS_PORT = String(await choosePort());
   const url = `http://127.0.0.1:${METRICS_PORT}`;
   const said: string[] = [];
-  const plan = { name: 'billing', script, order: 'service', metricsUrl: url, readyUrl: url, environment: { METRICS_PORT, ...told } } as const;
+  const plan = { name: 'billing', script, order: 'service', metricsUrl: url, readyUrl: url, environment: { METRICS_PORT, ...extra } } as const;
   const stopping = new AbortController();
   const system = runSystem({
     processes: [plan],

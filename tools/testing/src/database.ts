@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Database, createSession, migrate, type MigrationSet, type Session } from '@truckroll/postgres';
 
 /** Generous timeout, because a busy machine may be slow. */
-const PATIENT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /** Makes pg_notify refuse transactions that write: such a transaction holds a server-wide lock while it commits, so commits are serialized. */
 const REFUSE_NOTIFYING_WRITES = `
@@ -31,7 +31,7 @@ export interface TestDatabase {
  */
 export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: PATIENT_MS });
+  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
     // One at a time: PostgreSQL refuses to clone a database that has connections.
     await admin.query({ text: `select pg_advisory_lock(hashtext('truckroll test databases'))` });
@@ -69,7 +69,7 @@ async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
   await admin.query({ text: `drop database if exists ${unfinished} with (force)` });
   await admin.query({ text: `create database ${unfinished}` });
   for (const [schema, sets] of Object.entries(schemas)) await migrate({ url: urlOf(unfinished), schema, sets });
-  const own = await createSession({ url: urlOf(unfinished), connectTimeoutMs: PATIENT_MS });
+  const own = await createSession({ url: urlOf(unfinished), connectTimeoutMs: CONNECT_TIMEOUT_MS });
   await own.query({ text: REFUSE_NOTIFYING_WRITES });
   await own.close();
   await admin.query({ text: `alter database ${unfinished} rename to ${template}` });
@@ -77,7 +77,7 @@ async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
 }
 
 async function dropDatabase(name: string): Promise<void> {
-  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: PATIENT_MS });
+  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
     await admin.query({ text: `drop database if exists ${name} with (force)` });
   } finally {

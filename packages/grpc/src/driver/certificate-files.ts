@@ -51,8 +51,8 @@ export class CertificateWatcher implements experimental.CertificateProvider {
     this.#rest();
   }
 
-  #watch(tell: () => void): void {
-    if (this.#latest !== undefined) process.nextTick(tell);
+  #watch(notify: () => void): void {
+    if (this.#latest !== undefined) process.nextTick(notify);
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => void this.#look(), this.#refreshMs).unref();
     void this.#look();

@@ -2,7 +2,7 @@
 import type { JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { binaryArrays } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import { refreshRecords, type Maintains } from '@truckroll/record-store';
 import { invoices } from '../resources/invoices.ts';
 
@@ -26,7 +26,7 @@ export function allocationTo({ invoice_allocations }: Payment, invoiceId: string
 /** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
 export const storeAllocations: Maintains<Payment> = async (tx, companyId, changed) => {
   const ids = binaryArrays.uuid(changed.map(({ id }) => id));
-  const dropping = heard(
+  const dropping = handled(
     tx.query<{ value: string }>({
       name: 'drop_allocations',
       text: `delete from payment_allocations where company_id = $1 and id = any($2::uuid[]) returning value`,

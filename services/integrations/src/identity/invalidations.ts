@@ -21,17 +21,17 @@ export class Invalidations {
   readonly #database: Database;
   readonly #bus: InvalidationBus;
   readonly #log: Logger;
-  readonly #hears: () => boolean;
+  readonly #isListening: () => boolean;
   readonly #sweeps = new PeriodicTask(SWEEP_MS, () => this.#sweep());
   #pollsUntil = 0;
   #restsUntil = 0;
 
-  /** `hears` returns whether `announced` is being called for other replicas' announcements. */
-  constructor(database: Database, bus: InvalidationBus, log: Logger, hears: () => boolean) {
+  /** `isListening` returns whether `announced` is being called for other replicas' announcements. */
+  constructor(database: Database, bus: InvalidationBus, log: Logger, isListening: () => boolean) {
     this.#database = database;
     this.#bus = bus;
     this.#log = log;
-    this.#hears = hears;
+    this.#isListening = isListening;
     bus.onReady(() => {
       this.announced();
       this.#sweeps.now();
@@ -55,7 +55,7 @@ export class Invalidations {
       await this.#bus.publish(pending.map(({ subject }) => subject));
     } catch (cause) {
       const message =
-        'The change is recorded, but Redis does not answer, so the gateways have not been told yet. Those that are cut ' +
+        'The change is recorded, but Redis does not answer, so the gateways have not been notified yet. Those that are cut ' +
         'off from Redis too follow within a second, the others when it answers again. Repeating the call is safe.';
       throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5, cause });
     }
@@ -77,7 +77,7 @@ export class Invalidations {
 
   async #sweep(): Promise<void> {
     const now = performance.now();
-    if (now > this.#pollsUntil && this.#hears() && now < this.#restsUntil) return;
+    if (now > this.#pollsUntil && this.#isListening() && now < this.#restsUntil) return;
     this.#restsUntil = now + REST_MS;
     try {
       if (!(await anyPending(this.#database))) return;

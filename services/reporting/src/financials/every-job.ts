@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { binaryArrays, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
-import { PeriodicTask, heard, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, handled, type BackgroundPart } from '@truckroll/process';
 import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
 import type { Logger } from '@truckroll/telemetry';
 import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
@@ -48,13 +48,13 @@ export interface JobsToRefresh {
   readonly arrived?: boolean;
 }
 
-/** Refreshes financials, facts and sums from one read of their sources. While PostgreSQL reads, `meanwhile` may send it more statements. */
+/** Refreshes financials, facts and sums from one read of their sources. `whileWaiting` may send more statements while PostgreSQL reads. */
 export async function refreshJobs(
   tx: Transaction,
   companyId: string,
   { jobs, before, arrived = false }: JobsToRefresh,
   following: Following,
-  meanwhile: () => void,
+  whileWaiting: () => void,
 ): Promise<void> {
   const done = new Set(arrived ? await makeMissing(tx, companyId, jobs) : []);
   const written: Promise<unknown>[] = [];
@@ -62,7 +62,7 @@ export async function refreshJobs(
     // In id order, as refreshRecords locks them.
     const ids = [...new Set(some)].filter((id) => !done.has(id)).sort();
     for (const id of ids) done.add(id);
-    const { absent, stored } = await refreshParts(tx, companyId, ids, following, meanwhile);
+    const { absent, stored } = await refreshParts(tx, companyId, ids, following, whileWaiting);
     written.push(stored);
     if (!arrived) await makeMissing(tx, companyId, absent);
   };
@@ -77,7 +77,7 @@ interface Refreshed {
   readonly stored: Promise<unknown>;
 }
 
-async function refreshParts(tx: Transaction, companyId: string, ids: readonly string[], following: Following, meanwhile: () => void): Promise<Refreshed> {
+async function refreshParts(tx: Transaction, companyId: string, ids: readonly string[], following: Following, whileWaiting: () => void): Promise<Refreshed> {
   const parts: Refreshed[] = [];
   for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
     const held = ids.slice(first, first + DERIVED_TOGETHER);
@@ -85,13 +85,13 @@ async function refreshParts(tx: Transaction, companyId: string, ids: readonly st
     for (let start = 0; start < held.length; start += AT_ONCE) {
       // Sends each chunk in a packet by itself; otherwise PostgreSQL returns all results together.
       if (start > 0) await turn();
-      refreshing.push(heard(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE), following)));
+      refreshing.push(handled(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE), following)));
     }
     await turn();
-    meanwhile();
+    whileWaiting();
     parts.push(...(await Promise.all(refreshing)));
   }
-  return { absent: parts.flatMap(({ absent }) => absent), stored: heard(Promise.all(parts.map(({ stored }) => stored))) };
+  return { absent: parts.flatMap(({ absent }) => absent), stored: handled(Promise.all(parts.map(({ stored }) => stored))) };
 }
 
 /** For at most DERIVED_TOGETHER jobs. Resolves once the sums are computed; `stored` resolves later. */
@@ -101,7 +101,7 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
   const found = new Set<string>();
   const count = async (): Promise<{ stored: Promise<void> }> => {
     const became = await changing;
-    const stored = heard(storeJobFacts(tx, companyId, ids, facts));
+    const stored = handled(storeJobFacts(tx, companyId, ids, facts));
     became(entriesOfJobs(facts));
     return { stored };
   };
@@ -119,13 +119,13 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
       return derived;
     },
   };
-  const refreshed = heard(refreshRecords(tx, observed, companyId, ids));
+  const refreshed = handled(refreshRecords(tx, observed, companyId, ids));
   // Pipelined behind the statement that locks the rows, since refreshRecords requires sources to be read after the lock.
-  const sources = heard(readSources(tx, companyId, ids));
+  const sources = handled(readSources(tx, companyId, ids));
   // If none of the jobs has a job financial, derive is never called.
   refreshed.then(() => found.size === 0 && counted.resolve(count()), counted.reject);
   const [{ stored }] = await Promise.all([counted.promise, changing, sources]);
-  return { absent: ids.filter((id) => !found.has(id)), stored: heard(Promise.all([refreshed, stored])) };
+  return { absent: ids.filter((id) => !found.has(id)), stored: handled(Promise.all([refreshed, stored])) };
 }
 
 /** Removes the financials of removed jobs, unless a line was imported. The company is locked. */

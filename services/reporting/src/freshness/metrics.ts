@@ -9,10 +9,10 @@ const EVERY_MS = 5000;
 const REASONS = [...watermarkSources.map((source) => source.split('/')[2] as string), 'dead_letters'];
 
 export function freshnessMetrics(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
-  const ages = metrics.gauge('report_as_of_age_seconds', 'How far as_of is behind because of an owner, or of events that are set aside', ['because_of']);
+  const ages = metrics.gauge('report_as_of_age_seconds', 'How far as_of is behind because of an owner, or of dead letters', ['because_of']);
   const companies = metrics.gauge(
     'report_companies',
-    'Companies whose sums are being built: "unanswered" get 503 meanwhile, "answered" the figures of before',
+    'Companies whose sums are being built: "unanswered" get 503 until then, "answered" the figures of before',
     ['reports'],
   );
   const stopping = new AbortController();

@@ -32,9 +32,9 @@ export interface ReadModelAdminOptions {
 export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdminOptions) {
   return {
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
-      streamOf(async (tell) => {
-        await rebuildAll(readModels, { database, kafka, group, signal }, tell);
-        await rebuildSummaries({ database, begun, signal }, tell);
+      streamOf(async (emit) => {
+        await rebuildAll(readModels, { database, kafka, group, signal }, emit);
+        await rebuildSummaries({ database, begun, signal }, emit);
       }),
 
     verifyReports: ({ company_id }: VerifyReportsRequest, { signal }: CallContext): AsyncIterable<VerifyReportsResponse> =>

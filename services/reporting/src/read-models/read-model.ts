@@ -2,7 +2,7 @@
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
 import type { Entry, FactKind } from '../facts/fact.ts';
 import { refreshJobs, type JobsToRefresh } from '../financials/every-job.ts';
@@ -64,7 +64,7 @@ export async function removeFrom(model: ReadModel, tx: Transaction, companyId: s
 
 /** Pipelined ahead of the statements that need the lock: PostgreSQL executes them once it is held. */
 export function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<unknown> {
-  return heard(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
+  return handled(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
 }
 
 /**
@@ -79,12 +79,12 @@ async function change(
   work: (became?: Promise<Became>) => Promise<Consequences>,
 ): Promise<void> {
   const following = follow(tx, companyId);
-  const became = facts && heard(following.changing(facts, ids));
+  const became = facts && handled(following.changing(facts, ids));
   const changed = await work(became);
   await became;
   const sums: Promise<void>[] = [];
   const sendSums = (): void => {
-    if (facts !== undefined && sums.length === 0) sums.push(heard(following.changed(facts)));
+    if (facts !== undefined && sums.length === 0) sums.push(handled(following.changed(facts)));
   };
   // No job may be affected now, but one may have been before.
   if (changed.jobs.length > 0 || (await changed.before)?.length) await refreshJobs(tx, companyId, changed, following, sendSums);

@@ -15,7 +15,7 @@ export interface RebuildOptions {
 
 const CHUNK = 500;
 
-export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, tell: (step: RebuildResponse) => void): Promise<void> {
+export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, report: (step: RebuildResponse) => void): Promise<void> {
   const overall = overallOf(
     await endsOf(
       options.kafka,
@@ -24,14 +24,14 @@ export async function rebuildAll(readModels: readonly ReadModel[], options: Rebu
   );
   for (const model of readModels) {
     const place = overall(model.topic.name);
-    await rebuild(model, options, (step, share) => tell({ ...step, share: place(share) }));
+    await rebuild(model, options, (step, share) => report({ ...step, share: place(share) }));
   }
 }
 
 type Step = Omit<RebuildResponse, 'share'>;
 
 /** At the end, removes rows that the topic no longer has; rows changed since the start stay. `share` is this topic's progress, from 0 to 1. */
-async function rebuild(model: ReadModel, options: RebuildOptions, tell: (step: Step, share: number) => void): Promise<void> {
+async function rebuild(model: ReadModel, options: RebuildOptions, report: (step: Step, share: number) => void): Promise<void> {
   const { database, kafka, signal } = options;
   const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
   let applied = 0;
@@ -45,10 +45,10 @@ async function rebuild(model: ReadModel, options: RebuildOptions, tell: (step: S
       }
       applied += events.length;
     },
-    progress: (share) => tell({ table: model.table, applied, removed: 0, done: false }, share),
+    progress: (share) => report({ table: model.table, applied, removed: 0, done: false }, share),
   });
   const removed = await removeOlderThan(database, model, rows[0]?.started as string, signal);
-  tell({ table: model.table, applied, removed, done: true }, 1);
+  report({ table: model.table, applied, removed, done: true }, 1);
 }
 
 async function applyAgain({ database, group }: RebuildOptions, subscription: Subscription, events: readonly IncomingEvent[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
 import { arrayOf, binaryArrays, type ArrayType, type Queryable, type Statement } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import type { Entry } from '../facts/fact.ts';
 import type { RecordFacts } from '../facts/records.ts';
 import type { ReadModel } from './read-model.ts';
@@ -101,8 +101,8 @@ export function recordReadModel<R extends { id: string }>({
         const some = events.slice(start, start + AT_ONCE).map(({ payload }) => decode(payload));
         const [ids, ...rest] = values(some) as [Buffer, ...Buffer[]];
         // A record may have moved to another job: figures of both jobs change.
-        if (moves) before.push(heard(jobsOf(tx, companyId, ids)));
-        written.push(heard(tx.query(writing(companyId, ids, rest))));
+        if (moves) before.push(handled(jobsOf(tx, companyId, ids)));
+        written.push(handled(tx.query(writing(companyId, ids, rest))));
         records.push(...some);
       }
       if (facts !== undefined && became !== undefined) {
@@ -111,7 +111,7 @@ export function recordReadModel<R extends { id: string }>({
         (await became)(entries);
       }
       const jobs = [...new Set(records.flatMap((record) => jobOf(record) ?? []))];
-      return { jobs, before: heard(Promise.all(before).then((lists) => lists.flat())), arrived: jobColumn === 'id', written: heard(Promise.all(written)) };
+      return { jobs, before: handled(Promise.all(before).then((lists) => lists.flat())), arrived: jobColumn === 'id', written: handled(Promise.all(written)) };
     },
     async remove(tx, companyId, ids) {
       const gone = binaryArrays.uuid(ids);

@@ -11,7 +11,7 @@ import { DEFINITIONS, SUMMARIES_VERSION } from './definitions.ts';
 import { refreshJobFacts } from './follow.ts';
 import { beginGeneration, liveGenerations } from './generations.ts';
 import { Pace } from './pace.ts';
-import { Patience } from './patience.ts';
+import { RebuildBackoff } from './rebuild-backoff.ts';
 import { addRange } from './range.ts';
 
 /** Financials refreshed, and rows of retired generations removed, per transaction. */
@@ -31,7 +31,7 @@ export interface SummaryBuilder extends BackgroundPart {
 export function summaryBuilder(database: Database, log: Logger, metrics: Metrics, restMs = REST_MS): SummaryBuilder {
   const news = new Notifier();
   const stopping = new AbortController();
-  const patience = new Patience();
+  const backoff = new RebuildBackoff();
   const pace = new Pace();
   const begun = metrics.counter(
     'report_builds_begun_total',
@@ -43,7 +43,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   async function run(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        const { built, waiting } = await buildSome({ database, patience, pace, begun, finished }, stopping.signal);
+        const { built, waiting } = await buildSome({ database, backoff, pace, begun, finished }, stopping.signal);
         failures = 0;
         if (built === 0) await news.wait(waiting > 0 ? WAITING_MS : restMs, stopping.signal);
       } catch (error) {
@@ -68,7 +68,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
 
 interface Building {
   database: Database;
-  patience: Patience;
+  backoff: RebuildBackoff;
   pace: Pace;
   begun: Count;
   finished: Count;
@@ -78,7 +78,7 @@ type Count = ReturnType<Metrics['counter']>;
 type Outcome = 'missing' | 'spoiled' | 'older' | 'finished' | 'proceeds';
 
 /** Builds one batch for each company that is due. Returns how many those were, and how many wait out their backoff. */
-async function buildSome({ database, patience, pace, begun, finished }: Building, signal: AbortSignal): Promise<{ built: number; waiting: number }> {
+async function buildSome({ database, backoff, pace, begun, finished }: Building, signal: AbortSignal): Promise<{ built: number; waiting: number }> {
   const { rows } = await database.query<{ company_id: string; anew: boolean }>({
     name: 'companies_to_build',
     text: `select company_id, bool_or(anew) as anew from (
@@ -90,7 +90,7 @@ async function buildSome({ database, patience, pace, begun, finished }: Building
       union all select c.company_id, false from companies c where not exists (
         select from generations g where g.company_id = c.company_id and g.state <> 'retired')) c group by company_id`,
   });
-  const due = rows.filter(({ company_id, anew }) => !anew || patience.isDue(company_id, performance.now()));
+  const due = rows.filter(({ company_id, anew }) => !anew || backoff.isDue(company_id, performance.now()));
   for (const { company_id: companyId } of due) {
     signal.throwIfAborted();
     const outcome = await database.transaction(
@@ -100,7 +100,7 @@ async function buildSome({ database, patience, pace, begun, finished }: Building
       },
       { retryContention: true },
     );
-    if (outcome === 'spoiled' || outcome === 'older') patience.spoiled(companyId, performance.now());
+    if (outcome === 'spoiled' || outcome === 'older') backoff.spoiled(companyId, performance.now());
     if (outcome === 'finished') finished.inc({});
     else if (outcome !== 'proceeds') begun.inc({ reason: outcome });
   }

@@ -1,7 +1,7 @@
 // Changes of sums, accumulated in memory so that a batch writes each row once, in key order.
 import { setImmediate as turn } from 'node:timers/promises';
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import { datesOf, less, monthOf, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
@@ -83,7 +83,7 @@ export class Deltas {
         // Sends pending statements first: PostgreSQL executes them while the next is prepared.
         if (writing.length > 0) await turn();
         const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: table }, changed.slice(start, start + CHUNK));
-        writing.push(...[byKey(true), rows, byKey(false)].map((statement) => heard(tx.query(statement))));
+        writing.push(...[byKey(true), rows, byKey(false)].map((statement) => handled(tx.query(statement))));
       }
     }
     await Promise.all(writing);

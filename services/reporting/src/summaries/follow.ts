@@ -1,7 +1,7 @@
 // Keeps sums up to date with facts: subtracts the stored entries and adds the new ones, in the transaction that changes the facts. Previous
 // values in events are not used, so redelivered and outdated events change nothing.
 import type { Queryable } from '@truckroll/postgres';
-import { heard } from '@truckroll/process';
+import { handled } from '@truckroll/process';
 import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { entriesOfJobs, factsOfJobs, jobFacts, storeJobFacts } from '../facts/jobs.ts';
@@ -31,10 +31,10 @@ export function follow(tx: Queryable, companyId: string): Following {
   // Read once: the lock keeps them unchanged.
   let live: Promise<Generation[]> | undefined;
   const sums = new Map<FactKind, Deltas>();
-  const untold = new Set<Followed>();
+  const unannounced = new Set<Followed>();
 
   function fold(followed: Followed, generations: readonly Generation[], now: Entries): void {
-    untold.delete(followed);
+    unannounced.delete(followed);
     const { kind, ids, before } = followed;
     const stage = FACTS.indexOf(kind);
     const deltas = sums.get(kind) ?? new Deltas();
@@ -49,16 +49,16 @@ export function follow(tx: Queryable, companyId: string): Following {
   return {
     async changing(kind, ids) {
       if (ids.length === 0) return () => undefined;
-      live ??= heard(liveGenerations(tx, companyId));
+      live ??= handled(liveGenerations(tx, companyId));
       // In parallel: nearly every company has sums.
       const [generations, before] = await Promise.all([live, kind.read(tx, companyId, ids)]);
       if (generations.length === 0) return () => undefined;
       const followed = { kind, ids: new Set(ids), before };
-      untold.add(followed);
+      unannounced.add(followed);
       return (now) => fold(followed, generations, now);
     },
     async changed(kind) {
-      for (const followed of untold) {
+      for (const followed of unannounced) {
         if (followed.kind === kind) fold(followed, (await live) ?? [], await kind.read(tx, companyId, [...followed.ids]));
       }
       await sums.get(kind)?.write(tx, companyId);

@@ -12,7 +12,7 @@ interface Spoiled {
   dueAt: number;
 }
 
-export class Patience {
+export class RebuildBackoff {
   readonly #companies = new Map<string, Spoiled>();
 
   /** Whether a company's spoiled sums may be rebuilt: at once the first time. Times are milliseconds of one clock. */

@@ -12,7 +12,7 @@ import { Deltas, SEPARATOR, keyColumns, type Changed } from './deltas.ts';
 /** Facts per statement, and jobs per snapshot. */
 const BATCH = 2000;
 /** Maximum differences returned. */
-const MOST_TOLD = 1000;
+const MAX_REPORTED = 1000;
 
 interface Generation {
   generation: number;
@@ -39,7 +39,7 @@ type Snapshot = <T>(work: (tx: Queryable, current: Generation) => Promise<T>) =>
  * `built: false`.
  */
 export function verifyReports(database: Pick<Database, 'transaction'>, companyId: string, signal: AbortSignal): AsyncIterable<VerifyReportsResponse> {
-  return streamOf(async (tell) => {
+  return streamOf(async (emit) => {
     let first: Generation | undefined;
     const snapshot: Snapshot = (work) =>
       database.transaction(
@@ -51,8 +51,8 @@ export function verifyReports(database: Pick<Database, 'transaction'>, companyId
         },
         { isolation: 'REPEATABLE READ', readOnly: true, signal },
       );
-    const complete = await verify(snapshot, companyId, tell);
-    if (!complete) tell({ facts: 0, sums: 0, built: false, differences: [] });
+    const complete = await verify(snapshot, companyId, emit);
+    if (!complete) emit({ facts: 0, sums: 0, built: false, differences: [] });
   });
 }
 
@@ -67,7 +67,7 @@ async function currentGeneration(tx: Queryable, companyId: string): Promise<Gene
 }
 
 /** Whether the sums of one generation existed until the end. */
-async function verify(snapshot: Snapshot, companyId: string, tell: (step: VerifyReportsResponse) => void): Promise<boolean> {
+async function verify(snapshot: Snapshot, companyId: string, emit: (step: VerifyReportsResponse) => void): Promise<boolean> {
   const differences: ReportDifference[] = [];
   let facts = 0;
   let sums = 0;
@@ -88,10 +88,10 @@ async function verify(snapshot: Snapshot, companyId: string, tell: (step: Verify
     facts += slice.facts;
     sums += slice.sums;
     differences.push(...slice.differences);
-    tell({ facts, sums, built: true, differences: [] });
+    emit({ facts, sums, built: true, differences: [] });
     from = monthAfter(slice.month);
   }
-  tell({ facts, sums, built: true, differences: differences.slice(0, MOST_TOLD) });
+  emit({ facts, sums, built: true, differences: differences.slice(0, MAX_REPORTED) });
   return true;
 }
 

@@ -7,7 +7,7 @@ import { isLockTimeout, isUniqueViolation, type Database, type Statement, type T
 
 const KEPT = `interval '30 days'`;
 /** Maximum wait of a request for another one with its key, and of a write for a visit. */
-const PATIENCE = '5s';
+const LOCK_TIMEOUT = '5s';
 /** Keys deleted per statement: few, so that no other work is affected. */
 const PURGED_AT_ONCE = 500;
 
@@ -41,7 +41,7 @@ export const lockOf = ({ companyId, userId, key }: Claim): string => `${companyI
  * locks. From then on the transaction holds the key.
  */
 export const trying = (parameter: string): string => `key as materialized (
-    select set_config('lock_timeout', '${PATIENCE}', true), pg_try_advisory_xact_lock(hashtextextended(${parameter}, ${LOCKS})) as free
+    select set_config('lock_timeout', '${LOCK_TIMEOUT}', true), pg_try_advisory_xact_lock(hashtextextended(${parameter}, ${LOCKS})) as free
   )`;
 
 /** Locks a key until the transaction ends, after waiting for its current holder. Errors: 409 if that takes too long. */
@@ -49,8 +49,8 @@ export async function waitForKey(tx: Transaction, claim: Claim): Promise<void> {
   try {
     await tx.query({
       name: 'wait_for_idempotency_key',
-      text: `with patience as materialized (select set_config('lock_timeout', '${PATIENCE}', true))
-        select pg_advisory_xact_lock(hashtextextended($1, ${LOCKS})) from patience`,
+      text: `with setting as materialized (select set_config('lock_timeout', '${LOCK_TIMEOUT}', true))
+        select pg_advisory_xact_lock(hashtextextended($1, ${LOCKS})) from setting`,
       values: [lockOf(claim)],
     });
   } catch (error) {

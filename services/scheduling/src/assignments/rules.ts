@@ -27,7 +27,7 @@ export function canBeAssigned({ status, assignable }: Pick<TeamMember, 'status' 
 
 /** Checks the state of the visit. A technician whose assignment is canceled may be added again. */
 export function refuseAdding(visit: Pick<Visit, 'canceled' | 'assignments'>, teamMemberId: string): Refusal {
-  if (visit.canceled) return conflict('ASSIGNMENT_CONFLICT', 'appointment_id', 'VISIT_CANCELED', 'The visit is canceled: nobody can be added to it.');
+  if (visit.canceled) return conflict('ASSIGNMENT_CONFLICT', 'appointment_id', 'VISIT_CANCELED', 'The visit is canceled: no team member can be added to it.');
   if (!technicians(visit).includes(teamMemberId)) return undefined;
   return conflict('ASSIGNMENT_CONFLICT', 'team_member_id', 'ALREADY_ASSIGNED', 'The technician is on the visit already.');
 }

@@ -9,7 +9,7 @@ import type { CallContext } from '@truckroll/grpc';
 import { appending, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
 import type { RecordReader } from '@truckroll/record-store';
-import { expression, together, type Expressions } from '../together.ts';
+import { expression, combine, type Expressions } from '../combine.ts';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
 import { answered, answering, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';
@@ -59,16 +59,16 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   const key: Claim = { companyId: caller.company_id, userId: caller.user_id, key: command.idempotency_key, fingerprint };
   const lock = lockOf(key);
   let replayed = false;
-  /** If not patient, undefined when nothing was found, possibly because another request holds the key. */
-  const attempt = (patient: boolean): Promise<Answer | undefined> =>
+  /** If not `waits`, undefined when nothing was found, possibly because another request holds the key. */
+  const attempt = (waits: boolean): Promise<Answer | undefined> =>
     services.database.of(key.companyId).transaction(
       async (tx) => {
         // Pipelined in this order.
-        const turn = patient ? waitForKey(tx, key) : undefined;
-        const [found, earlier] = await Promise.all([write.find(tx, lock, key.companyId, command), answered(tx, key), turn]);
+        const acquired = waits ? waitForKey(tx, key) : undefined;
+        const [found, earlier] = await Promise.all([write.find(tx, lock, key.companyId, command), answered(tx, key), acquired]);
         replayed = earlier !== undefined;
         if (earlier !== undefined) return earlier;
-        if (found === undefined && !patient) return undefined;
+        if (found === undefined && !waits) return undefined;
         return change(services, tx, key, write.plan(key.companyId, command, found), { ...command, caller });
       },
       // An import locks the same rows in another order.
@@ -107,7 +107,7 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   if (held.booked) await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
   const { change, events } = planned.store(changed);
   const all = [...events, auditEventOf(companyId, command.caller, planned.audited)];
-  await tx.finish([together(planned.name, [change, expression('appended', appending(all)), expression('answered', answering(key, answer))])]);
+  await tx.finish([combine(planned.name, [change, expression('appended', appending(all)), expression('answered', answering(key, answer))])]);
   return answer;
 }
 

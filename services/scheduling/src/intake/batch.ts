@@ -27,19 +27,19 @@ export type Recorded = { readonly number: NonNullable<ServiceRequest['number']> 
  * because it sends more. Recordings without a slot queue as for a transaction.
  */
 const MOST = { all: 64, company: 32, companyBeside: 2 };
-const WAITING = { queue: 100, patienceMs: 5000 };
+const WAITING = { queue: 100, maxWaitMs: 5000 };
 
 /**
  * Records a request together with concurrent ones. Undefined if that would have to wait for another transaction, or failed because of
  * another request: then it must be recorded alone. Errors: 429 if too many of the company's requests are queued; 503.
  */
-export function recordTogether(database: Database): (recording: Recording) => Promise<Recorded | undefined> {
+export function batchedRecorder(database: Database): (recording: Recording) => Promise<Recorded | undefined> {
   const recent = new RecentCompanies();
   const slots: FairQueue = new FairQueue({
     admits: ({ name, held }) => slots.held < MOST.all && held < (recent.isAnyBut(name) ? MOST.companyBeside : MOST.company),
     ...WAITING,
   });
-  const together = gather<Recording, Recorded | undefined>(
+  const batched = gather<Recording, Recorded | undefined>(
     () => 1 / MOST.all,
     (recordings) => recordAll(database, recordings),
   );
@@ -48,7 +48,7 @@ export function recordTogether(database: Database): (recording: Recording) => Pr
     const turn = slots.enter(recording.companyId);
     if (turn !== undefined) await turn;
     try {
-      return await together(recording);
+      return await batched(recording);
     } finally {
       slots.leave(recording.companyId);
     }

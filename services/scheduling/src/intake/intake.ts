@@ -2,7 +2,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Handlers } from '@truckroll/grpc';
-import { recordTogether } from './batch.ts';
+import { batchedRecorder } from './batch.ts';
 import { completeInteraction, readInteraction, recordInteraction } from './interactions.ts';
 import { bookServiceRequest, changeStatus } from './move.ts';
 import { recordServiceRequest } from './record.ts';
@@ -12,9 +12,9 @@ import { readServiceRequest } from './store.ts';
 
 export function intakeHandlers(services: IntakeServices): Handlers<typeof IntakeServiceService> {
   const { database } = services;
-  const together = recordTogether(database);
+  const recordBatched = batchedRecorder(database);
   return {
-    recordServiceRequest: (request) => recordServiceRequest({ ...services, together }, request),
+    recordServiceRequest: (request) => recordServiceRequest({ ...services, recordBatched }, request),
     changeServiceRequestStatus: (request) => changeStatus(services, request),
     bookServiceRequest: (request) => bookServiceRequest(services, request),
     async getServiceRequest(request) {

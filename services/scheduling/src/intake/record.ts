@@ -5,7 +5,7 @@ import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingMade, madeColumns } from '@truckroll/outbox';
 import { isUniqueViolation, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/postgres';
-import { expression, together } from '../together.ts';
+import { expression, combine } from '../combine.ts';
 import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
 import type { IntakeServices } from './services.ts';
@@ -15,7 +15,7 @@ import { taken } from './states.ts';
 import { serviceRequests } from './unbooked.ts';
 
 interface RecordingServices extends IntakeServices {
-  together(recording: Recording): Promise<Recorded | undefined>;
+  recordBatched(recording: Recording): Promise<Recorded | undefined>;
 }
 
 /** Returns the service request as first recorded. Errors: 400; 409 if the id was used for a different one. */
@@ -58,7 +58,7 @@ function asRecorded(row: { fingerprint: Buffer; recorded: Buffer }, fingerprint:
 
 /** References need no lock, so they are read first. The transaction is one round trip, with the company's number as its only contended lock. */
 async function insert(
-  { together: recordWithOthers }: RecordingServices,
+  { recordBatched }: RecordingServices,
   company: CompanyDatabase,
   request: RecordServiceRequestRequest,
   fingerprint: Buffer,
@@ -89,7 +89,7 @@ async function insert(
     updated_at: at,
   };
   const recording = recordingOf(companyId, data, fingerprint);
-  const outcome = await recordWithOthers(recording);
+  const outcome = await recordBatched(recording);
   if (outcome !== undefined) return 'number' in outcome ? { ...data, number: outcome.number } : asRecorded(outcome, fingerprint);
   const [stored] = await company.transaction((tx) => tx.finish([storing(recording)]));
   return { ...data, number: (stored as { rows: { number: string }[] }).rows[0]?.number as string };
@@ -114,7 +114,7 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
  * recording waits for the previous one to commit, which takes only a moment.
  */
 function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
-  return together(
+  return combine(
     'record_service_request',
     [
       expression('numbered', {

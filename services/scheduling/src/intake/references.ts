@@ -20,7 +20,7 @@ export async function referencesTo<F extends ReferenceField>(tx: Queryable, comp
   const wanted = (Object.entries(ids) as [F, string | null | undefined][]).filter((entry): entry is [F, string] => entry[1] != null);
   const names = await namesOf(tx, companyId, wanted);
   for (const [field, id] of wanted) {
-    if (!names.has(`${field} ${id}`)) throw refused(`${field}_id`, `The company has nobody and nothing with this id among its ${KINDS[field]}.`);
+    if (!names.has(`${field} ${id}`)) throw refused(`${field}_id`, `None of the company’s ${KINDS[field]} has this id.`);
   }
   const references = (Object.keys(ids) as F[]).map((field) => [field, names.get(`${field} ${ids[field]}`) ?? null]);
   return Object.fromEntries(references) as Record<F, Reference | null>;

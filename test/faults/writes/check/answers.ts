@@ -31,14 +31,14 @@ function checkAcknowledged(key: string, acknowledged: readonly Attempt[], effect
   const violations: Violation[] = [];
   const [first] = acknowledged;
   if (first === undefined) return [];
-  const told = new Set(acknowledged.map(({ answer }) => JSON.stringify([answer?.status, answer?.location, answer?.said])));
-  if (told.size > 1) violations.push(violation('answers-differ', `${key} was answered in ${told.size} ways`));
+  const answers = new Set(acknowledged.map(({ answer }) => JSON.stringify([answer?.status, answer?.location, answer?.said])));
+  if (answers.size > 1) violations.push(violation('answers-differ', `${key} was answered in ${answers.size} ways`));
   const originals = acknowledged.filter(({ answer }) => !answer?.replayed).length;
   if (originals > 1) violations.push(violation('executed-twice', `${key} was answered ${originals} times as if for the first time`));
   for (const { write, answer } of acknowledged) {
     if (answer?.status !== (write.kind === 'add' ? 201 : 200)) violations.push(violation('unexpected-answer', `${key}: ${answer?.status} for ${write.kind}`));
     if (effects.some(({ event }) => event.revision === answer?.revision && event.visitId === write.visitId)) continue;
-    violations.push(violation('answer-differs-from-effect', `${key} was told revision ${answer?.revision}, which no event that it brought about has`));
+    violations.push(violation('answer-differs-from-effect', `${key} was answered with revision ${answer?.revision}, which none of its events has`));
   }
   return violations;
 }

@@ -57,7 +57,7 @@ export function attribute(
     if (write === undefined) violations.push(missing);
     else claim(key, write, nameIn(write, row.location), missing);
   }
-  for (const key of rows.keys()) if (!attempts.has(key)) violations.push(violation('key-without-effect', `${key} is stored, and nobody sent it`));
+  for (const key of rows.keys()) if (!attempts.has(key)) violations.push(violation('key-without-effect', `${key} is stored, but no client sent it`));
   for (const subject of events.values()) {
     for (const event of subject) {
       if (byEvent.has(event.id)) continue;

@@ -13,6 +13,8 @@ export function checkNotifications(notifications: readonly StoredNotification[],
   for (const { event, write } of effects) if (write.notify) count(event.visitId, event.revision, 1);
   for (const { visitId, revision } of notifications) count(visitId, revision, -1);
   return [...balance].flatMap(([name, left]) =>
-    left === 0 ? [] : [violation('notification-differs', `${name}: ${Math.abs(left)} ${left > 0 ? 'messages are missing' : 'messages that nobody asked for'}`)],
+    left === 0
+      ? []
+      : [violation('notification-differs', `${name}: ${Math.abs(left)} ${left > 0 ? 'messages are missing' : 'messages that no request asked for'}`)],
   );
 }

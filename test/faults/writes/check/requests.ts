@@ -28,7 +28,7 @@ export function checkRequests(observed: Observed, states: ReadonlyMap<string, re
       violation('service-request-differs', `${events.length} events are about ${subject}, which is neither a service request nor a message that was sent`),
     );
   }
-  for (const id of sent) violations.push(violation('notification-differs', `notification ${id} was sent, and no interaction tells of it`));
+  for (const id of sent) violations.push(violation('notification-differs', `notification ${id} was sent, but no interaction records it`));
   return violations;
 }
 

@@ -11,7 +11,7 @@ import type { Session } from '../session.ts';
 import { chosenKinds } from '../sync/kinds.ts';
 import { table } from '../table.ts';
 
-const FIRST_PATIENCE_MS = 1_000;
+const FIRST_RETRY_MS = 1_000;
 const FIRST_ANSWER_MS = 10_000;
 
 const HELP = `
@@ -67,7 +67,7 @@ export function register(program: Command, session: Session): void {
         return await work(onPage).catch(explainFolder).finally(progress.end);
       };
       // If nothing answers at first, the address is more likely wrong than the API restarting, so this fails soon. Later requests wait.
-      const company = (await readApi('/v1/company', {}, { ...options, patienceMs: FIRST_PATIENCE_MS, longestAnswerMs: FIRST_ANSWER_MS })) as { data: unknown };
+      const company = (await readApi('/v1/company', {}, { ...options, maxRetryMs: FIRST_RETRY_MS, longestAnswerMs: FIRST_ANSWER_MS })) as { data: unknown };
       await makeFolder(folder);
       const elapsed = (): number => (performance.now() - startedAt) / 1000;
       if (given.since !== undefined) {

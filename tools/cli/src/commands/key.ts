@@ -57,7 +57,7 @@ export function register(program: Command, session: Session): void {
     .command('rotate')
     .description('Give a key a new value. The old one answers 401 within a second on every gateway; name, end and limits stay.')
     .argument('<id>', 'id of the key')
-    .addHelpText('after', '\nTo change over without a gap, create a second key instead, and revoke the first one when nobody uses it any more.')
+    .addHelpText('after', '\nTo change over without a gap, create a second key instead, and revoke the first one when it is no longer used.')
     .action(async (id: string) => showNew(session, await service().rotateKey({ id })));
 
   key

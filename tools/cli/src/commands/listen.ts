@@ -14,7 +14,7 @@ interface Given {
 const HELP = `
 Receives webhooks on this machine, verifies them with \`@truckroll/client\`, and prints them. \`npm start\`
 allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and put its signingSecret into TRUCKROLL_WEBHOOK_SECRET. What
-is not verified is answered and told of, but not shown: anybody on this machine may have sent it. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
+is not verified is answered and reported, but not shown: any program on this machine may have sent it. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
 
 Exit codes: 0 all that came was verified (or no secret was given), 1 something was refused, 2 wrong usage, 3 the port is
 in use.

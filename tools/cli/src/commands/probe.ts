@@ -6,7 +6,7 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 
 const HELP = `
-Asks for /readyz and /openapi.json, and for /v1/company once without a key and once with a key that nobody has: that one
+Asks for /readyz and /openapi.json, and for /v1/company once without a key and once with an invented key: that one
 goes on to integrations and its database, so a refusal says that they answer. Nothing is stored.
 
 Examples:
@@ -51,7 +51,7 @@ export function register(program: Command, session: Session): void {
 async function faultsOf(url: string, checks: readonly Check[]): Promise<string[]> {
   const results = await Promise.all(
     checks.map(async ({ path, status, key }) => {
-      const what = `GET ${path} ${key === undefined ? 'without a key' : 'with a key that nobody has'}`;
+      const what = `GET ${path} ${key === undefined ? 'without a key' : 'with an invented key'}`;
       try {
         const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
         const answer = await fetch(`${url}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) });

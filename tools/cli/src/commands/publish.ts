@@ -20,7 +20,7 @@ export function register(program: Command, session: Session): void {
     .addHelpText('after', EXAMPLES)
     .action(async (service: string) => {
       const owner = SERVICES.find((name) => name === service);
-      if (owner === undefined) throw new Failure(`Nobody keeps a read model of what ${service} holds: give ${SERVICES.join(' or ')}.`);
+      if (owner === undefined) throw new Failure(`No service keeps a read model of what ${service} holds: give ${SERVICES.join(' or ')}.`);
       const published = new Map<string, number>();
       const totals = new Map<string, number | undefined>();
       const progress = createProgress(session.io, `publishing ${owner}`, 'records', session.json);

@@ -14,11 +14,11 @@ import { table, type Columns } from '../table.ts';
 const HELP = `
 Run it after PostgreSQL was restored to an earlier moment (a backup, a point in time), before anything of Truckroll is started.
 Topics and consumers have seen what is not in the database any more. This begins a new epoch, in which everything that the
-services hold is published anew, what is gone is removed from topics and read models, and consumers go on behind all that was told
+services hold is published again, what is gone is removed from topics and read models, and consumers skip everything published
 before. Services publish what they hold when they are started: then \`truckroll verify\` is clean.
 
-Prints the deliveries of webhooks that may be sent for the second time, as nobody knows whether they had been sent since; events
-that were told and are no part of what was restored; and messages that are not sent, as they may have been (UNKNOWN).
+Prints webhook deliveries that may be sent twice, because they may have been sent after the backup; events that were published but
+are missing from the restored database; and messages that are not sent, because they may have been sent already (UNKNOWN).
 
 DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`. KAFKA_BROKERS and
 its companions are those of the services; by ACL the role needs to read every topic, and to alter the groups of the services.
@@ -66,12 +66,12 @@ export function register(program: Command, session: Session): void {
           ...(await consumersAtWork(kafka, groups)),
         ]);
         const progress = createProgress(session.io, 'reading topics', 'events', session.json);
-        const tell = (line: string): void => {
+        const say = (line: string): void => {
           progress.clear();
           session.note(line);
         };
-        const told = { tell, progress: (events: number, share: number): void => progress.update(events, share, 1) };
-        const renewed = await renew({ databases, kafka, lagSeconds: lag, signal: session.io.signal, ...told }).finally(progress.end);
+        const output = { say, progress: (events: number, share: number): void => progress.update(events, share, 1) };
+        const renewed = await renew({ databases, kafka, lagSeconds: lag, signal: session.io.signal, ...output }).finally(progress.end);
         session.print(renewed, describe(renewed));
       } finally {
         for (const database of databases.values()) await database.close();
@@ -90,7 +90,7 @@ async function stopped(deadline: number, signal: AbortSignal, look: () => Promis
     signal.throwIfAborted();
     if (performance.now() > deadline) {
       throw new Failure(
-        `${working.join(', ')} still run: stop every component first (npm start, or all Deployments), as what they tell meanwhile would be lost.`,
+        `${working.join(', ')} still run: stop every component first (npm start, or all Deployments), because what they publish until then would be lost.`,
         EXIT.refused,
       );
     }
@@ -131,10 +131,10 @@ function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages
     table(deliveries, DELIVERIES, ''),
     `${deliveries.length} deliveries may be sent twice`,
     table(undone, UNDONE, ''),
-    `${undone.length} events were told that are no part of what was restored`,
+    `${undone.length} events were published that the restored database does not have`,
     table(messages, MESSAGES, ''),
     `${messages.length} messages to customers and ${mails.length} e-mails to users are not sent, as they may have been`,
-    `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are told once more.`,
+    `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are published again.`,
     'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
   ]
     .filter((part) => part !== '')

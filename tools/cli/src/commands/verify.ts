@@ -13,13 +13,13 @@ import { checkRules, type Broken } from '../verify/rules.ts';
 const HELP = `
 Reads every record from its owner and holds it against reporting's read model. Read models follow within moments, so what has just
 changed may differ for a second: what still differs when it is run again is wrong, and \`truckroll rebuild reporting\`
-mends it.
+repairs it.
 
 Works out anew, from those read models and as of one moment, every sum that reports are made of, by day and month, whole and by
-group. What differs is listed by report, period and group; \`truckroll rebuild reporting\` mends it.
+group. What differs is listed by report, period and group; \`truckroll rebuild reporting\` repairs it.
 
 Has every owner hold its records against the rules that an import obeys now. A record that was stored before a rule came
-is listed with its field and the reason; it stays readable, and is mended by importing it again, put right.
+is listed with its field and the reason; it stays readable, and is repaired by importing a corrected version.
 
 The exit code is 1 where anything is listed.
 
@@ -49,13 +49,13 @@ export function register(program: Command, session: Session): void {
       const progress = createProgress(session.io, 'verifying', 'records', session.json);
       const parts = companies.length * (READ_MODELS.length + 1 + recordOwners.length);
       let part = 0;
-      const tell = (count: number, share: number): void => progress.update(compared + checked + count, part + share, parts);
+      const report = (count: number, share: number): void => progress.update(compared + checked + count, part + share, parts);
       try {
         for (const { id, timezone } of companies) {
           for (const path of READ_MODELS) {
             const owner = resource(path).owner;
             const channels = { owner: session.channel(owner), reporting: session.channel('reporting') };
-            const result = await compareReadModel(channels, { id, timezone }, path, tell).catch((error: unknown) => {
+            const result = await compareReadModel(channels, { id, timezone }, path, report).catch((error: unknown) => {
               throw session.away(owner, error);
             });
             compared += result.compared;
@@ -69,7 +69,7 @@ export function register(program: Command, session: Session): void {
           wrong.push(...reports.wrong);
           part += 1;
           for (const owner of recordOwners) {
-            const result = await checkRules(session.channel(owner), id, session.io.signal, (count) => tell(count, 0)).catch((error: unknown) => {
+            const result = await checkRules(session.channel(owner), id, session.io.signal, (count) => report(count, 0)).catch((error: unknown) => {
               throw session.away(owner, error);
             });
             checked += result.checked;

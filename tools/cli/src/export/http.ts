@@ -11,14 +11,14 @@ export interface ApiClientOptions {
   /** Called before a wait that a user would notice. */
   onWaiting?(reason: string): void;
   /** Longest time in ms that the API may be unavailable. */
-  readonly patienceMs?: number;
+  readonly maxRetryMs?: number;
   /** Timeout of each attempt, in ms. */
   readonly longestAnswerMs?: number;
 }
 
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
-const PATIENCE_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 const LONGEST_ANSWER_MS = 30_000;
 /** Statuses of temporary failures of a gateway or a proxy. */
 const PASSING = new Set([429, 502, 503, 504]);
@@ -34,7 +34,7 @@ export async function readApi(path: string, query: Query, options: ApiClientOpti
     if (!PASSING.has(answer.status)) throw refusal(answer, path);
     // Reaching a limit does not count as unavailable: it always ends.
     if (answer.status !== 429) awaySince ??= performance.now();
-    if (awaySince !== undefined && performance.now() - awaySince > (options.patienceMs ?? PATIENCE_MS)) throw away(options, answer);
+    if (awaySince !== undefined && performance.now() - awaySince > (options.maxRetryMs ?? MAX_RETRY_MS)) throw away(options, answer);
     const pause = Math.max(answer.status === 429 ? 1000 : 0, (answer.retryAfterSeconds ?? 0) * 1000, backoffMs(failures));
     const reason = answer.status === 429 ? 'The key’s limit is reached' : 'The API does not answer';
     if (pause >= 2000 || failures === 3) options.onWaiting?.(`${reason}; waiting ${Math.ceil(pause / 1000)} s.`);

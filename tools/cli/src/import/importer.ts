@@ -30,14 +30,14 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
   const { resource, companyId } = work;
   const totals = noTotals(resource.path);
   const progress = createProgress(session.io, resource.path.padEnd(20), 'records', session.json);
-  const tell = (problem: LineProblem): void => {
+  const report = (problem: LineProblem): void => {
     progress.clear();
     session.note(problemText(session, work.name, problem));
   };
   const repeats = new Repeats();
   const batches = work.batches((line) => {
     totals.refused += 1;
-    tell({ line, field: '', code: 'TOO_LARGE', message: `The line is longer than ${LONGEST_LINE} bytes: no record is.` });
+    report({ line, field: '', code: 'TOO_LARGE', message: `The line is longer than ${LONGEST_LINE} bytes: no record is.` });
   });
   try {
     const delivered = deliver(batches, {
@@ -52,10 +52,10 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
     });
     for await (const { batch, answer } of delivered) {
       addAnswer(totals, answer);
-      answer.problems.forEach(tell);
+      answer.problems.forEach(report);
       for (const problem of repeats.of(batch, answer)) {
         totals.repeated += 1;
-        tell(problem);
+        report(problem);
       }
       progress.update(recordsOf(totals), batch.readBytes, work.total);
     }

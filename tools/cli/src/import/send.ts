@@ -8,7 +8,7 @@ import type { Batch } from './lines.ts';
 /** Batches in flight: enough that the owner never waits for the next, and few enough to keep memory small. */
 const MOST_IN_FLIGHT = 4;
 /** Time in ms that an owner may be unavailable before the import gives up. */
-const PATIENCE_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 /** Timeout in ms of an answer. A batch takes well under a second, but may have to wait behind another company's import. */
 const LONGEST_ANSWER_MS = 120_000;
 /** gRPC's status for an rpc that the owner does not have. */
@@ -23,7 +23,7 @@ export interface Delivery {
   readonly signal: AbortSignal;
   /** Called when the owner is unavailable and the import waits for it. */
   onWaiting?(): void;
-  readonly patienceMs?: number;
+  readonly maxRetryMs?: number;
 }
 
 export interface Delivered {
@@ -63,7 +63,7 @@ export async function* deliver(batches: AsyncIterable<Batch>, delivery: Delivery
       failures += 1;
       if (failures === 1) failingSince = performance.now();
       if (failures === 3) delivery.onWaiting?.();
-      if (performance.now() - failingSince > (delivery.patienceMs ?? PATIENCE_MS)) throw failure;
+      if (performance.now() - failingSince > (delivery.maxRetryMs ?? MAX_RETRY_MS)) throw failure;
       await delay(backoffMs(failures), undefined, { signal: delivery.signal });
     }
   } finally {
@@ -88,7 +88,7 @@ class Attempt {
   readonly #unanswered: Batch[];
   readonly #delivery: Delivery;
   readonly #abort = new AbortController();
-  #heardAt = performance.now();
+  #receivedAt = performance.now();
   #over = false;
   #woken = Promise.withResolvers<void>();
   #sending: PromiseWithResolvers<void> | undefined;
@@ -101,14 +101,14 @@ class Attempt {
 
   async *answers(): AsyncGenerator<ImportResponse> {
     const watch = setInterval(() => {
-      const silent = performance.now() - this.#heardAt > LONGEST_ANSWER_MS;
+      const silent = performance.now() - this.#receivedAt > LONGEST_ANSWER_MS;
       if (silent && this.#unanswered.length > 0) this.#abort.abort();
     }, 1000);
     try {
       const signal = AbortSignal.any([this.#delivery.signal, this.#abort.signal]);
       for await (const answer of this.#delivery.call(this.#requests(), { signal })) {
         yield answer;
-        this.#heardAt = performance.now();
+        this.#receivedAt = performance.now();
       }
     } catch (error) {
       throw this.#abort.signal.aborted ? ApiError.unavailable(error) : error;

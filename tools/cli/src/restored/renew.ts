@@ -37,7 +37,7 @@ export interface Renewing {
   /** Seconds before the restored moment in which published events may not have become deliveries yet. */
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
-  readonly tell: (line: string) => void;
+  readonly say: (line: string) => void;
   /** Called with the number of events read, and the share of all topics read, from 0 to 1. */
   readonly progress: (events: number, share: number) => void;
 }
@@ -59,7 +59,7 @@ export interface Renewed {
 
 const CHUNK = 500;
 
-export async function renew({ databases, kafka, lagSeconds, signal, tell, progress }: Renewing): Promise<Renewed> {
+export async function renew({ databases, kafka, lagSeconds, signal, say, progress }: Renewing): Promise<Renewed> {
   const of = (service: Restored): Database => databases.get(service.schema)!;
   const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
   const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks];
@@ -71,7 +71,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   let read = 0;
   const missing = new Map<State, Set<string>>();
   for (const { service, state } of states) {
-    tell(`reading ${state.topic.name} …`);
+    say(`reading ${state.topic.name} …`);
     const gone = new Set<string>();
     const look = async (keys: readonly string[]): Promise<void> => {
       for (const key of await state.missing(of(service), [...new Set(keys)])) gone.add(key);
@@ -96,7 +96,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
     }
     missing.set(state, gone);
   }
-  tell(`reading ${topics.serviceRequests.name} …`);
+  say(`reading ${topics.serviceRequests.name} …`);
   const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
   const place = overall(topics.serviceRequests.name);
   const window = ends.has(topics.serviceRequests.name)
@@ -105,7 +105,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   newest = Math.max(newest, window.newest);
 
   const epoch = 1 + Math.max(epochOf(newest), ...(await Promise.all(SERVICES.map((service) => currentEpoch(of(service))))));
-  tell(`beginning epoch ${epoch} …`);
+  say(`beginning epoch ${epoch} …`);
   const deliveries = await maySendTwice(
     of(integrations),
     window.repeated.map(({ published }) => published),
@@ -114,7 +114,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
       await retell(tx, service, epoch, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
-      for (const state of service.states) await tellGone(tx, state, missing.get(state)!);
+      for (const state of service.states) await publishRemovals(tx, state, missing.get(state)!);
       await service.renew(tx);
       if (service === scheduling) messages = await giveUpMessages(tx);
       if (service === integrations) mails = await giveUpMails(tx);
@@ -141,7 +141,7 @@ async function retell(tx: Transaction, { states }: Restored, epoch: number, repe
   for (let start = 0; start < inOrder.length; start += CHUNK) await append(tx, inOrder.slice(start, start + CHUNK));
 }
 
-async function tellGone(tx: Transaction, { topic, removed }: State, gone: ReadonlySet<string>): Promise<void> {
+async function publishRemovals(tx: Transaction, { topic, removed }: State, gone: ReadonlySet<string>): Promise<void> {
   const keys = [...gone];
   for (let start = 0; start < keys.length; start += CHUNK) {
     await append(

@@ -41,9 +41,9 @@ export async function readWindow({ kafka, scheduling, integrations, since, signa
     const published = fresh.map(publishedOf);
     const known = await fannedOut(integrations, published);
     for (const [index, event] of fresh.entries()) {
-      const told = published[index]!;
-      if (told.sequence > (had.get(event.key) ?? 0)) undone.push(told);
-      else if (!known.has(event.id)) repeated.push({ placed: placedOf(event), published: told });
+      const sent = published[index]!;
+      if (sent.sequence > (had.get(event.key) ?? 0)) undone.push(sent);
+      else if (!known.has(event.id)) repeated.push({ placed: placedOf(event), published: sent });
     }
   }
 

@@ -23,7 +23,7 @@ export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-const PATIENCE_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 const LONGEST_ANSWER_MS = 15_000;
 const MOST_READS = 5;
 
@@ -49,13 +49,13 @@ export class SchedulingApi {
   }
 
   /** Adds the technician. Returns the changed visit. Throws Refused. */
-  add(visit: Visit, teamMemberId: string, tell: boolean): Promise<Visit> {
+  add(visit: Visit, teamMemberId: string, notify: boolean): Promise<Visit> {
     return this.#write(visit, 'POST', '/v1/job-assignments', {
       appointment_id: visit.id,
       team_member_id: teamMemberId,
       starts_at: visit.window_start_at,
       ends_at: visit.window_end_at,
-      customer_notification: tell ? {} : null,
+      customer_notification: notify ? {} : null,
     });
   }
 
@@ -81,7 +81,7 @@ export class SchedulingApi {
     for (const startedAt = performance.now(); ; ) {
       const answer = await this.#attempt(method, path, body, key);
       const passing = answer.status === 0 || answer.status === 429 || answer.status >= 502;
-      if (!passing || performance.now() - startedAt > PATIENCE_MS) return answer;
+      if (!passing || performance.now() - startedAt > MAX_RETRY_MS) return answer;
       await delay(Math.max(200, answer.retryAfterSeconds * 1000), undefined, { signal: this.#options.signal });
     }
   }

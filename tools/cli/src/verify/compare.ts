@@ -26,7 +26,7 @@ export async function compareReadModel(
   channels: { owner: Channel; reporting: Channel },
   company: { id: string; timezone: string },
   path: (typeof READ_MODELS)[number],
-  tell: (count: number, share: number) => void = () => undefined,
+  report: (count: number, share: number) => void = () => undefined,
 ): Promise<{ compared: number; differences: Difference[] }> {
   const reporting = channels.reporting.client(ReportingAdminServiceService);
   const { record, order } = resource(path);
@@ -44,7 +44,7 @@ export async function compareReadModel(
     }
     for (const { id } of page.data) owned.add(id);
     first ??= page.data[0];
-    tell(owned.size, shareOf(order, placed(first), placed(page.data.at(-1))) ?? 0);
+    report(owned.size, shareOf(order, placed(first), placed(page.data.at(-1))) ?? 0);
     if (page.next.length === 0) break;
     after = page.next;
   }

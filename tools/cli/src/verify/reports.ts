@@ -15,13 +15,13 @@ const BUILDING: ReportDifference = {
 };
 
 /** Time in ms to wait for the sums of a company that is new or has changed its time zone; they take seconds. */
-const PATIENCE_MS = 10_000;
+const MAX_RETRY_MS = 10_000;
 const LOOK_EVERY_MS = 200;
 
 export async function verifyReports(reporting: Channel, company: string, signal?: AbortSignal): Promise<{ sums: number; wrong: WrongReport[] }> {
   for (const startedAt = performance.now(); ; await delay(LOOK_EVERY_MS, undefined, signal && { signal })) {
     const { built, sums, differences } = await verifyOnce(reporting, company, signal);
-    if (!built && performance.now() - startedAt < PATIENCE_MS) continue;
+    if (!built && performance.now() - startedAt < MAX_RETRY_MS) continue;
     return { sums, wrong: (built ? differences : [BUILDING]).map((difference) => ({ company, ...difference })) };
   }
 }

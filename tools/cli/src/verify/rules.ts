@@ -11,13 +11,13 @@ export async function checkRules(
   owner: Channel,
   company: string,
   signal: AbortSignal,
-  tell: (count: number) => void,
+  report: (count: number) => void,
 ): Promise<{ checked: number; broken: Broken[] }> {
   const found: Broken[] = [];
   let total = 0;
   for await (const { path, checked, broken } of owner.client(RecordCheckServiceService).checkRecords({ company_id: company }, { signal })) {
     total += checked;
-    tell(total);
+    report(total);
     found.push(...broken.map((rule) => ({ company, path, ...rule })));
   }
   return { checked: total, broken: found };

@@ -17,7 +17,7 @@ let w1 = 0;
 let w2 = 0;
 let w3 = 0;
 
-/** Eight rounds of Chaskey's 128-bit permutation: distinct keys never collide. Leaves the result in w0…w3. */
+/** Eight rounds of the 128-bit Chaskey permutation: distinct keys never collide. Leaves the result in w0…w3. */
 function permute(seed: number, of: Stream, a: number, b: number): void {
   let v0 = seed ^ 0x6a09e667;
   let v1 = of ^ 0xbb67ae85;

@@ -21,7 +21,7 @@ export interface DaemonOptions {
   readonly graceMs: number;
   readonly watchdog: Watchdog;
   /** Whether the program is one of ours, which reports over Node's IPC channel when it serves. */
-  readonly tells?: boolean;
+  readonly reportsReady?: boolean;
 }
 
 export interface Exit {
@@ -42,7 +42,7 @@ export class Daemon {
   readonly name: string;
   readonly exited: Promise<Exit>;
   /** Resolves when the process reports that it serves; never for a program that does not report. */
-  readonly told: Promise<unknown>;
+  readonly reportedReady: Promise<unknown>;
   readonly output: LogTail;
   readonly #options: DaemonOptions;
   readonly #child: ChildProcess;
@@ -57,13 +57,13 @@ export class Daemon {
     const log = openSync(options.log, 'a');
     this.#child = spawn(options.command, options.args, {
       detached: true,
-      stdio: ['ignore', log, log, ...(options.tells === true ? (['ipc'] as const) : [])],
+      stdio: ['ignore', log, log, ...(options.reportsReady === true ? (['ipc'] as const) : [])],
       env: options.env ?? process.env,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...options.user,
     });
     closeSync(log);
-    this.told = new Promise((resolve) => this.#child.once('message', resolve));
+    this.reportedReady = new Promise((resolve) => this.#child.once('message', resolve));
     this.exited = new Promise((resolve, reject) => {
       this.#child.once('error', (error) => (this.#child.pid === undefined ? reject(error) : undefined));
       this.#child.once('exit', (code, signal) => {

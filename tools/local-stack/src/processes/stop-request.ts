@@ -1,5 +1,5 @@
 /**
- * Resolves when this process is asked to end: by a signal, or because its launcher is gone. Importing this module disables the signals'
+ * Resolves when this process should end: after a signal, or because its launcher is gone. Importing this module disables the signals'
  * default effect, so only programs import it. npm forwards a Ctrl-C that the terminal has already delivered, so further signals are
  * ignored.
  */

@@ -11,7 +11,7 @@ export type WatchdogMessage = { readonly add: Watched } | { readonly remove: num
  * stopped, and also when it dies in any way. So there is one way to stop, and it works without this process.
  */
 export class Watchdog {
-  readonly #told = new Map<number, Watched>();
+  readonly #watched = new Map<number, Watched>();
   readonly #paths = new Set<string>();
   readonly #record: string | undefined;
   #process: ChildProcess;
@@ -29,20 +29,20 @@ export class Watchdog {
   }
 
   add(watched: Watched): void {
-    this.#told.set(watched.pid, watched);
-    this.#tell({ add: watched });
+    this.#watched.set(watched.pid, watched);
+    this.#send({ add: watched });
     this.#write();
   }
 
   remove(pid: number): void {
-    if (!this.#told.delete(pid)) return;
-    this.#tell({ remove: pid });
+    if (!this.#watched.delete(pid)) return;
+    this.#send({ remove: pid });
     this.#write();
   }
 
   deleteAtEnd(path: string): void {
     this.#paths.add(path);
-    this.#tell({ deleteAtEnd: path });
+    this.#send({ deleteAtEnd: path });
   }
 
   async stopAll(): Promise<void> {
@@ -68,18 +68,18 @@ export class Watchdog {
     child.once('exit', () => {
       if (this.#stopping) return;
       this.#process = this.#launch();
-      for (const add of this.#told.values()) this.#tell({ add });
-      for (const deleteAtEnd of this.#paths) this.#tell({ deleteAtEnd });
+      for (const add of this.#watched.values()) this.#send({ add });
+      for (const deleteAtEnd of this.#paths) this.#send({ deleteAtEnd });
     });
     return child;
   }
 
-  #tell(message: WatchdogMessage): void {
+  #send(message: WatchdogMessage): void {
     this.#process.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
   #write(): void {
-    if (this.#record !== undefined && !this.#stopping) writeJson(this.#record, [...this.#told.values()]);
+    if (this.#record !== undefined && !this.#stopping) writeJson(this.#record, [...this.#watched.values()]);
   }
 }
 

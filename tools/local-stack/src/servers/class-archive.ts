@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const NAME = /^classes-.*\.jsa(\.new)?$/;
 
 /**
- * Java options that store a program's loaded and verified classes in an archive, because loading them is most of Java's start-up time. Java
+ * Java options that store a program's loaded and verified classes in an archive, because Java spends most of its start-up time loading them. Java
  * writes the archive when the program first ends and maps it at every later start. An archive is for one Java version, and Java ignores it
  * when a jar has changed.
  */

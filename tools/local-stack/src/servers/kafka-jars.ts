@@ -26,7 +26,7 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 const PINNED = join(import.meta.dirname, 'kafka-jars.sha256');
 
 /**
- * The folder of Kafka's jars, shared by all checkouts of this user. Maven fills it at the first use. Throws Problem when a jar's checksum
+ * The folder with the Kafka jars, shared by all checkouts of this user. Maven fills it at the first use. Throws Problem when a jar's checksum
  * is not the pinned one. Downloads nothing until `worthwhile` resolves, and nothing at all if it rejects.
  */
 export async function kafkaJars(say: Say, worthwhile?: Promise<unknown>): Promise<string> {
@@ -39,7 +39,7 @@ export async function kafkaJars(say: Say, worthwhile?: Promise<unknown>): Promis
   const partial = mkdtempSync(`${jars}.partial-`);
   try {
     await download(partial, say);
-    await verified(join(partial, 'jars'), 'look at the mirror that Maven uses, and tell whoever runs it');
+    await verified(join(partial, 'jars'), 'check the mirror that Maven uses');
     try {
       renameSync(join(partial, 'jars'), jars);
     } catch (error) {

@@ -13,7 +13,7 @@ export interface PostgresUser {
 
 const NAME = 'postgres';
 
-/** Undefined unless this process is root. If only root can enter the checkout's folder, the user keeps CAP_DAC_OVERRIDE and nothing else of root's. */
+/** Undefined unless this process is root. If only root can enter the checkout's folder, the user keeps CAP_DAC_OVERRIDE and no other capability. */
 export async function postgresUser(binary: string, folder: string, title = 'PostgreSQL'): Promise<PostgresUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const ids = find() ?? create();

@@ -9,7 +9,7 @@ import { isReady } from './readiness.ts';
 
 const POLL_MS = 100;
 /** Poll interval in ms before a process has reported that it serves. Each poll costs the process as much as a request. */
-const UNTOLD_MS = 500;
+const UNREPORTED_POLL_MS = 500;
 /** Attempts for a process that has never been ready: its configuration or code is wrong, so more attempts would not help. */
 const FIRST_TRIES = 3;
 const FIRST_PAUSE_MS = 250;
@@ -115,17 +115,17 @@ export class Supervised {
       stopSignal: 'SIGTERM',
       graceMs: GRACE_MS,
       watchdog,
-      tells: true,
+      reportsReady: true,
     });
   }
 
   async #untilReady(daemon: Daemon): Promise<number | undefined> {
-    let told = false;
-    const telling = daemon.told.then(() => {
-      told = true;
+    let reported = false;
+    const report = daemon.reportedReady.then(() => {
+      reported = true;
     });
     while (daemon.running) {
-      await Promise.race([told ? delay(POLL_MS) : Promise.race([telling, delay(UNTOLD_MS)]), daemon.exited]);
+      await Promise.race([reported ? delay(POLL_MS) : Promise.race([report, delay(UNREPORTED_POLL_MS)]), daemon.exited]);
       if (await isReady(this.#plan.readyUrl)) return performance.now();
     }
     return undefined;

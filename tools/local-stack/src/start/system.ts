@@ -32,10 +32,10 @@ export function runSystem({ processes, state, watchdog, say, environment, signal
     early = undefined;
     for (const line of held) if (!line.includes('Kafka')) say(line);
   };
-  const tell: Say = (line) => (early === undefined ? say(line) : void early.push(line));
+  const sayLater: Say = (line) => (early === undefined ? say(line) : void early.push(line));
   const supervised = processes.map((plan) => new Supervised({ plan, logs: join(state, 'logs'), watchdog, say, environment }));
   const named = (name: string): Supervised | undefined => supervised.find((one) => one.name === name);
-  const watches = supervised.map((one) => new LogWatch(one.name, one.log, tell));
+  const watches = supervised.map((one) => new LogWatch(one.name, one.log, sayLater));
   signal.addEventListener('abort', () => {
     for (const one of supervised) one.release();
     for (const watch of watches) watch.stop();
