@@ -46,6 +46,7 @@ export const WORDS = [
 /** Names that clients, operators, stored data or other programs depend on, and data that imitates what people write. */
 export const ALLOWED = [
   // The protocol's and the tables' older name of dead letters.
+  'parking.retry_parked_events',
   'ParkingService',
   'gen/events/v1/parking',
   'ParkedEvent',
@@ -53,7 +54,6 @@ export const ALLOWED = [
   'parked_at',
   'SetAside',
   'setAside',
-  'parking.retry_parked_events',
   // Label, command and alerts that dashboards and scripts of operators name.
   "'parked'",
   '"parked"',
