@@ -18,7 +18,7 @@ Reports phrases in comments, test names and prose, and words anywhere in code, t
   --list            every flagged phrase, instead of their number`;
 
 const CODE = /\.(ts|tsx|mts|mjs|proto|sql|yaml|yml|tpl)$/;
-const SKIPPED = /(^|\/)gen\/|^proto\/google|^docs\/api\.md$|^pnpm-lock|^tools\/plain-english/;
+const SKIPPED = /(^|\/)gen\/|^proto\/google|^docs\/api\.md$|^pnpm-lock|^(tools|test)\/plain-english/;
 const COMMENT = /^\s*(?:\/\/|\/\*\*?|\*|--|#|\{\{\/\*)\s?(.*?)(?:\*\/.*)?$/;
 const TRAILING = /\s(?:\/\/|--)\s(.*)$/;
 const TEST_NAME = /\b(?:test|it|describe)(?:\.each\([^)]*\))?\(\s*(['"`])(.+?)\1/;
