@@ -1,7 +1,7 @@
 // User tokens (decisions §8): checks a JWT's signature, kind, issuer, audience and times. Integrations checks the user's membership.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -108,7 +108,7 @@ function fileKeys(path: string, elapsedMs: () => number): JWTVerifyGetKey {
     if (keys === undefined || elapsedMs() - checkedAt > FILE_CHECK_MS) {
       const { mtimeMs } = await stat(path);
       if (keys === undefined || mtimeMs !== changedAt) {
-        keys = createLocalJWKSet(JSON.parse(await readFile(path, 'utf8')));
+        keys = createLocalJWKSet(JSON.parse(await readFile(path, 'utf8')) as JSONWebKeySet);
         changedAt = mtimeMs;
       }
       checkedAt = elapsedMs();

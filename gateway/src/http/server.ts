@@ -84,7 +84,7 @@ export function createHttpServer(
 }
 
 /** A subclass whose objects have this prototype. */
-function withPrototype<C extends new (...args: any[]) => object>(Base: C, prototype: object): C {
+function withPrototype<C extends new (...args: never[]) => object>(Base: C, prototype: object): C {
   const Made = function (...args: unknown[]): object {
     return Reflect.construct(Base, args, Made) as object;
   };

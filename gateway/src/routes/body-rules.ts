@@ -9,12 +9,12 @@ type Message = Record<string, unknown>;
 interface Rule {
   /** The fields that the rule compares with each other or with the current time. */
   of: readonly string[];
-  check(message: any): JsonProblem[];
+  check(message: Message): JsonProblem[];
 }
 
 const RULES: Readonly<Record<string, Rule>> = {
-  CreateApiKey: { of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at, now()) },
-  RecoverWebhook: { of: ['since', 'until'], check: (message) => checkRecoveryRange(message, now()) },
+  CreateApiKey: { of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) },
+  RecoverWebhook: { of: ['since', 'until'], check: (message) => checkRecoveryRange(message as { since: number; until?: number | null }, now()) },
 };
 
 /** `found` are the problems of single fields. A rule over a field that could not be read is skipped. */

@@ -5,7 +5,7 @@ import { compareCopy, type Comparison } from './digest.ts';
 import { unrecognized } from './errors.ts';
 import { send, type Fetch, type Retry } from './send.ts';
 import { syncChanges, type SyncOptions, type SyncStore } from './sync.ts';
-import type { Answer, Argument, BodyOf, CallOptions, InputOf, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, paths } from './types.ts';
+import type { Answer, Argument, BodyOf, CallOptions, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, components, paths } from './types.ts';
 
 export interface ClientOptions {
   /** Address of the API: `https://api.example.com`. */
@@ -53,7 +53,7 @@ export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments',
 
 const TIMEOUT_MS = 30_000;
 
-type Input = Partial<InputOf<any>> & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string };
+type Input = CallOptions & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string };
 interface Page {
   data: unknown[];
   pagination: { next_cursor?: string | null; nextCursor?: string | null };
@@ -93,19 +93,19 @@ export function createClient(options: ClientOptions): Client {
     return response;
   }
 
-  async function call(method: Method, path: string, input?: Input): Promise<Answer<any>> {
+  async function call<B = object>(method: Method, path: string, input?: Input): Promise<Answer<B>> {
     const response = await raw(method, path, input);
-    const body = await response
+    const body: unknown = await response
       .clone()
       .json()
       .catch(() => undefined);
     if (typeof body !== 'object' || body === null) throw unrecognized(response);
-    return { ...body, response, requestId: response.headers.get('x-request-id') ?? '' };
+    return { ...(body as B), response, requestId: response.headers.get('x-request-id') ?? '' };
   }
 
   async function* pages(path: string, input: Input = {}): AsyncGenerator<Answer<Page>, void, void> {
     for (let { query } = input; ; ) {
-      const page: Answer<Page> = await call('get', path, { ...input, query } as Input);
+      const page = await call<Page>('get', path, { ...input, query } as Input);
       yield page;
       const cursor = page.pagination.next_cursor ?? page.pagination.nextCursor;
       if (cursor == null) return;
@@ -117,14 +117,18 @@ export function createClient(options: ClientOptions): Client {
     for await (const { data } of pages(path, input)) yield* data;
   }
 
-  const changes = (input: ChangesOptions = {}) => readChanges((each) => call('get', CHANGES, each), input, input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS);
+  const changes = (input: ChangesOptions = {}) =>
+    readChanges((each) => call<ChangesPage>('get', CHANGES, each), input, input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS);
 
   const sync = (store: SyncStore, input: SyncOptions = {}) => syncChanges(changes, store, input);
 
   async function verify(store: SyncStore, { kinds, ...input }: CallOptions & { kinds?: readonly ChangeKind[] } = {}): Promise<Comparison[]> {
     const progress = await store.progress();
     if (progress?.loaded !== true) throw new Error('The copy is not complete: sync it first.');
-    const { data } = await call('get', `${CHANGES}/digest`, { ...input, query: { kinds, cursor: progress.cursor, buckets: 256 } });
+    const { data } = await call<{ data: components['schemas']['ChangesDigest'][] }>('get', `${CHANGES}/digest`, {
+      ...input,
+      query: { kinds, cursor: progress.cursor, buckets: 256 },
+    });
     return compareCopy(store, data, kinds);
   }
 

@@ -62,9 +62,16 @@ export function unrecognized(response: Response): TruckrollError {
   return new TruckrollError({ code: 'UNRECOGNIZED', message, requestId: response.headers.get('x-request-id') ?? undefined, details: [] }, response);
 }
 
-function parsed(text: string): { code: ErrorCode; message: string; request_id: string; details?: ErrorDetail[] } | undefined {
+interface ErrorBody {
+  code: ErrorCode;
+  message: string;
+  request_id: string;
+  details?: ErrorDetail[];
+}
+
+function parsed(text: string): ErrorBody | undefined {
   try {
-    const { error } = JSON.parse(text);
+    const { error } = JSON.parse(text) as { error?: ErrorBody };
     return typeof error?.code === 'string' ? error : undefined;
   } catch {
     return undefined;

@@ -138,7 +138,7 @@ const MOST_CACHED = 100_000;
 
 function cached(cache: Cache, timeZone: string, key: number, compute: (key: number, timeZone: string) => number): number {
   let ofZone = cache.get(timeZone);
-  if (ofZone === undefined) cache.set(timeZone, (ofZone = new Map()));
+  if (ofZone === undefined) cache.set(timeZone, (ofZone = new Map<number, number>()));
   let value = ofZone.get(key);
   if (value === undefined) {
     if (ofZone.size >= MOST_CACHED) ofZone.clear();

@@ -1,4 +1,4 @@
-import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
+import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { CallContext } from './call-context.ts';
 
 interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res> {
@@ -11,7 +11,7 @@ interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res>
   responseDeserialize(bytes: Buffer): Res;
 }
 
-export type Definition = Readonly<Record<string, MethodDefinition<any, any>>>;
+export type Definition = ServiceDefinition;
 
 /** A response, either decoded or already encoded as protobuf bytes. */
 export type Response<T> = T | Buffer;

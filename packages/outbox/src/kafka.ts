@@ -53,7 +53,7 @@ export function createKafka(name: string, options: KafkaOptions, log: Logger): K
     logCreator:
       () =>
       ({ namespace, level, log: { message, error } }) => {
-        log.debug({ kafka: namespace, level, reason: error }, message);
+        log.debug({ kafka: namespace, level, reason: error as unknown }, message);
       },
   };
   if (mechanism !== 'none') config.sasl = { mechanism, username, password } as NonNullable<KafkaConfig['sasl']>;

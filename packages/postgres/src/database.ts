@@ -43,7 +43,7 @@ export interface Transaction extends Queryable {
   /** Notifies listeners of a channel, once per payload, after the commit. Notifications documents what a crash loses. */
   notify(channel: string, payloads?: readonly string[]): void;
   /** Sends the last statements with COMMIT in one round trip: all take effect or none. Resolves once committed. No statement may follow. */
-  finish(statements: readonly Statement[]): Promise<StatementResult<any>[]>;
+  finish(statements: readonly Statement[]): Promise<StatementResult<unknown>[]>;
 }
 
 /** Access to a Database on behalf of one company, limited to that company's share of the connections. */
@@ -120,7 +120,7 @@ export class Database implements Queryable {
   /** For all work on behalf of a company. Errors: as below, and ApiError 429 if too many of its calls wait. */
   of(companyId: string): CompanyDatabase {
     return {
-      query: (statement) => this.#read(companyId, statement, run),
+      query: <R>(statement: Statement) => this.#read(companyId, statement, run<R>),
       queryBinary: async (statement) => columnsOf(await this.#read(companyId, statement, executeBinary)),
       queryWire: (statement) => this.#read(companyId, statement, executeBinary),
       transaction: (work, options = {}) => this.#transact(companyId, work, options),
@@ -258,7 +258,7 @@ export class Database implements Queryable {
     });
     const actions: (() => void)[] = [];
     let open = true;
-    let finished: Promise<StatementResult<any>[]> | undefined;
+    let finished: Promise<StatementResult<unknown>[]> | undefined;
     // Pipelined statements refused only as a consequence may reject before the statement that failed: keeps its error to report instead.
     let reason: Error | undefined;
     const runOne = async <R>(statement: Statement, how: Run<R>): Promise<R> => {
@@ -290,14 +290,14 @@ export class Database implements Queryable {
       const settings = options.readOnly || this.#settings === undefined ? [] : [this.#settings];
       const begun = handled(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, run))));
       const result = await work({
-        query: (statement) => given(statement, run),
+        query: <R>(statement: Statement) => given(statement, run<R>),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),
         afterCommit: (action) => actions.push(action),
         notify: (channel, payloads = ['']) => actions.push(() => this.#notifications.send(channel, payloads)),
         finish: async (statements) => {
           // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error rejects first here.
           const all = Promise.all([...statements.map((statement) => given(statement, run)), commit()]);
-          finished = all.then((answers) => answers.slice(0, -1) as StatementResult<any>[]);
+          finished = all.then((answers) => answers.slice(0, -1) as StatementResult<unknown>[]);
           return finished;
         },
       });
@@ -344,10 +344,10 @@ const companyOf = (flow: string): string => flow.slice(1);
 
 type Run<T> = (client: pg.ClientBase, statement: Statement, how?: Sending) => Promise<T>;
 
-const run: Run<StatementResult<any>> = async (client, statement, how) => {
+async function run<R>(client: pg.ClientBase, statement: Statement, how?: Sending): Promise<StatementResult<R>> {
   const { rows, rowCount, command } = await execute(client, statement, how);
-  return { rows, rowCount: rowCount ?? 0, command };
-};
+  return { rows: rows as R[], rowCount: rowCount ?? 0, command };
+}
 
 function columnsOf(rows: readonly WireRow[]): BinaryRow[] {
   return rows.map((row) => row.columns());

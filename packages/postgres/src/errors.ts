@@ -80,7 +80,7 @@ export function translateDatabaseError(error: unknown): Error {
     if (PASSING_STATES.some((prefix) => state.startsWith(prefix))) return ApiError.unavailable(error);
     return new StatementError(state, error.constraint, error);
   }
-  const code = (error as NodeJS.ErrnoException).code ?? (error as AggregateError).errors?.[0]?.code;
+  const code = (error as NodeJS.ErrnoException).code ?? ((error as AggregateError).errors as NodeJS.ErrnoException[] | undefined)?.[0]?.code;
   if ((code !== undefined && SOCKET_CODES.has(code)) || CLIENT_MESSAGES.test(error.message)) return ApiError.unavailable(error);
   // A RangeError is about the data: a number in the answer that JavaScript cannot hold.
   return error instanceof RangeError ? error : new DatabaseClientError(error);

@@ -31,7 +31,7 @@ export async function createSession({ sessionUrl, ...rest }: ConnectionOptions):
     async query(statement) {
       try {
         const result = await execute(client, statement);
-        return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command };
+        return { rows: result.rows as never[], rowCount: result.rowCount ?? 0, command: result.command };
       } catch (error) {
         throw translateDatabaseError(error);
       }

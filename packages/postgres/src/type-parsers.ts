@@ -13,12 +13,12 @@ const NUMERIC = 1700;
  * run in UTC), date, timestamp and numeric as text, the rest as pg parses it.
  */
 export const typeParsers = {
-  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: any) => unknown {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
     if (format === 'binary') return identity;
     if (oid === INT8) return safeInteger;
     if (oid === TIMESTAMPTZ) return microseconds;
     if (oid === DATE || oid === TIMESTAMP || oid === NUMERIC) return identity;
-    return pg.types.getTypeParser(oid, 'text');
+    return pg.types.getTypeParser(oid, 'text') as (text: string) => unknown;
   },
 };
 

@@ -15,7 +15,7 @@ export function asRead<R>(table: Table<R>, { document, derived }: Pick<Changed<R
   if (derived === undefined) return document;
   const out = new ByteBuffer(document.length + derived.length + 256);
   const assembler = new Assembler(table.resource.record, out, { get: () => null });
-  assembler.record([asBuffer(document), asBuffer(derived)], replacedFields(table as Table<any> as Table));
+  assembler.record([asBuffer(document), asBuffer(derived)], replacedFields(table));
   return out.view();
 }
 

@@ -15,7 +15,7 @@ const MOST_OF_A_RECORD = 10;
 
 /** Checks every record of a company in these tables, a page at a time. Errors: 503 if PostgreSQL is unreachable. */
 export async function* checkStored(db: Queryable, tables: readonly Table[], companyId: string): AsyncIterable<CheckRecordsResponse> {
-  for (const table of tables as readonly Table<any>[]) {
+  for (const table of tables as readonly Table<unknown>[]) {
     // Records that are the same in every company come with the release.
     if (table.everyCompany === true) continue;
     for (let after: string | null = null; ; ) {
@@ -33,7 +33,7 @@ interface StoredRow {
   derived: Buffer | null;
 }
 
-async function pageAfter(db: Queryable, table: Table<any>, companyId: string, after: string | null): Promise<StoredRow[]> {
+async function pageAfter(db: Queryable, table: Table<unknown>, companyId: string, after: string | null): Promise<StoredRow[]> {
   const { rows } = await db.query<StoredRow>({
     name: `check_${table.table}_${after === null ? 'first' : 'next'}`,
     text: `select id, document, derived from ${table.table}
@@ -45,7 +45,7 @@ async function pageAfter(db: Queryable, table: Table<any>, companyId: string, af
 
 const writer = new JsonWriter();
 
-function brokenBy(table: Table<any>, { id, document, derived }: StoredRow): BrokenRule[] {
+function brokenBy(table: Table<unknown>, { id, document, derived }: StoredRow): BrokenRule[] {
   const shown = asRead(table, { document, ...(derived === null ? {} : { derived }) });
   const { record: shape } = table.resource;
   try {

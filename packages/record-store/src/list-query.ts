@@ -138,7 +138,7 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
       bounds.push({ link: link?.table, side, type, comparison: filter.comparison === 'from' ? '>=' : '<', value });
       continue;
     }
-    const values = [...new Set(Array.isArray(given) ? given : [given])];
+    const values = [...new Set<unknown>(Array.isArray(given) ? given : [given])];
     if (values.length === 0) continue;
     const spelled = field.enum?.spellings;
     anyOf.push({

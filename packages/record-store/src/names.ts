@@ -151,7 +151,7 @@ export class NameCache {
     const company = cached.names;
     for (const [kind, names] of found) {
       let ofKind = company.get(kind);
-      if (ofKind === undefined) company.set(kind, (ofKind = new Map()));
+      if (ofKind === undefined) company.set(kind, (ofKind = new Map<string, Uint8Array | null>()));
       this.#size -= ofKind.size;
       for (const [id, name] of names) ofKind.set(id, name);
       this.#size += ofKind.size;

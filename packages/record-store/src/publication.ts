@@ -233,11 +233,11 @@ async function publishRows(tx: Transaction, table: Published, companyId: string,
     const ids = found.map(({ id }) => id);
     held = await rowsOf(tx, table, companyId, 'id = any($2::uuid[]) order by id for no key update', ids);
   }
-  await publishChanged(tx, table as Table<any>, companyId, held);
+  await publishChanged(tx, table, companyId, held);
   return { id: found.at(-1)?.id ?? null, count: held.length };
 }
 
-type Row = Omit<Changed<any>, 'record'>;
+type Row = Omit<Changed<never>, 'record'>;
 
 async function rowsOf(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<Row[]> {
   const rows = await tx.queryBinary({

@@ -13,10 +13,10 @@ interface Read<B> {
 export async function* readAhead<A, B>(source: AsyncIterable<A>, read: (thing: A) => B): AsyncGenerator<Read<B>, void> {
   const things = source[Symbol.asyncIterator]();
   const next = async (): Promise<{ value: B } | undefined> => {
-    const { done, value } = await things.next();
+    const result = await things.next();
     // Lets pending output be sent before the item is read.
     await new Promise((resolve) => setImmediate(resolve));
-    return done === true ? undefined : { value: read(value) };
+    return result.done === true ? undefined : { value: read(result.value) };
   };
   try {
     for (let coming = next(); ; ) {

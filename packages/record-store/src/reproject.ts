@@ -27,7 +27,7 @@ export function recordProjection(database: Database, table: Table): Projection {
       for (let companies = await companiesBehind(database, table); companies.length > 0; ) {
         const more: string[] = [];
         for (const companyId of companies) {
-          const count = await renewBatch(database, table as Table<any>, companyId, refused, work);
+          const count = await renewBatch(database, table, companyId, refused, work);
           if (count > 0) more.push(companyId);
         }
         companies = more;

@@ -212,10 +212,10 @@ export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<ne
 /** All tables of a service by path; the compiler requires each record's table. `consequences` run after the table's own afterChange. */
 export function registered<O extends RecordOwner>(
   owner: O,
-  tables: Record<ResourceOf<O>, Table<any>>,
-  consequences: { readonly [path in ResourceOf<O>]?: AfterChange<any> } = {},
+  tables: Record<ResourceOf<O>, Table>,
+  consequences: { readonly [path in ResourceOf<O>]?: AfterChange<never> } = {},
 ): readonly Table[] {
-  return Object.entries<Table<any>>(tables).map(([key, table]) => {
+  return Object.entries<Table>(tables).map(([key, table]) => {
     if (table.path !== key || table.schema !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
     const consequence = consequences[key as ResourceOf<O>];
     return consequence === undefined

@@ -69,7 +69,7 @@ function hasSensitive(value: object): boolean {
 
 function inner(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !hasSensitive(value)) return value;
-  const shown = Object.entries(value).map(([key, each]) => [key, SENSITIVE.includes(key) ? '[Redacted]' : each]);
+  const shown = Object.entries(value as Record<string, unknown>).map(([key, each]) => [key, SENSITIVE.includes(key) ? '[Redacted]' : each]);
   // Inherits from the error, because stack, cause and name are not among its enumerable fields.
   return Object.assign(value instanceof Error ? (Object.create(value) as object) : {}, Object.fromEntries(shown));
 }

@@ -137,13 +137,16 @@ export function createIntegrations(config: IntegrationsConfig): Service {
   });
 }
 
-type Operation = (context: Context, request: any, call: CallContext) => unknown;
+type Operation = (context: Context, request: never, call: CallContext) => unknown;
 type Bound<O> = {
   [K in keyof O]: O[K] extends (context: Context, request: infer Q, call: CallContext) => infer R ? (request: Q, call: CallContext) => R : never;
 };
 
 /** Binds operations to the context, as the server calls them without it. */
 function bound<O extends Record<string, Operation>>(operations: O, context: Context): Bound<O> {
-  const entries = Object.entries(operations).map(([name, operation]) => [name, (request: unknown, call: CallContext) => operation(context, request, call)]);
+  const entries = Object.entries(operations).map(([name, operation]) => [
+    name,
+    (request: unknown, call: CallContext) => operation(context, request as never, call),
+  ]);
   return Object.fromEntries(entries) as Bound<O>;
 }

@@ -10,17 +10,7 @@ import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import {
-  NameCache,
-  Publication,
-  RecordReader,
-  Reprojector,
-  projectionHandlers,
-  recordKinds,
-  recordProjection,
-  serveRecords,
-  type Table,
-} from '@truckroll/record-store';
+import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
@@ -72,7 +62,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       serveRecords(server, tables, { database, names, afterImport: poke });
-      const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
+      const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {
         addAssignment: (request, context) => addAssignment(writes, request, context),
         removeAssignment: (request, context) => removeAssignment(writes, request, context),

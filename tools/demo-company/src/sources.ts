@@ -123,7 +123,7 @@ export function candidates(company: Company, path: string, job: JobPlan): readon
   if (source === undefined) return [];
   if (source.shared !== true) return Array.from(source.about(company, job), candidateOf);
   let known = shared.get(company);
-  if (known === undefined) shared.set(company, (known = new Map()));
+  if (known === undefined) shared.set(company, (known = new Map<string, readonly Candidate[]>()));
   let some = known.get(path);
   if (some === undefined) known.set(path, (some = firstOf(source.about(company, job))));
   return some;

@@ -7,7 +7,7 @@ const BASE = new URL('api/v1/integrations/', document.baseURI);
 /** Longer than the gateway's deadline for its services. */
 const TIMEOUT_MS = 20_000;
 
-type Json = Record<string, any>;
+type Json = Record<string, unknown>;
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 export interface Asking {

@@ -38,8 +38,13 @@ export interface DeliveryFilter {
   readonly cursor?: string | undefined;
 }
 
-async function data<T>(asked: Promise<Record<string, any>>): Promise<T> {
-  return (await asked).data as T;
+async function data<T>(asked: Promise<Record<string, unknown>>): Promise<T> {
+  return (await asked)['data'] as T;
+}
+
+function pageOf<T>(answer: Record<string, unknown>): Page<T> {
+  const { nextCursor } = answer['pagination'] as { nextCursor: string | null };
+  return { data: answer['data'] as T[], nextCursor };
 }
 
 const at = (id: string): string => `webhooks/${encodeURIComponent(id)}`;
@@ -62,7 +67,7 @@ export const recover = (id: string, body: { since: string; until: string }) => d
 
 export async function listDeliveries(id: string, filter: DeliveryFilter, signal: AbortSignal): Promise<Page<Delivery>> {
   const answer = await request('GET', `${at(id)}/deliveries`, { query: { limit: PAGE_SIZE, ...filter }, signal });
-  return { data: answer['data'] as Delivery[], nextCursor: answer['pagination'].nextCursor as string | null };
+  return pageOf(answer);
 }
 /** Reads those deliveries that still exist; at most one page of ids. */
 export const readDeliveries = (id: string, ids: readonly string[], signal: AbortSignal) =>
@@ -70,7 +75,7 @@ export const readDeliveries = (id: string, ids: readonly string[], signal: Abort
 export const readDelivery = (id: string, deliveryId: string, signal: AbortSignal) => data<Delivery>(request('GET', delivery(id, deliveryId), { signal }));
 export async function listAttempts(id: string, deliveryId: string, cursor: string): Promise<Page<Attempt>> {
   const answer = await request('GET', `${delivery(id, deliveryId)}/attempts`, { query: { cursor } });
-  return { data: answer['data'] as Attempt[], nextCursor: answer['pagination'].nextCursor as string | null };
+  return pageOf(answer);
 }
 export const redeliver = (id: string, deliveryId: string) => data<QueuedDelivery>(request('POST', `${delivery(id, deliveryId)}/redeliver`));
 export const redeliverAll = (id: string, deliveryIds: readonly string[]) =>
@@ -89,7 +94,7 @@ export interface AuditFilter {
 
 export async function listAuditEvents(filter: AuditFilter, signal: AbortSignal): Promise<Page<AuditEvent>> {
   const answer = await request('GET', 'audit-events', { query: { limit: PAGE_SIZE, ...filter }, signal });
-  return { data: answer['data'] as AuditEvent[], nextCursor: answer['pagination'].nextCursor as string | null };
+  return pageOf(answer);
 }
 
 export const listEventTypes = (signal: AbortSignal) => data<readonly EventType[]>(request('GET', 'webhook-event-types', { signal }));

@@ -3,7 +3,7 @@ import { CopyMovedError, type StoredVersion, type SyncPage, type SyncProgress, t
 
 /** What the store uses of `Pool` or `Client` of pg. */
 export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ rows: any[] }>;
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
 const BATCH = 10_000;
@@ -22,7 +22,7 @@ export async function openPostgresStore(client: PostgresClient): Promise<SyncSto
   return {
     async progress(): Promise<SyncProgress | undefined> {
       const { rows } = await client.query('select cursor, load::float8 as load, loaded from truckroll_progress');
-      return rows[0];
+      return rows[0] as SyncProgress | undefined;
     },
     async apply({ changes, before, after: { cursor, load, loaded }, endsLoad }: SyncPage): Promise<void> {
       const { rows } = await client.query(APPLY, [JSON.stringify(changes), before?.cursor ?? null, cursor, load, loaded, endsLoad]);
@@ -32,8 +32,8 @@ export async function openPostgresStore(client: PostgresClient): Promise<SyncSto
       let last: Pick<StoredVersion, 'kind' | 'id'> | undefined = { kind: '', id: '' };
       while (last !== undefined) {
         const text = `select kind, id, version from truckroll_records where (kind, id) > ($1, $2) order by kind, id limit ${BATCH}`;
-        const { rows } = await client.query(text, [last.kind, last.id]);
-        yield rows as StoredVersion[];
+        const rows = (await client.query(text, [last.kind, last.id])).rows as StoredVersion[];
+        yield rows;
         last = rows.length < BATCH ? undefined : rows.at(-1);
       }
     },

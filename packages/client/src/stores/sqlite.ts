@@ -4,7 +4,7 @@ import { CopyMovedError, type StoredVersion, type SyncPage, type SyncProgress, t
 /** What the store uses of `DatabaseSync` of node:sqlite. */
 export interface SqliteDatabase {
   exec(sql: string): void;
-  prepare(sql: string): { run(...values: any[]): unknown; get(...values: any[]): unknown; all(...values: any[]): unknown[] };
+  prepare(sql: string): { run(...values: unknown[]): unknown; get(...values: unknown[]): unknown; all(...values: unknown[]): unknown[] };
   close(): void;
 }
 
@@ -20,11 +20,11 @@ const BATCH = 10_000;
 
 /** Opens or creates a copy: the table `records` (kind, id, version, changed_at, load, record as JSON), and `progress`. Needs Node 22.13 or newer. */
 export async function openSqliteStore(file: string): Promise<SqliteStore> {
-  const { DatabaseSync } = await import(NODE_SQLITE).catch((cause: unknown) => {
+  const { DatabaseSync } = (await import(NODE_SQLITE).catch((cause: unknown) => {
     const message = 'The SQLite store needs Node 22.13 or newer: update Node, or start Node 22.5 to 22.12 with --experimental-sqlite.';
     throw new Error(message, { cause });
-  });
-  return sqliteStore(new DatabaseSync(file) as SqliteDatabase);
+  })) as { DatabaseSync: new (file: string) => SqliteDatabase };
+  return sqliteStore(new DatabaseSync(file));
 }
 
 function sqliteStore(database: SqliteDatabase): SqliteStore {

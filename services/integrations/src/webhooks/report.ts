@@ -51,7 +51,7 @@ function distinct(attempts: readonly ReportRequest[]): ReportRequest[][] {
   const groups: Map<string, ReportRequest>[] = [];
   for (const attempt of attempts) {
     let group = groups.find((each) => !each.has(attempt.delivery_id));
-    if (group === undefined) groups.push((group = new Map()));
+    if (group === undefined) groups.push((group = new Map<string, ReportRequest>()));
     group.set(attempt.delivery_id, attempt);
   }
   return groups.map((group) => [...group.values()]);

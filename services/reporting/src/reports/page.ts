@@ -151,8 +151,7 @@ function stretchEnd(period: Period, step: 'day' | 'month', bucket: BucketName, {
 }
 
 function whole(start: string, step: 'day' | 'month'): Period {
-  const { value } = periodsOf({ start: dayOf(start), end: Infinity }, step).next();
-  return value as Period;
+  return periodsOf({ start: dayOf(start), end: Infinity }, step).next().value as Period;
 }
 
 /** The kept sum that covers exactly this period, if there is one. */

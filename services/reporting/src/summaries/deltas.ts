@@ -66,10 +66,10 @@ export class Deltas {
 
   #sumsOf(summary: SummaryDefinition, generation: number): Sums {
     let generations = this.#sums.get(summary);
-    if (generations === undefined) this.#sums.set(summary, (generations = new Map()));
+    if (generations === undefined) this.#sums.set(summary, (generations = new Map<number, Sums>()));
     let sums = generations.get(generation);
     if (sums === undefined) {
-      const days = new Map(summary.dimensions.toSorted().map((dimension): [string, Rows] => [dimension, new Map()]));
+      const days = new Map(summary.dimensions.toSorted().map((dimension): [string, Rows] => [dimension, new Map<number, OfPeriod>()]));
       generations.set(generation, (sums = { days, combinations: new Map() }));
     }
     return sums;
@@ -109,9 +109,9 @@ function sameRows(a: Entry, b: Entry, timeZone: string): boolean {
 
 function fold(rows: Rows, period: number, standing: string, value: string, measures: readonly Amount[]): void {
   let ofPeriod = rows.get(period);
-  if (ofPeriod === undefined) rows.set(period, (ofPeriod = new Map()));
+  if (ofPeriod === undefined) rows.set(period, (ofPeriod = new Map<string, Map<string, Measures>>()));
   let ofStanding = ofPeriod.get(standing);
-  if (ofStanding === undefined) ofPeriod.set(standing, (ofStanding = new Map()));
+  if (ofStanding === undefined) ofPeriod.set(standing, (ofStanding = new Map<string, Measures>()));
   const known = ofStanding.get(value);
   if (known === undefined) ofStanding.set(value, [...measures]);
   else for (let i = 0; i < measures.length; i += 1) known[i] = plus(known[i] as Amount, measures[i] as Amount);

@@ -36,7 +36,7 @@ export async function withLatestNames<R extends Partial<Record<ReferenceField, R
     return id === undefined ? [] : [[field, id]];
   });
   const names = await namesOf(tx, companyId, fields);
-  const latest = fields.map(([field, id]) => [field, names.get(`${field} ${id}`) ?? record[field]]);
+  const latest = fields.map(([field, id]): [string, unknown] => [field, names.get(`${field} ${id}`) ?? record[field]]);
   return { ...record, ...Object.fromEntries(latest) };
 }
 
