@@ -32,11 +32,10 @@ export function digestOf(file: string, tests: readonly string[]): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-const printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed });
-
-/** A source text without its comments, which change no result. */
+/** A source text without its comments and types, which change no result. */
 export function codeOf(source: string): string {
-  return printer.printFile(ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest));
+  const compilerOptions = { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true, removeComments: true };
+  return ts.transpileModule(source, { compilerOptions }).outputText;
 }
 
 export function changedFiles({ measured }: RuleList): string[] {

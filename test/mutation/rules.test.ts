@@ -67,6 +67,7 @@ describe('the code of a file', () => {
     ['a comment behind code', 'export const least = (a: number, b: number) => `${a < b ? a : b} // cents`; // The smaller one.\n'],
     ['documentation', '/** The smaller one. */\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n'],
     ['a comment within code', 'export const least = (a: number, /* cents */ b: number) => `${/* least */ a < b ? a : b} // cents`;\n'],
+    ['other types', 'type Cents = number;\nexport const least = (a: Cents, b: Cents): string => `${a < b ? a : (b as Cents)} // cents`;\n'],
     ['blank lines', '\n\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n\n'],
   ])('stays the same with %s', (_, source) => {
     expect(codeOf(source)).toBe(code);
