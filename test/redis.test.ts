@@ -1,7 +1,7 @@
 // The whole system on Redis with Sentinels and on a cluster: the master is killed and another server takes over.
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Service } from '@truckroll/process';
-import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { createGateway } from '../gateway/src/app.ts';
 import { gatewayConfig } from '../gateway/src/config.ts';
 import { startSystem, type System } from './support/system.ts';
@@ -13,7 +13,7 @@ interface Redis {
   readonly replica: RedisServer;
 }
 
-const servers = new RedisServers();
+const servers = new StartedRedisServers();
 afterAll(() => servers.end());
 
 const ask = ({ port }: RedisServer, ...command: readonly string[]) => redisCli('-p', String(port), ...command);

@@ -1,8 +1,8 @@
 // gateway_redis_up says whether Redis accepts commands, not whether it answers pings.
-import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { eventually, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
-const servers = new RedisServers();
+const servers = new StartedRedisServers();
 afterAll(() => servers.end());
 
 let gateway: TestGateway;

@@ -1,5 +1,5 @@
 // Compares report pages by the product's statements and by plain SQL, alternating on one connection.
-import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
+import { DEFINITIONS, dateOf, readPage, type ReportPage, type ReportQuestion, type SummaryDefinition } from '@truckroll/reporting/reports';
 import { parseDate } from '@truckroll/contract';
 import { Problem, say } from '@truckroll/local-stack';
 import type { Transaction } from '@truckroll/postgres';
@@ -16,7 +16,7 @@ const YEAR = { start: '2024-01-01', end: '2025-01-01' };
 
 export interface Case {
   readonly name: string;
-  readonly question: Question;
+  readonly question: ReportQuestion;
   readonly asked: Asked;
 }
 
@@ -89,7 +89,12 @@ export async function compare(tx: Transaction, { name, question, asked }: Case, 
   return rawMs / productMs;
 }
 
-function productPage(tx: Transaction, question: Question, { start, end, bucket, limit }: Asked, after: Uint8Array = new Uint8Array()): Promise<Page> {
+function productPage(
+  tx: Transaction,
+  question: ReportQuestion,
+  { start, end, bucket, limit }: Asked,
+  after: Uint8Array = new Uint8Array(),
+): Promise<ReportPage> {
   return readPage(tx, question, { range: { start: parseDate(start) as number, end: parseDate(end) as number }, bucket, limit, after });
 }
 

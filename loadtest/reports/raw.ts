@@ -1,5 +1,5 @@
 // The baseline of the reports: ordinary tables, indexed by (company, date) and (company, each dimension), and the obvious SQL.
-import type { Question, SummaryDefinition } from '@truckroll/reporting/reports';
+import type { ReportQuestion, SummaryDefinition } from '@truckroll/reporting/reports';
 import { measuresOf } from '@truckroll/reporting/reports';
 import type pg from 'pg';
 import { TIMEZONE } from './company.ts';
@@ -86,7 +86,7 @@ export interface Asked {
 }
 
 export function rawStatement(
-  { summary, companyId, groupBy, filters, standings }: Question,
+  { summary, companyId, groupBy, filters, standings }: ReportQuestion,
   { bucket, start, end, limit }: Asked,
 ): { text: string; values: unknown[] } {
   const { from, at, standing, measures } = SOURCES[summary.name];

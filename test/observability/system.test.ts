@@ -8,7 +8,7 @@ import { prometheus, silent } from '@truckroll/local-stack';
 import type { Service } from '@truckroll/process';
 import { logTo, silentLog, startTracing } from '@truckroll/telemetry';
 import { testCaller, testConfig } from '@truckroll/testing';
-import { startCollector, type Span } from '@truckroll/testing';
+import { startCollector, type CollectedSpan } from '@truckroll/testing';
 import { truckroll } from '../../tools/cli/test/system.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
@@ -173,9 +173,9 @@ test('with an exporter, the request is one trace of spans, up to the exchange wi
   );
   await stop();
   collector.close();
-  const traced = (id: string): Span[] => collector.spans.filter(({ traceId }) => traceId === id.replaceAll('-', ''));
+  const traced = (id: string): CollectedSpan[] => collector.spans.filter(({ traceId }) => traceId === id.replaceAll('-', ''));
   const spans = traced(requestId);
-  const named = (name: string, kind: number): Span => {
+  const named = (name: string, kind: number): CollectedSpan => {
     const found = spans.find((span) => span.name === name && span.kind === kind);
     if (found === undefined) throw new Error(`${name} is not among ${spans.map((span) => `${span.name} ${span.kind}`).join(', ')}`);
     return found;

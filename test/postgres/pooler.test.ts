@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createService } from '@truckroll/grpc';
 import { Ports, Watchdog, choosePort, runFolder, silent, startPgBouncer } from '@truckroll/local-stack';
-import { Database, createSession, openDatabase, type Session } from '@truckroll/postgres';
+import { Database, createSession, openDatabase, type DatabaseSession } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { freshDatabase, testConfig, type TestDatabase } from '@truckroll/testing';
 
@@ -11,7 +11,7 @@ const role = `pooled_${randomBytes(4).toString('hex')}`;
 const watchdog = new Watchdog();
 const open: Database[] = [];
 let fresh: TestDatabase;
-let admin: Session;
+let admin: DatabaseSession;
 let pooled: Record<'session' | 'transaction', string>;
 
 beforeAll(async () => {

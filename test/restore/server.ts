@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Watchdog, runFolder, silent, startServers } from '@truckroll/local-stack';
-import { createSession, type Session } from '@truckroll/postgres';
+import { createSession, type DatabaseSession } from '@truckroll/postgres';
 
 export interface BackedUpServer {
   readonly url: string;
@@ -40,7 +40,7 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
   });
   const url = servers.databaseUrl;
 
-  async function as(work: (session: Session) => Promise<void>): Promise<void> {
+  async function as(work: (session: DatabaseSession) => Promise<void>): Promise<void> {
     const session = await createSession({ url, statementTimeoutMs: 0 });
     try {
       await work(session);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Session } from '@truckroll/postgres';
+import type { DatabaseSession } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
 import { testCaller, testConfig } from '@truckroll/testing';
 import { Webhook } from 'standardwebhooks';
@@ -28,8 +28,8 @@ let system: System;
 let tree: Tree;
 let company: TestCompany;
 let newer: Newer;
-let held: Session;
-let heldReports: Session;
+let held: DatabaseSession;
+let heldReports: DatabaseSession;
 
 const DEMO_DEPOSITS = `import { generateCompany } from '@truckroll/demo-company';
 const files = generateCompany({ seed: 1, size: 20, timezone: 'America/Chicago', until: '2026-03-10T16:00:00Z' });
@@ -72,7 +72,7 @@ beforeAll(async () => {
   addRecord(tree);
   tree.generate();
   // Holds back projecting and summing the company's records, as a running import would.
-  [held, heldReports] = (await Promise.all(['scheduling', 'reporting'].map(hold))) as [Session, Session];
+  [held, heldReports] = (await Promise.all(['scheduling', 'reporting'].map(hold))) as [DatabaseSession, DatabaseSession];
   newer = await startNewer(system, tree);
 }, 5 * MINUTES);
 
@@ -85,7 +85,7 @@ afterAll(async () => {
   tree?.remove();
 });
 
-async function hold(service: string): Promise<Session> {
+async function hold(service: string): Promise<DatabaseSession> {
   const session = await system.database.session();
   await session.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in ' || $2, 0))`, values: [company.id, service] });
   return session;

@@ -1,6 +1,6 @@
 // The code of every component, for tests that loop over them. What the list of components has and this file lacks does not compile.
 import { owners, type ComponentName, type Owner } from '@truckroll/contract';
-import type { Schema } from '@truckroll/postgres';
+import type { DatabaseSchema } from '@truckroll/postgres';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { createBilling } from '../../services/billing/src/billing.ts';
 import { billingConfig } from '../../services/billing/src/config.ts';
@@ -32,7 +32,7 @@ export const CREATE = {
   reporting: createReporting,
 } satisfies Record<Owner, unknown>;
 
-const schemas: Record<Owner, Schema> = { integrations, scheduling, billing, reporting };
+const schemas: Record<Owner, DatabaseSchema> = { integrations, scheduling, billing, reporting };
 
 /** Schemas of all owners, in the order of their migration. */
-export const SCHEMAS: readonly Schema[] = owners.map((owner) => schemas[owner]);
+export const SCHEMAS: readonly DatabaseSchema[] = owners.map((owner) => schemas[owner]);

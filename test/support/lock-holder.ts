@@ -1,12 +1,12 @@
 // Interleaves transactions by events: the test's own transaction holds a lock until the code under test waits for it.
-import { createSession, type Session } from '@truckroll/postgres';
+import { createSession, type DatabaseSession } from '@truckroll/postgres';
 import { mustWait } from '@truckroll/testing';
 
 export class LockHolder {
-  readonly #own: Session;
-  readonly #watch: Session;
+  readonly #own: DatabaseSession;
+  readonly #watch: DatabaseSession;
 
-  constructor(own: Session, watch: Session) {
+  constructor(own: DatabaseSession, watch: DatabaseSession) {
     this.#own = own;
     this.#watch = watch;
   }

@@ -8,7 +8,7 @@ export interface OwnerProgress {
   readonly positions: ReadonlyMap<string, ChangePosition>;
 }
 
-export type Progress = ReadonlyMap<Owner, OwnerProgress>;
+export type FeedProgress = ReadonlyMap<Owner, OwnerProgress>;
 
 export function decodeProgress(bytes: Uint8Array): Map<Owner, OwnerProgress> {
   return new Map(
@@ -19,7 +19,7 @@ export function decodeProgress(bytes: Uint8Array): Map<Owner, OwnerProgress> {
   );
 }
 
-export function encodeProgress(progress: Progress): Uint8Array {
+export function encodeProgress(progress: FeedProgress): Uint8Array {
   const owners = [...progress].map(([owner, { epoch, positions }]) => {
     const groups = new Map<string, KindsState>();
     for (const { kind, ...position } of positions.values()) {

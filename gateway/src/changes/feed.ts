@@ -9,7 +9,7 @@ import type { AllUnchanged } from './held-polls.ts';
 /** A page ends early at this size of its records, in bytes. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-export interface Page {
+export interface FeedPage {
   readonly changes: readonly RecordChange[];
   readonly progress: Map<Owner, OwnerProgress>;
   readonly more: boolean;
@@ -34,7 +34,7 @@ export function byOwner(kinds: ReadonlySet<string>): Map<Owner, string[]> {
 const atBeginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
 
 /** The page after an empty one, when no service has changes of these kinds. */
-export function nextEmptyPage({ progress, asOf }: Page, kinds: ReadonlySet<string>, unchanged: AllUnchanged): Page {
+export function nextEmptyPage({ progress, asOf }: FeedPage, kinds: ReadonlySet<string>, unchanged: AllUnchanged): FeedPage {
   const next = new Map(progress);
   for (const [owner, { below }] of unchanged) {
     const { epoch, positions } = progress.get(owner)!;
@@ -55,7 +55,7 @@ interface Reading {
 }
 
 /** Reads one owner after another until the page is full. */
-export async function readPage(reading: Reading, limit: number, skip: boolean): Promise<Page> {
+export async function readPage(reading: Reading, limit: number, skip: boolean): Promise<FeedPage> {
   const changes: RecordChange[] = [];
   const progress = new Map(reading.progress);
   const owners = [...byOwner(reading.kinds)];

@@ -10,7 +10,7 @@ import { inputsOf } from '../routes/inputs.ts';
 import type { CompiledOperation, Held, OperationContext } from '../routes/operation.ts';
 import { compileQuery, type Query } from '../routes/query.ts';
 import { decodeProgress, encodeProgress } from './feed-state.ts';
-import { byOwner, feedClients, nextEmptyPage, readDigest, readPage, type FeedClients, type Page } from './feed.ts';
+import { byOwner, feedClients, nextEmptyPage, readDigest, readPage, type FeedClients, type FeedPage } from './feed.ts';
 import type { HeldPolls } from './held-polls.ts';
 
 /** Empty pages whose next poll needs no read. A client repeats its poll at once, so they are kept for a short time, in ms. */
@@ -75,7 +75,7 @@ function open(context: OperationContext, { principal }: Exchange, cursor: string
 }
 
 function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed: Headers): Read {
-  const emptyPages = new LRUCache<string, Page>({ max: EMPTY_PAGES, ttl: EMPTY_PAGE_MS });
+  const emptyPages = new LRUCache<string, FeedPage>({ max: EMPTY_PAGES, ttl: EMPTY_PAGE_MS });
   return async (exchange, query) => {
     const { kinds, cursor, values } = valuesOf(query);
     const progress = open(context, exchange, cursor, query.problems);
@@ -84,12 +84,12 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
     const principal = exchange.principal!;
     const gone = new AbortController();
     exchange.res.once('close', () => gone.abort());
-    const reply = async (page: Page): Promise<void> => {
+    const reply = async (page: FeedPage): Promise<void> => {
       const nextCursor = sealed(context, exchange, page);
       if (page.changes.length === 0 && !page.more) emptyPages.set(keyOf(kinds, nextCursor), page);
       await answer(context, exchange, fixed, page, nextCursor);
     };
-    const hold = async (page: Page): Promise<Held | undefined> => {
+    const hold = async (page: FeedPage): Promise<Held | undefined> => {
       const awaited = [...byOwner(kinds)].map(([owner, own]) => {
         const positions = page.progress.get(owner)!.positions;
         return { owner, kinds: own, version: Math.min(...own.map((kind) => positions.get(kind)!.version)) };
@@ -114,11 +114,11 @@ const writer = new JsonWriter('snake');
 
 const keyOf = (kinds: ReadonlySet<string>, cursor: string): string => [...kinds, cursor].join(' ');
 
-function sealed({ cursors }: OperationContext, { principal }: Exchange, { progress }: Page): string {
+function sealed({ cursors }: OperationContext, { principal }: Exchange, { progress }: FeedPage): string {
   return cursors.seal({ companyId: principal!.company_id, operation: SCOPE, filters: '' }, encodeProgress(progress));
 }
 
-async function answer(context: OperationContext, exchange: Exchange, fixed: Headers, { changes, more, asOf }: Page, nextCursor: string): Promise<void> {
+async function answer(context: OperationContext, exchange: Exchange, fixed: Headers, { changes, more, asOf }: FeedPage, nextCursor: string): Promise<void> {
   const { outputs, draining } = context;
   const out = outputs.take();
   out.ascii('{"data":[');

@@ -1,3 +1,3 @@
-export { changeMigrations, type Company, type OwnedKind, type ReadRecord } from './kinds.ts';
+export { changeMigrations, type ZonedCompany, type OwnedKind, type ReadRecord } from './kinds.ts';
 export { documentKind } from './documents.ts';
 export { changeFeed } from './feed.ts';

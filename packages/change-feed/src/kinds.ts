@@ -3,7 +3,7 @@ import { migrationsIn } from '@truckroll/postgres';
 /** Tables and triggers that note changes. Needs the outbox's tables. A service's own migrations call `keep_changes` for each of its kinds. */
 export const changeMigrations = migrationsIn('change-feed', new URL('../migrations/', import.meta.url));
 
-export interface Company {
+export interface ZonedCompany {
   readonly companyId: string;
   /** IANA name. */
   readonly timeZone: string;
@@ -26,5 +26,5 @@ export interface OwnedKind {
   /** Company id under which records that are the same in every company are stored. */
   readonly storedUnder?: string;
   /** The records at these places, in their order, as reads return them; undefined for those that are gone. */
-  read(company: Company, ids: readonly string[]): Promise<readonly (ReadRecord | undefined)[]>;
+  read(company: ZonedCompany, ids: readonly string[]): Promise<readonly (ReadRecord | undefined)[]>;
 }

@@ -42,10 +42,10 @@ export interface FieldPlan {
   /** For a cursor: the operation that it belongs to. */
   readonly cursorOf: string | undefined;
   /** Plan of the field's message. Made on first use, because shapes may contain themselves. */
-  plan: Plan | undefined;
+  plan: JsonPlan | undefined;
 }
 
-export interface Plan {
+export interface JsonPlan {
   readonly shape: Shape;
   readonly style: KeyStyle;
   readonly fields: readonly FieldPlan[];
@@ -88,9 +88,9 @@ const SCALAR_ROOM = 40;
 /** Texts are copied in whole words of this many bytes. */
 const WORD = 8;
 
-const plans: Record<KeyStyle, Map<Shape, Plan>> = { snake: new Map(), camel: new Map() };
+const plans: Record<KeyStyle, Map<Shape, JsonPlan>> = { snake: new Map(), camel: new Map() };
 
-export function planOf(shape: Shape, style: KeyStyle): Plan {
+export function planOf(shape: Shape, style: KeyStyle): JsonPlan {
   const known = plans[style].get(shape);
   if (known !== undefined) return known;
   const fields = shape.fields.map((field, index) => fieldPlan(field, index, style));

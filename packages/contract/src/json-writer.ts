@@ -16,7 +16,7 @@ import {
   planOf,
   type FieldPlan,
   type KeyStyle,
-  type Plan,
+  type JsonPlan,
 } from './json-plan.ts';
 import { ascii, instant, integer, plain, raw, string, text } from './json-values.ts';
 import { codec } from './operation.ts';
@@ -78,7 +78,7 @@ export class JsonWriter {
   }
 
   /** Writes the message in bytes [from, end). Like the methods below, it writes at a given position and returns the end position. */
-  #object(plan: Plan, from: number, end: number, begin: number): number {
+  #object(plan: JsonPlan, from: number, end: number, begin: number): number {
     const { fields, byNumber } = plan;
     this.#reserve(begin, plan.room + (end - from) * MOST_GROWTH);
     const bytes = this.#in;
@@ -116,7 +116,7 @@ export class JsonWriter {
   }
 
   /** For fields out of order or repeated: decodes (which merges, as protobuf requires), encodes in order, and writes that. */
-  #disordered(plan: Plan, start: number, end: number, begin: number): number {
+  #disordered(plan: JsonPlan, start: number, end: number, begin: number): number {
     const { encode, decode } = codec(plan.shape.typeName);
     const bytes = this.#in;
     const ordered = encode(decode(bytes.subarray(start, end))).finish();
@@ -161,7 +161,7 @@ export class JsonWriter {
     return this.#array(values, tag, this.#at, end, to + 1);
   }
 
-  #planOf(field: FieldPlan): Plan {
+  #planOf(field: FieldPlan): JsonPlan {
     return (field.plan ??= planOf(field.shape as Shape, this.#style));
   }
 

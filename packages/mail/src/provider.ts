@@ -10,10 +10,10 @@ export interface OutgoingMessage {
  * Result of an attempt. SENT: the provider accepted the message. FAILED: it rejected the message. UNKNOWN: it may have accepted it.
  * UNTAKEN: it did not accept it but may later, because it was unreachable or asked to retry.
  */
-export type Outcome = 'SENT' | 'FAILED' | 'UNKNOWN' | 'UNTAKEN';
+export type MailOutcome = 'SENT' | 'FAILED' | 'UNKNOWN' | 'UNTAKEN';
 
 export interface Attempt {
-  readonly outcome: Outcome;
+  readonly outcome: MailOutcome;
   readonly detail: string;
 }
 

@@ -3,7 +3,7 @@ import { isUnavailable } from '@truckroll/postgres';
 import { Notifier, backoffMs, logOutage, retrying, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { DEFAULT_TIMEOUT_MS } from './choose.ts';
-import type { Attempt, Outcome } from './provider.ts';
+import type { Attempt, MailOutcome } from './provider.ts';
 import { onQueued } from './queued.ts';
 
 /** A message that this process has leased and no other process will send. */
@@ -26,9 +26,9 @@ export interface Postbox<L extends Lease> {
   /** Tries once. A rejected promise counts as UNKNOWN. */
   send(lease: L): Promise<Attempt>;
   /** Counts the result of every attempt in metrics. */
-  count(lease: L, outcome: Outcome): void;
+  count(lease: L, outcome: MailOutcome): void;
   /** Stores the final result of an attempt, unless it has been given up in the meantime. */
-  finish(lease: L, outcome: Exclude<Outcome, 'UNTAKEN'>, detail: string): Promise<void>;
+  finish(lease: L, outcome: Exclude<MailOutcome, 'UNTAKEN'>, detail: string): Promise<void>;
   /** Queues a message again that the provider did not accept. */
   postpone(lease: L, delayMs: number, detail: string): Promise<void>;
 }

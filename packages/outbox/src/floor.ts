@@ -1,4 +1,4 @@
-import type { Session } from '@truckroll/postgres';
+import type { DatabaseSession } from '@truckroll/postgres';
 
 /** Minimum time between two attempts to raise the floor, in ms. */
 const EVERY_MS = 1000;
@@ -24,7 +24,7 @@ export class Floor {
   }
 
   /** Call before a read, and pass the result to `settle` after it: an id that becomes the floor unless the read finds a lower row. */
-  async candidate(session: Pick<Session, 'query'>): Promise<number | undefined> {
+  async candidate(session: Pick<DatabaseSession, 'query'>): Promise<number | undefined> {
     if (this.#next <= this.#id || performance.now() - this.#lookedAt < EVERY_MS) return undefined;
     this.#lookedAt = performance.now();
     const id = this.#next;

@@ -20,7 +20,7 @@ export {
   type Ends,
   type Placed,
   type Restored,
-  type State,
+  type PublishedState,
 } from './restored.ts';
 export { relayLock } from './relay.ts';
 export { replay } from './replay.ts';

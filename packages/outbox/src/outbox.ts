@@ -1,5 +1,5 @@
 import { topics as known } from '@truckroll/contract';
-import type { Database, Session, Transaction } from '@truckroll/postgres';
+import type { Database, DatabaseSession, Transaction } from '@truckroll/postgres';
 import type { BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { append } from './append.ts';
@@ -17,7 +17,7 @@ export interface OutboxOptions {
   /** Topics that this service publishes to; created if missing. */
   readonly topics: readonly Topic[];
   /** Whether every change committed before the watermark's time has been appended; none is published otherwise (docs/adr/0006). Runs on the relay's session. */
-  readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
+  readonly complete?: (session: Pick<DatabaseSession, 'query'>) => Promise<boolean>;
   /** Whether to publish watermarks. Default true; false for a service whose records are in no report. */
   readonly announces?: boolean;
   readonly log: Logger;

@@ -1,5 +1,5 @@
 import { watermarkSources } from '@truckroll/contract';
-import { binaryArrays, type Database, type Session } from '@truckroll/postgres';
+import { binaryArrays, type Database, type DatabaseSession } from '@truckroll/postgres';
 import { Notifier, backoffMs, handled, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import { kafkaDurations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { OutboxRow } from './event.ts';
@@ -11,7 +11,7 @@ export interface RelayOptions {
   readonly database: Database;
   readonly publisher: Publisher;
   /** As in OutboxOptions. */
-  readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
+  readonly complete?: (session: Pick<DatabaseSession, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Longest time between polls and between watermarks of an idle relay, in ms, unless it is notified. Default: POLL and ANNOUNCE. */
@@ -129,7 +129,7 @@ export class Relay implements BackgroundPart {
   async #run(): Promise<void> {
     const { database, publisher, log } = this.#options;
     for (let failures = 0; !this.#stopped(); ) {
-      let session: Session | undefined;
+      let session: DatabaseSession | undefined;
       try {
         session = await database.session();
         if (await this.#acquire(session)) {
@@ -165,7 +165,7 @@ export class Relay implements BackgroundPart {
   }
 
   /** Waits for the lock. Resolves to false if stopped first. */
-  async #acquire(session: Session): Promise<boolean> {
+  async #acquire(session: DatabaseSession): Promise<boolean> {
     while (!this.#stopped()) {
       const { rows } = await session.query<{ locked: boolean }>({
         text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
@@ -177,7 +177,7 @@ export class Relay implements BackgroundPart {
     return false;
   }
 
-  async #lead(session: Session): Promise<void> {
+  async #lead(session: DatabaseSession): Promise<void> {
     const { publisher, log } = this.#options;
     const lost = handled(
       session.ended.then(() => {
@@ -277,19 +277,19 @@ export class Relay implements BackgroundPart {
   }
 
   /** Announces new events to the other relays, unless any relay did so within ANNOUNCE.following. */
-  async #announceNews(session: Session): Promise<void> {
+  async #announceNews(session: DatabaseSession): Promise<void> {
     if (this.#options.publisher.announce === undefined || performance.now() - this.#newsAt <= ANNOUNCE.following) return;
     this.#newsAt = performance.now();
     await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
   }
 
   /** Announces this relay to the other active relays. */
-  async #greet(session: Session): Promise<void> {
+  async #greet(session: DatabaseSession): Promise<void> {
     if (this.#options.publisher.announce === undefined) return;
     await session.query({ name: 'greet_outbox_relays', text: `select pg_notify('${GREETING_CHANNEL}', $1)`, values: [this.#schema] });
   }
 
-  #meet(session: Session, schema: string): void {
+  #meet(session: DatabaseSession, schema: string): void {
     if (schema === this.#schema || this.#others.has(schema)) return;
     this.#others.add(schema);
     // The other relay began to listen after this one announced itself.
@@ -304,7 +304,7 @@ export class Relay implements BackgroundPart {
   }
 
   /** Sets the metrics with a query, when the outbox has more rows than one read returns. */
-  async #measure(session: Session, floor: number): Promise<void> {
+  async #measure(session: DatabaseSession, floor: number): Promise<void> {
     const { rows } = await session.query<{ count: number; age: number | null }>({
       text: `select count(*), extract(epoch from now() - min(created_at))::float8 as age
         from (select created_at from outbox where id >= $1 order by id limit ${MOST_COUNTED}) waiting`,
@@ -340,12 +340,12 @@ function nextOfAll(after: number, everyMs: number): number {
 }
 
 /** PostgreSQL's current time, the clock that dates commits, in microseconds since 1970. */
-async function clock(session: Session): Promise<number> {
+async function clock(session: DatabaseSession): Promise<number> {
   const { rows } = await session.query<{ at: number }>({ name: 'clock', text: 'select clock_timestamp() as at' });
   return (rows[0] as { at: number }).at;
 }
 
-async function highestId(session: Session, floor: number): Promise<number> {
+async function highestId(session: DatabaseSession, floor: number): Promise<number> {
   const { rows } = await session.query<{ id: number | null }>({
     name: 'outbox_highest',
     text: 'select max(id) as id from outbox where id >= $1',

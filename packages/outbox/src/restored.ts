@@ -5,7 +5,7 @@ import type { KafkaClient } from './kafka.ts';
 import { withAdmin } from './admin.ts';
 import type { Topic } from './topics.ts';
 
-export interface State {
+export interface PublishedState {
   readonly topic: Topic;
   /** Type of the event that removes a key. */
   readonly removed: string;
@@ -20,7 +20,7 @@ export interface ReadModelKeys {
 
 export interface Restored {
   readonly schema: string;
-  readonly states: readonly State[];
+  readonly states: readonly PublishedState[];
   readonly readModels: readonly ReadModelKeys[];
   /** Consumer groups. With `again` they read their topics from the beginning, otherwise they continue after the messages published before. */
   readonly groups: readonly { readonly group: string; readonly topics: readonly Topic[]; readonly again?: boolean }[];

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
-import type { Database, Session } from '@truckroll/postgres';
+import type { Database, DatabaseSession } from '@truckroll/postgres';
 import type { OutboxRow } from '../src/event.ts';
 import { append, ensureTopics, type KafkaClient, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
@@ -30,7 +30,7 @@ describe('the relay', () => {
   function afterRead(work: () => Promise<unknown>): Database {
     const { database } = setting;
     let pending: (() => Promise<unknown>) | undefined = work;
-    const session = async (): Promise<Session> => {
+    const session = async (): Promise<DatabaseSession> => {
       const own = await database.session();
       let last: Promise<unknown> = Promise.resolve();
       const inTurn = <T>(name: string | undefined, run: () => Promise<T>): Promise<T> => {

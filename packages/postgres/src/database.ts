@@ -8,7 +8,7 @@ import { settle, transactionSettings } from './connection-settings.ts';
 import { PoolerError, StatementError, isContention, isUnavailable, translateDatabaseError } from './errors.ts';
 import { Notifications } from './notifications.ts';
 import { NO_COMPANY, RecentCompanies } from './recent-companies.ts';
-import { createSession, type Session } from './session.ts';
+import { createSession, type DatabaseSession } from './session.ts';
 
 export interface DatabaseOptions extends ConnectionOptions {
   /** Maximum number of connections. Default 14. */
@@ -146,7 +146,7 @@ export class Database implements Queryable {
   }
 
   /** Opens a connection outside the pool for session-level state such as advisory locks. Errors: as createSession. */
-  async session(): Promise<Session> {
+  async session(): Promise<DatabaseSession> {
     try {
       const session = await createSession(this.options);
       this.#sessionRefused = undefined;

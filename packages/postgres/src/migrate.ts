@@ -4,7 +4,7 @@ import type { ConnectionOptions } from './statement.ts';
 import type { Queryable } from './database.ts';
 import { StatementError } from './errors.ts';
 import { LOCK_MS, isInSteps, runSteps, withTurns } from './migration-steps.ts';
-import { createSession, type Session } from './session.ts';
+import { createSession, type DatabaseSession } from './session.ts';
 
 export interface Migration {
   /** Four digits and a name: `0001_invoices`. */
@@ -18,7 +18,7 @@ export interface MigrationSet {
   readonly migrations: readonly Migration[];
 }
 
-export interface Schema {
+export interface DatabaseSchema {
   readonly schema: string;
   readonly migrations: readonly MigrationSet[];
 }
@@ -77,7 +77,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 /** Runs work in a session as the schema's owner; the URL's role only needs to be a member of it. Errors: as `createSession`. */
-export async function asOwner<T>(options: Omit<MigrateOptions, 'sets'>, work: (session: Session) => Promise<T>): Promise<T> {
+export async function asOwner<T>(options: Omit<MigrateOptions, 'sets'>, work: (session: DatabaseSession) => Promise<T>): Promise<T> {
   const session = await createSession({ ...options, applicationName: `truckroll-migrate-${options.schema}` });
   try {
     await becomeOwner(session, options.schema);
@@ -88,7 +88,7 @@ export async function asOwner<T>(options: Omit<MigrateOptions, 'sets'>, work: (s
 }
 
 /** Polls for the lock: a replica that holds it and builds an index would wait for a statement that waits for the lock. */
-async function lock(session: Session, schema: string): Promise<void> {
+async function lock(session: DatabaseSession, schema: string): Promise<void> {
   for (;;) {
     const { rows } = await session.query<{ locked: boolean }>({
       text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
@@ -99,14 +99,14 @@ async function lock(session: Session, schema: string): Promise<void> {
   }
 }
 
-async function createSchema(session: Session, schema: string): Promise<void> {
+async function createSchema(session: DatabaseSession, schema: string): Promise<void> {
   // Checked first: CREATE SCHEMA needs a privilege on the database even if IF NOT EXISTS finds the schema.
   const { rowCount } = await session.query({ text: 'select from pg_namespace where nspname = $1', values: [schema] });
   if (rowCount === 0) await session.query({ text: `create schema "${schema}"` });
 }
 
 /** If the migrating role is only a member of the schema's owner, acts as the owner, so that the owner owns new objects. */
-async function becomeOwner(session: Session, schema: string): Promise<void> {
+async function becomeOwner(session: DatabaseSession, schema: string): Promise<void> {
   const { rows } = await session.query<{ owner: string }>({
     text: `select quote_ident(pg_get_userbyid(nspowner)) as owner from pg_namespace
       where nspname = $1 and nspowner <> current_user::regrole and pg_has_role(nspowner, 'member')`,
@@ -115,7 +115,7 @@ async function becomeOwner(session: Session, schema: string): Promise<void> {
   if (rows[0] !== undefined) await session.query({ text: `set role ${rows[0].owner}` });
 }
 
-async function createLedger(session: Session): Promise<void> {
+async function createLedger(session: DatabaseSession): Promise<void> {
   await session.query({
     text: `create table if not exists migration (
       part text not null, name text not null, checksum text not null, applied_at timestamptz not null default now(),
@@ -137,7 +137,7 @@ export async function missingMigrations(database: Queryable, sets: readonly Migr
   return sets.flatMap(({ name: part, migrations }) => migrations.map(({ name }) => `${part}/${name}`)).filter((name) => !applied.has(name));
 }
 
-async function applySet(session: Session, schema: string, set: MigrationSet): Promise<string[]> {
+async function applySet(session: DatabaseSession, schema: string, set: MigrationSet): Promise<string[]> {
   const { rows } = await session.query<{ name: string; checksum: string }>({
     text: 'select name, checksum from migration where part = $1 order by name',
     values: [set.name],
@@ -153,7 +153,7 @@ async function applySet(session: Session, schema: string, set: MigrationSet): Pr
  * A migration yields to running services. While it waits for a table's lock everyone else queues behind it, and in a deadlock PostgreSQL
  * may abort either side. So its lock timeout is shorter than deadlock_timeout; it then rolls back and tries again after a pause.
  */
-async function apply(session: Session, part: string, migration: Migration): Promise<void> {
+async function apply(session: DatabaseSession, part: string, migration: Migration): Promise<void> {
   const { name, sql } = migration;
   const noted = { text: 'insert into migration (part, name, checksum) values ($1, $2, $3)', values: [part, name, checksum(migration)] };
   if (isInSteps(sql)) {

@@ -1,7 +1,7 @@
 // Migrations that run outside a transaction, a statement at a time, so that they block nothing for long.
 import { backoffMs } from '@truckroll/process';
 import { isContention, isLockTimeout } from './errors.ts';
-import type { Session } from './session.ts';
+import type { DatabaseSession } from './session.ts';
 
 /** First line of a migration that runs in steps. Each statement ends with a semicolon at the end of a line. */
 const STEPS = '-- in steps';
@@ -32,7 +32,7 @@ export function stepsOf(sql: string): string[] {
  * an index that is valid is kept, and an invalid one, which an interrupted build leaves, is built again; a change of rows is repeated until
  * it changes none, so it must choose a batch of rows that it has not changed yet.
  */
-export async function runSteps(session: Session, sql: string): Promise<void> {
+export async function runSteps(session: DatabaseSession, sql: string): Promise<void> {
   for (const step of stepsOf(sql)) {
     const index = INDEX.exec(step)?.groups?.['index'];
     // A concurrent index build waits for all open transactions, however long they take, but does not block them.
@@ -52,7 +52,7 @@ export async function runSteps(session: Session, sql: string): Promise<void> {
 }
 
 /** Whether an index exists and is valid; drops an invalid one. */
-async function isBuilt(session: Session, index: string): Promise<boolean> {
+async function isBuilt(session: DatabaseSession, index: string): Promise<boolean> {
   const { rows } = await session.query<{ valid: boolean }>({
     text: 'select indisvalid and indisready as valid from pg_index where indexrelid = to_regclass($1)',
     values: [index],

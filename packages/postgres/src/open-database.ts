@@ -2,7 +2,7 @@ import { logOutage, retrying, type ComponentKit } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { Database, type DatabaseOptions } from './database.ts';
 import { PoolerError, isUnavailable } from './errors.ts';
-import { migrate, missingMigrations, type Schema } from './migrate.ts';
+import { migrate, missingMigrations, type DatabaseSchema } from './migrate.ts';
 
 class SchemaBehind extends Error {
   override readonly name = 'SchemaBehind';
@@ -14,7 +14,7 @@ class SchemaBehind extends Error {
 type Kit = ComponentKit<{ readonly migrateAtStart: boolean }>;
 
 /** A pool with its schema. It is migrated, or waited for, before the component serves; checked for readiness; closed last. */
-export function openDatabase(kit: Kit, { migrations, ...settings }: DatabaseOptions & Schema): Database {
+export function openDatabase(kit: Kit, { migrations, ...settings }: DatabaseOptions & DatabaseSchema): Database {
   const { name, metrics, foundation, check } = kit;
   const { schema } = settings;
   const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
@@ -30,7 +30,12 @@ export function openDatabase(kit: Kit, { migrations, ...settings }: DatabaseOpti
 }
 
 /** Waits for PostgreSQL, and for migrations if the component does not run them itself, as long as it takes. */
-async function prepare({ config, log, stopping }: Kit, database: Database, { schema, migrations }: Schema, onMissing: (count: number) => void): Promise<void> {
+async function prepare(
+  { config, log, stopping }: Kit,
+  database: Database,
+  { schema, migrations }: DatabaseSchema,
+  onMissing: (count: number) => void,
+): Promise<void> {
   const applied = await retrying(
     async () => {
       await database.session().then((session) => session.close());

@@ -4,7 +4,7 @@ import { settleSession } from './connection-settings.ts';
 import { PoolerError, translateDatabaseError } from './errors.ts';
 
 /** A single connection outside the pool. */
-export interface Session {
+export interface DatabaseSession {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
   queryBinary(statement: Statement): Promise<BinaryRow[]>;
   /** Called with the payload of each notification on a channel that `listen` was run for. */
@@ -15,7 +15,7 @@ export interface Session {
 }
 
 /** Opens a session. Errors: ApiError 503 if PostgreSQL is unreachable, PoolerError if a pooler does not keep sessions. */
-export async function createSession({ sessionUrl, ...rest }: ConnectionOptions): Promise<Session> {
+export async function createSession({ sessionUrl, ...rest }: ConnectionOptions): Promise<DatabaseSession> {
   const options = { ...rest, url: sessionUrl ?? rest.url };
   const client = new Connection(connectionConfig(options));
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));

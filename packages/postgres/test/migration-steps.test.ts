@@ -1,10 +1,10 @@
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-import { createSession, migrate, type MigrationSet, type Session } from '../src/index.ts';
+import { createSession, migrate, type MigrationSet, type DatabaseSession } from '../src/index.ts';
 import { stepsOf } from '../src/migration-steps.ts';
 
 let server: TestDatabase;
-let writer: Session;
-let other: Session;
+let writer: DatabaseSession;
+let other: DatabaseSession;
 const SCHEMA = 'trial';
 const TABLE = { name: '0001_a', sql: 'create table a (id int generated always as identity, b int, c int)' };
 const INDEXED = { name: '0002_b_indexed', sql: '-- in steps\n-- For b.\ncreate index concurrently a_b on a (b);\n' };

@@ -1,7 +1,7 @@
 // The records of a service as kinds of the change feed (decisions §14).
 import { createHash } from 'node:crypto';
 import { BatchGetRecordsResponse } from '@truckroll/contract/gen/records/v1/record_reads';
-import type { Company, OwnedKind, ReadRecord } from '@truckroll/change-feed';
+import type { ZonedCompany, OwnedKind, ReadRecord } from '@truckroll/change-feed';
 import { idType } from './list-query.ts';
 import { RecordReader, type ReaderOptions } from './read.ts';
 import { EVERY_COMPANY, type Table } from './table.ts';
@@ -20,7 +20,7 @@ export function recordKinds(tables: readonly Table[], options: ReaderOptions): O
   });
 }
 
-async function readEach(reader: RecordReader, { companyId, timeZone }: Company, ids: readonly string[]): Promise<(ReadRecord | undefined)[]> {
+async function readEach(reader: RecordReader, { companyId, timeZone }: ZonedCompany, ids: readonly string[]): Promise<(ReadRecord | undefined)[]> {
   const { reads } = BatchGetRecordsResponse.decode(await reader.details(ids.map((id) => ({ company_id: companyId, time_zone: timeZone, id }))));
   return reads.map(({ data }, index) => (data == null ? undefined : { id: ids[index] as string, record: data }));
 }

@@ -12,7 +12,7 @@ export { lockCompany, lockPart } from './lock.ts';
 export { serveRecords } from './serve.ts';
 export { companiesBehind, countBehind, withProjections, type Projected } from './projection.ts';
 export { recordProjection } from './reproject.ts';
-export { Reprojector, type Projection, type Renewing } from './reprojector.ts';
+export { Reprojector, type Projection, type ReprojectOptions } from './reprojector.ts';
 export { projectionHandlers } from './reproject-service.ts';
 export { instantOf, uuidOf } from '@truckroll/postgres';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';

@@ -1,6 +1,6 @@
 // The latest names of referenced records. The owner writes them with its records, other services as events arrive. Each process caches the
 // names it uses, and PostgreSQL's notifications invalidate those that changed.
-import type { Database, Queryable, Session, Transaction } from '@truckroll/postgres';
+import type { Database, Queryable, DatabaseSession, Transaction } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 
 /** `version` grows with every change, so that a redelivered event does not undo a later one. The owner, whose writes are in order, uses 0. */
@@ -75,7 +75,7 @@ export class NameCache {
   #generation = 0;
   /** While notifications may be missed, names are used only for the page that fetched them. */
   #listening = false;
-  #session: Session | undefined;
+  #session: DatabaseSession | undefined;
   #stopped = false;
 
   constructor(database: Database, schema: string, log: Logger, keepMs = KEEP_MS) {

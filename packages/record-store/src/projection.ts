@@ -1,6 +1,6 @@
 // Versions of projections, and which rows an older version wrote (docs/adr/0005). A statement that writes whole rows sets their version.
 // The database marks rows written by a release with older rules as older than every version.
-import type { MigrationSet, Queryable, Schema } from '@truckroll/postgres';
+import type { MigrationSet, Queryable, DatabaseSchema } from '@truckroll/postgres';
 
 export interface Projected {
   /** Public path of the records; for read models it begins with `copies/`. */
@@ -21,7 +21,7 @@ function releaseOf(projected: readonly Projected[]): number {
  * Extends a service's schema: its last migrations announce this release, and its transactions identify themselves as this release. Once a
  * later release has been announced, writes by this one are marked as older.
  */
-export function withProjections(schema: Schema, projected: readonly Projected[]): Schema & { settings: Record<string, string> } {
+export function withProjections(schema: DatabaseSchema, projected: readonly Projected[]): DatabaseSchema & { settings: Record<string, string> } {
   const release = releaseOf(projected);
   const migrations = Array.from({ length: release }, (_, i) => ({
     name: `${String(i + 1).padStart(4, '0')}_release`,

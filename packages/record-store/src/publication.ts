@@ -3,7 +3,7 @@
 import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import type { CallContext, Handlers } from '@truckroll/grpc';
-import { uuidOf, type Database, type Session, type Transaction } from '@truckroll/postgres';
+import { uuidOf, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
 import { Notifier, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { lockCompany } from './lock.ts';
@@ -51,7 +51,7 @@ export class Publication implements BackgroundPart {
   }
 
   /** Whether every record has been published at least once, and every change by a replica of an earlier release too. If not, wakes the publication. */
-  readonly complete = async (session: Pick<Session, 'query'>): Promise<boolean> => {
+  readonly complete = async (session: Pick<DatabaseSession, 'query'>): Promise<boolean> => {
     const { rows } = await session.query<{ complete: boolean }>({
       name: 'publication_complete',
       text: `select (select count(*) from publications where complete and path = any($1::text[])) = cardinality($1::text[])

@@ -1,7 +1,7 @@
 import type { ProjectionServiceService, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
 import type { Handlers } from '@truckroll/grpc';
 import { streamOf } from '@truckroll/process';
-import type { Reprojector, Step } from './reprojector.ts';
+import type { Reprojector, ReprojectStep } from './reprojector.ts';
 
 const MOST_REFUSED = 100;
 
@@ -14,6 +14,6 @@ export function projectionHandlers(reprojector: Reprojector): Handlers<typeof Pr
   };
 }
 
-function responseOf({ refused, ...step }: Step): ReprojectResponse {
+function responseOf({ refused, ...step }: ReprojectStep): ReprojectResponse {
   return { ...step, refused: step.done ? refused.slice(0, MOST_REFUSED) : [] };
 }

@@ -6,7 +6,7 @@ import { idType } from './list-query.ts';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import { companiesBehind } from './projection.ts';
-import type { Projection, Renewing } from './reprojector.ts';
+import type { Projection, ReprojectOptions } from './reprojector.ts';
 import type { Changed, Table } from './table.ts';
 import { relink } from './upsert.ts';
 
@@ -22,7 +22,7 @@ export function recordProjection(database: Database, table: Table): Projection {
     table: table.table,
     version,
     /** Companies take turns, so that one with few records does not wait for one with millions. */
-    async renew(work: Renewing): Promise<void> {
+    async renew(work: ReprojectOptions): Promise<void> {
       const refused: string[] = [];
       for (let companies = await companiesBehind(database, table); companies.length > 0; ) {
         const more: string[] = [];
@@ -37,7 +37,7 @@ export function recordProjection(database: Database, table: Table): Projection {
 }
 
 /** Returns how many rows it processed: 0 if only refused ones are left. */
-async function renewBatch<R>(database: Database, table: Table<R>, companyId: string, refused: string[], work: Renewing): Promise<number> {
+async function renewBatch<R>(database: Database, table: Table<R>, companyId: string, refused: string[], work: ReprojectOptions): Promise<number> {
   const startedAt = performance.now();
   const { rows } = await database.query<{ id: string }>({
     name: `take_behind_${table.table}`,
@@ -71,7 +71,7 @@ async function renewBatch<R>(database: Database, table: Table<R>, companyId: str
 }
 
 /** Whether the failure is temporary and not caused by a row. */
-function isPassing(error: unknown, { signal }: Renewing): boolean {
+function isPassing(error: unknown, { signal }: ReprojectOptions): boolean {
   return signal.aborted || isUnavailable(error) || isContention(error);
 }
 

@@ -7,31 +7,31 @@ import type { Logger, Metrics } from '@truckroll/telemetry';
 import { behind, countBehind, mayProject, type Projected } from './projection.ts';
 
 /** A row that the current rules cannot project. It stays unchanged, and gates that depend on it stay closed. */
-export interface Refused {
+export interface RefusedRow {
   company_id: string;
   id: string;
   reason: string;
 }
 
-export interface Renewing {
+export interface ReprojectOptions {
   readonly signal: AbortSignal;
   renewed(rows: number): void;
-  refused(row: Refused): void;
+  refused(row: RefusedRow): void;
   /** Pauses in proportion to the given working time, to leave CPU and database to other work. */
   rest(milliseconds: number): Promise<void>;
 }
 
 export interface Projection extends Projected {
   /** Skips rows that are up to date. Can be aborted and restarted at any time. */
-  renew(work: Renewing): Promise<void>;
+  renew(work: ReprojectOptions): Promise<void>;
 }
 
-export interface Step {
+export interface ReprojectStep {
   path: string;
   renewed: number;
   /** Rows that are still outdated, as far as is known. */
   behind: number;
-  refused: Refused[];
+  refused: RefusedRow[];
   done: boolean;
 }
 
@@ -123,7 +123,7 @@ export class Reprojector implements BackgroundPart {
    * Reprojects outdated rows of one path or of all, at full speed, until the signal aborts. Errors: 400 for a path that this service does
    * not have, 503 while a later release is active or this one has just begun.
    */
-  async run(path: string | undefined, signal: AbortSignal, progress: (step: Step) => void): Promise<void> {
+  async run(path: string | undefined, signal: AbortSignal, progress: (step: ReprojectStep) => void): Promise<void> {
     const { database, projections } = this.#options;
     const chosen = projections.filter((projection) => path === undefined || projection.path === path);
     if (chosen.length === 0) {
@@ -143,10 +143,10 @@ export class Reprojector implements BackgroundPart {
     }
   }
 
-  async #renew(projection: Projection, signal: AbortSignal, share: number, progress?: (step: Step) => void): Promise<Step> {
+  async #renew(projection: Projection, signal: AbortSignal, share: number, progress?: (step: ReprojectStep) => void): Promise<ReprojectStep> {
     const { database, poke } = this.#options;
     const { path } = projection;
-    const step: Step = { path, renewed: 0, behind: await countBehind(database, projection, undefined, MOST_COUNTED), refused: [], done: false };
+    const step: ReprojectStep = { path, renewed: 0, behind: await countBehind(database, projection, undefined, MOST_COUNTED), refused: [], done: false };
     this.#behind.set({ path }, step.behind);
     if (step.behind === 0) return step;
     await projection.renew({

@@ -1,12 +1,12 @@
 // Records and names after PostgreSQL was restored to an earlier time (docs/adr/0007).
 import { topics } from '@truckroll/contract';
-import type { ReadModelKeys, State } from '@truckroll/outbox';
+import type { ReadModelKeys, PublishedState } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import type { Table } from './table.ts';
 
 const PAGE = 5000;
 
-export function recordStates(tables: readonly Table[]): State[] {
+export function recordStates(tables: readonly Table[]): PublishedState[] {
   return tables.flatMap(({ publishes, table }) =>
     publishes === undefined
       ? []
@@ -22,7 +22,7 @@ export function recordStates(tables: readonly Table[]): State[] {
 }
 
 /** For the service that owns the names. */
-export const nameState: State = {
+export const nameState: PublishedState = {
   topic: topics.names,
   removed: 'name.removed',
   missing: (db, keys) => missing(db, keys, 'names n where n.company_id = k.part[1]::uuid and n.kind = k.part[2] and n.id = k.part[3]::uuid'),

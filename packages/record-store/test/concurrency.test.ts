@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { codec, resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { outboxTables } from '@truckroll/outbox';
-import { Database, type Session, type Transaction } from '@truckroll/postgres';
+import { Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, mustWait, whileOpen, type TestDatabase } from '@truckroll/testing';
 import {
@@ -269,7 +269,7 @@ describe('the reprojector', () => {
 
 /** A database that calls `closed` when one of its sessions is closed. */
 function noticing(closed: () => void): Database {
-  const session = async (): Promise<Session> => {
+  const session = async (): Promise<DatabaseSession> => {
     const own = await database.session();
     return {
       ...own,

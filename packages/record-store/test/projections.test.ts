@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
-import { Database, migrate, type Schema } from '@truckroll/postgres';
+import { Database, migrate, type DatabaseSchema } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, recordStoreMigrations, upsertRecords, type Table } from '../src/index.ts';
@@ -11,7 +11,7 @@ import { NameCache } from '../src/names.ts';
 import { companiesBehind, withProjections } from '../src/projection.ts';
 import { RecordReader } from '../src/read.ts';
 import { recordProjection } from '../src/reproject.ts';
-import { Reprojector, type Step } from '../src/reprojector.ts';
+import { Reprojector, type ReprojectStep } from '../src/reprojector.ts';
 
 const own = {
   name: 'own',
@@ -28,7 +28,7 @@ const own = {
     },
   ],
 };
-const base: Schema = { schema: 'shop', migrations: [recordStoreMigrations, own] };
+const base: DatabaseSchema = { schema: 'shop', migrations: [recordStoreMigrations, own] };
 const links = { account_id: { table: 'location_accounts', of: ({ accounts }: Location) => accounts.flatMap(({ account }) => account?.id ?? []) } };
 
 /** Rules of the previous and the current release: the current one keeps three digits of the postal code and adds a number that cannot be 13. */
@@ -96,8 +96,8 @@ async function rows(): Promise<unknown[][]> {
   return found.map(({ projection, address_postal_code, area }) => [projection, address_postal_code, area]);
 }
 
-async function reproject(signal = new AbortController().signal): Promise<Step> {
-  const steps: Step[] = [];
+async function reproject(signal = new AbortController().signal): Promise<ReprojectStep> {
+  const steps: ReprojectStep[] = [];
   await reprojector.run('locations', signal, (step) => steps.push(step));
   return steps.at(-1)!;
 }

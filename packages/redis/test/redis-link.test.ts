@@ -1,9 +1,9 @@
 // The link against real servers of every kind; gateway/test/redis-servers.test.ts tests how the gateway uses it.
 import { createLog, createMetrics } from '@truckroll/telemetry';
-import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { RedisLink, parseRedisUrl } from '../src/index.ts';
 
-const servers = new RedisServers();
+const servers = new StartedRedisServers();
 const opened: RedisLink[] = [];
 afterEach(() => opened.splice(0).forEach((link) => link.stop()));
 afterAll(() => servers.end());
@@ -142,7 +142,7 @@ describe('the link to a server that answers pings but refuses writes', () => {
   });
 });
 
-let clustered: ReturnType<RedisServers['cluster']> | undefined;
+let clustered: ReturnType<StartedRedisServers['cluster']> | undefined;
 const cluster = () => (clustered ??= servers.cluster());
 
 describe('the link to a cluster', () => {

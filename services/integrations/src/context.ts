@@ -2,7 +2,7 @@ import type { Outbox } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 import type { TargetPolicy } from '@truckroll/webhook-targets';
-import type { Invalidations } from './identity/invalidations.ts';
+import type { InvalidationPublisher } from './identity/invalidations.ts';
 import type { DueNotices } from './webhooks/due-notices.ts';
 import type { Partitions } from './webhooks/partitions.ts';
 import type { Recoveries } from './webhooks/recoveries.ts';
@@ -11,7 +11,7 @@ import type { SecretBox } from './webhooks/secrets.ts';
 
 export interface Context {
   readonly database: Database;
-  readonly invalidations: Invalidations;
+  readonly invalidations: InvalidationPublisher;
   readonly outbox: Outbox;
   readonly secrets: SecretBox;
   readonly targets: TargetPolicy;

@@ -33,7 +33,7 @@ import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { identity } from './identity/authenticate.ts';
-import { CHANNEL as INVALIDATIONS, Invalidations } from './identity/invalidations.ts';
+import { CHANNEL as INVALIDATIONS, InvalidationPublisher } from './identity/invalidations.ts';
 import { createBus } from './identity/redis.ts';
 import { keyAdmin } from './keys/admin.ts';
 import { apiKeys } from './keys/public.ts';
@@ -78,7 +78,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       };
       const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings });
       const bus = createBus(config.redis, log, metrics);
-      const invalidations = new Invalidations(database, bus, log, () => notices.hears);
+      const invalidations = new InvalidationPublisher(database, bus, log, () => notices.hears);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, log, metrics });

@@ -1,11 +1,11 @@
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
-import { migrationsIn, type Queryable, type Schema } from '@truckroll/postgres';
+import { migrationsIn, type Queryable, type DatabaseSchema } from '@truckroll/postgres';
 import { auditRole } from './audit/store.ts';
 
 const own = migrationsIn('integrations', new URL('../migrations/', import.meta.url));
 
-export const schema: Schema = { schema: 'integrations', migrations: [outboxTables, changeMigrations, own] };
+export const schema: DatabaseSchema = { schema: 'integrations', migrations: [outboxTables, changeMigrations, own] };
 
 /** Records in the audit trail the migrations that `truckroll migrate` has applied to a service's schema. */
 export async function recordMigration(db: Pick<Queryable, 'query'>, name: string, applied: readonly string[]): Promise<void> {

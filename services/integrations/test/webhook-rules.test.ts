@@ -8,7 +8,7 @@ import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts
 import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
 import { seriesOf, sinceOf } from '../src/webhooks/health-report.ts';
 import { countAttempts, noCounts } from '../src/webhooks/counts.ts';
-import { stateOf, type Standing } from '../src/webhooks/standing.ts';
+import { stateOf, type EndpointStanding } from '../src/webhooks/standing.ts';
 import { createSecretBox } from '../src/webhooks/secrets.ts';
 
 const SECOND = 1_000_000;
@@ -131,7 +131,7 @@ test.each([
 });
 
 const at = 1000 * DAY;
-const standing = (fields: Partial<Standing>): Standing => ({
+const standing = (fields: Partial<EndpointStanding>): EndpointStanding => ({
   id: 'e',
   company_id: 'c',
   enabled: true,
@@ -146,7 +146,7 @@ const standing = (fields: Partial<Standing>): Standing => ({
   ...fields,
 });
 
-test.each<[string, Partial<Standing>]>([
+test.each<[string, Partial<EndpointStanding>]>([
   ['HEALTHY', {}],
   ['IDLE', { active: false }],
   ['HEALTHY', { delivered: 95, failed: 5 }],

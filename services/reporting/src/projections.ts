@@ -1,7 +1,7 @@
 // Reporting's projections: its records from their documents, its read models from their topics.
 import { notOlder, replay, type IncomingEvent } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
-import { companiesBehind, recordProjection, type Projected, type Projection, type Renewing } from '@truckroll/record-store';
+import { companiesBehind, recordProjection, type Projected, type Projection, type ReprojectOptions } from '@truckroll/record-store';
 import { applyTo, type ReadModel } from './read-models/read-model.ts';
 import { readModels } from './read-models/index.ts';
 import { removeOlderThan, type RebuildOptions } from './read-models/rebuild.ts';
@@ -25,7 +25,7 @@ function readModelProjection(model: ReadModel, source: Source): Projection {
   const described = asProjected(model);
   return {
     ...described,
-    async renew({ signal, renewed, rest }: Renewing): Promise<void> {
+    async renew({ signal, renewed, rest }: ReprojectOptions): Promise<void> {
       const started = await clock(database);
       const companies = new Set(await companiesBehind(database, described));
       await replay({

@@ -1,7 +1,7 @@
 import { shapeNamed, type ApiError } from '@truckroll/contract';
 import type { Entry } from '../src/facts/fact.ts';
 import { figuresOf } from '../src/reports/rows.ts';
-import { sumsFor, type Question } from '../src/reports/sources.ts';
+import { sumsFor, type ReportQuestion } from '../src/reports/sources.ts';
 import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, measuresOf, standingOf, type SummaryDefinition } from '../src/summaries/definitions.ts';
 import { Deltas } from '../src/summaries/deltas.ts';
 
@@ -86,7 +86,7 @@ test.each([
   expect(dimensions.toSorted()).toEqual([...publicNames(report, 'group_by'), ...filters].toSorted());
 });
 
-const question = (summary: SummaryDefinition, groupBy: string | null, ...filters: string[]): Question => ({
+const question = (summary: SummaryDefinition, groupBy: string | null, ...filters: string[]): ReportQuestion => ({
   summary,
   groupBy,
   filters: new Map(filters.map((dimension) => [dimension, ['x']])),

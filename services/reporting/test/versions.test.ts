@@ -4,7 +4,7 @@ import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { passGate } from '../src/reports/gate.ts';
-import type { Question } from '../src/reports/sources.ts';
+import type { ReportQuestion } from '../src/reports/sources.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { summaryBuilder } from '../src/summaries/builder.ts';
 import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/summaries/definitions.ts';
@@ -155,7 +155,7 @@ describe('building', () => {
 });
 
 describe('a report', () => {
-  const question: Question = {
+  const question: ReportQuestion = {
     summary: INVOICES,
     companyId: '',
     generation: 1,
@@ -164,7 +164,7 @@ describe('a report', () => {
     filters: new Map(),
     standings: ['OPEN'],
   };
-  const asked = (since: Record<string, Since>, version: number, more: Partial<Question> = {}): Promise<void> =>
+  const asked = (since: Record<string, Since>, version: number, more: Partial<ReportQuestion> = {}): Promise<void> =>
     passGate(database, { ...question, ...more, companyId: company, summary: { ...INVOICES, since } }, version);
   const since = { account: { version: NEWEST } };
   const refusal = { status: 503, retryAfterSeconds: 2, message: expect.stringContaining('account is new in this report') };

@@ -4,7 +4,7 @@ import { forgetEnded, giveUp } from '@truckroll/mail';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { holdingLocks } from '../../../test/support/lock-holder.ts';
-import { finish, postpone, take, type Lease } from '../src/notifications/store.ts';
+import { finish, postpone, take, type LeasedNotification } from '../src/notifications/store.ts';
 import { giveUpMessages } from '../src/restored.ts';
 import { schema } from '../src/schema.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => close());
 const companyId = randomUUID();
 
 /** A notification of an unknown visit: taking it suppresses it. */
-async function notification(status: string, fields: { attempt_ends_at?: string; finished_at?: string } = {}): Promise<Lease> {
+async function notification(status: string, fields: { attempt_ends_at?: string; finished_at?: string } = {}): Promise<LeasedNotification> {
   const id = randomUUID();
   const { attempt_ends_at = 'null', finished_at = 'null' } = fields;
   await database.query({
@@ -42,7 +42,7 @@ async function notification(status: string, fields: { attempt_ends_at?: string; 
   };
 }
 
-const statusOf = async ({ id }: Lease) =>
+const statusOf = async ({ id }: LeasedNotification) =>
   (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
 
 const taken = async (): Promise<number> => {

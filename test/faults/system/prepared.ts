@@ -5,7 +5,7 @@ import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, 
 import { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
-import { plan, type Plan } from '../../../tools/local-stack/src/start/plan.ts';
+import { plan, type StartPlan } from '../../../tools/local-stack/src/start/plan.ts';
 import { startPooler, type Pooler } from './pooler.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 
@@ -25,7 +25,7 @@ export interface Prepared {
   readonly logs: string;
   readonly watchdog: Watchdog;
   readonly servers: Servers;
-  readonly plan: Plan;
+  readonly plan: StartPlan;
   readonly pooler: Pooler | undefined;
   /** Environment common to all processes, in addition to each plan's settings. */
   readonly environment: NodeJS.ProcessEnv;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { owners } from '@truckroll/contract';
-import { createSession, type Session } from '@truckroll/postgres';
+import { createSession, type DatabaseSession } from '@truckroll/postgres';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { truckroll } from './system.ts';
 
@@ -10,7 +10,7 @@ const suffix = randomBytes(4).toString('hex');
 const migrator = `migrator_${suffix}`;
 const owner = (schema: string): string => `${schema}_${suffix}`;
 let database: TestDatabase;
-let admin: Session;
+let admin: DatabaseSession;
 let env: Record<string, string>;
 
 const migrate = (...args: string[]) => truckroll(['--json', 'migrate', ...args], env, tmpdir());

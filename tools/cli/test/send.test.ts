@@ -4,7 +4,7 @@ import { createGrpcServer, openChannel } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openProxy, testCallers, testConfig } from '@truckroll/testing';
 import fc from 'fast-check';
-import { deliver, type Delivery, type ImportCall } from '../src/import/send.ts';
+import { deliver, type ImportStream, type ImportCall } from '../src/import/send.ts';
 import type { Batch } from '../src/import/lines.ts';
 
 async function* manyBatches(count: number): AsyncGenerator<Batch> {
@@ -20,7 +20,7 @@ const answerTo = (request: ImportRequest): ImportResponse => ({
   problems: [],
 });
 
-async function collect(count: number, call: ImportCall, more: Partial<Delivery> = {}): Promise<number[]> {
+async function collect(count: number, call: ImportCall, more: Partial<ImportStream> = {}): Promise<number[]> {
   const delivery = { companyId: 'c', path: 'invoices', call, signal: new AbortController().signal, ...more };
   const lines: number[] = [];
   for await (const { batch, answer } of deliver(manyBatches(count), delivery)) {

@@ -1,6 +1,6 @@
 import type { Company } from './company.ts';
 import type { Ground } from './ground.ts';
-import { BELIEVABLE, resolveSeed, resolveSize, resolveUntil, type DemoOptions, type Shape } from './options.ts';
+import { BELIEVABLE, resolveSeed, resolveSize, resolveUntil, type DemoOptions, type CompanyShape } from './options.ts';
 import { Deck } from './random/deck.ts';
 import { Rota } from './random/rota.ts';
 import { buildUnits } from './reference/business-units.ts';
@@ -21,7 +21,7 @@ import { citiesOf } from './words/places.ts';
 const HISTORY_DAYS = 730;
 const BEFORE_HISTORY_DAYS = 1200;
 
-export function buildCompany(options: DemoOptions, shape: Shape = BELIEVABLE): Company {
+export function buildCompany(options: DemoOptions, shape: CompanyShape = BELIEVABLE): Company {
   const seed = resolveSeed(options.seed);
   const size = resolveSize(options.size);
   const until = resolveUntil(options.until);

@@ -1,4 +1,4 @@
-import type { Shape, Size } from './options.ts';
+import type { CompanyShape, Size } from './options.ts';
 import { Draw, uuid, type Stream } from './random/keyed.ts';
 import type { Zone } from './time/zone.ts';
 import type { City } from './words/places.ts';
@@ -17,7 +17,7 @@ export interface Candidate {
 export interface Ground {
   readonly seed: number;
   readonly size: Size;
-  readonly shape: Shape;
+  readonly shape: CompanyShape;
   readonly zone: Zone;
   readonly cities: readonly City[];
   /** Accounts start at `founded`, jobs at `since`; nothing is recorded after `until`. */

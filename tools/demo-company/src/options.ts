@@ -27,12 +27,12 @@ export interface DemoOptions {
 }
 
 /** Weights by number of visits per job, and of assignments per visit. */
-export interface Shape {
+export interface CompanyShape {
   readonly visits: readonly (readonly [count: number, weight: number])[];
   readonly crew: readonly (readonly [count: number, weight: number])[];
 }
 
-export const BELIEVABLE: Shape = {
+export const BELIEVABLE: CompanyShape = {
   visits: [
     [0, 2],
     [1, 25],

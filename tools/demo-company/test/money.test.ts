@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { amountsOf, lineSubtotal, type Line } from '../src/billing/money.ts';
+import { amountsOf, lineSubtotal, type BillLine } from '../src/billing/money.ts';
 import { loadCompany, type Json } from './company.ts';
 
 const hundredths = (max: number) => fc.integer({ min: 0, max: max * 100 }).map((value) => value / 100);
@@ -30,7 +30,7 @@ const line = fc
     discountable: fc.boolean(),
   })
   .map(
-    (fields): Line => ({
+    (fields): BillLine => ({
       id: '',
       position: 0,
       name: '',

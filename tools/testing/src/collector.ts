@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Span {
+export interface CollectedSpan {
   name: string;
   kind: number;
   traceId: string;
@@ -19,14 +19,14 @@ export interface Upload {
 }
 
 export async function startCollector() {
-  const spans: Span[] = [];
+  const spans: CollectedSpan[] = [];
   const uploads: Upload[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as {
-        resourceSpans: { resource: { attributes: { key: string; value: { stringValue: string } }[] }; scopeSpans: { spans: Span[] }[] }[];
+        resourceSpans: { resource: { attributes: { key: string; value: { stringValue: string } }[] }; scopeSpans: { spans: CollectedSpan[] }[] }[];
       };
       const attributes = body.resourceSpans.flatMap(({ resource }) => resource.attributes);
       const resource = Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Database, createSession, migrate, type MigrationSet, type Session } from '@truckroll/postgres';
+import { Database, createSession, migrate, type MigrationSet, type DatabaseSession } from '@truckroll/postgres';
 
 /** Generous timeout, because a busy machine may be slow. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -59,7 +59,7 @@ export async function openFreshDatabase(
   };
 }
 
-async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
+async function templateFor(admin: DatabaseSession, schemas: Schemas): Promise<string> {
   const made = JSON.stringify([schemas, REFUSE_NOTIFYING_WRITES]);
   const template = `template_${createHash('sha256').update(made).digest('hex').slice(0, 16)}`;
   const found = await admin.query({ text: 'select from pg_database where datname = $1', values: [template] });

@@ -14,7 +14,7 @@ export interface RedisServer {
   readonly daemon: Daemon;
 }
 
-export class RedisServers {
+export class StartedRedisServers {
   readonly #folder = mkdtempSync(join(tmpdir(), 'truckroll-redis-'));
   readonly #ports = new Ports(join(this.#folder, 'ports.json'));
   readonly #watchdog = new Watchdog();

@@ -17,7 +17,7 @@ const POLL_MS = 60_000;
 /** Poll interval in ms without an announcement. */
 const REST_MS = 60_000;
 
-export class Invalidations {
+export class InvalidationPublisher {
   readonly #database: Database;
   readonly #bus: InvalidationBus;
   readonly #log: Logger;

@@ -1,7 +1,7 @@
 // DeliveryService.WatchDue: notifies dispatchers of deliveries that users request at any replica of this service.
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { CallContext } from '@truckroll/grpc';
-import type { Database, Session, Transaction } from '@truckroll/postgres';
+import type { Database, DatabaseSession, Transaction } from '@truckroll/postgres';
 import { logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { checked } from '../requests.ts';
@@ -43,7 +43,7 @@ export class DueNotices implements BackgroundPart {
   readonly #channels: ReadonlyMap<string, (payload: string) => void>;
   readonly #log: Logger;
   readonly #rings = new Set<(restartedEndpointId: string) => void>();
-  #session: Session | undefined;
+  #session: DatabaseSession | undefined;
   #hears = false;
   #stopped = false;
   #failures = 0;

@@ -6,7 +6,7 @@ import type { Database } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { readHealth } from './health-report.ts';
-import { selectStandings, stateOf, type Standing } from './standing.ts';
+import { selectStandings, stateOf, type EndpointStanding } from './standing.ts';
 
 /** Worst first. DISABLED here means disabled by us; endpoints disabled by users come last. */
 const ORDER: readonly WebhookHealthState[] = [
@@ -43,7 +43,7 @@ async function list({ database }: Context, request: ListEndpointsRequest): Promi
   };
 }
 
-function placeOf(standing: Standing, at: number): Place {
+function placeOf(standing: EndpointStanding, at: number): Place {
   const byUser = !standing.enabled && standing.disabled_reason === null;
   const rank = byUser ? ORDER.length : ORDER.indexOf(stateOf(standing, at));
   return [rank, standing.failing_since ?? Number.MAX_SAFE_INTEGER, standing.id];
@@ -64,10 +64,10 @@ function placeFrom(bytes: Uint8Array): Place {
   throw new ApiError('INVALID_CURSOR', 'Give `after` as the page before it did, or leave it empty.');
 }
 
-async function describe(database: Database, standings: readonly Standing[]): Promise<EndpointAccount[]> {
+async function describe(database: Database, standings: readonly EndpointStanding[]): Promise<EndpointAccount[]> {
   const [health, { rows }] = await Promise.all([
     readHealth(database, standings),
-    database.query<{ id: string; company_id: string; company_name: string; name: string; url: string; disabled_reason: Standing['disabled_reason'] }>({
+    database.query<{ id: string; company_id: string; company_name: string; name: string; url: string; disabled_reason: EndpointStanding['disabled_reason'] }>({
       name: 'describe_webhooks',
       text: `select e.id, e.company_id, c.name as company_name, e.name, e.url, e.disabled_reason
         from webhook_endpoints e join companies c on c.id = e.company_id where e.id = any($1::uuid[])`,

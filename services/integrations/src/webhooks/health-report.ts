@@ -4,7 +4,7 @@ import { WebhookCircuitState, type WebhookHealth, type WebhookHealthBucket } fro
 import type { Queryable } from '@truckroll/postgres';
 import { add, noCounts, quantile, startOf, successRate, type Counts } from './counts.ts';
 import { timeOfDelivery } from './delivery-id.ts';
-import { stateOf, type Standing } from './standing.ts';
+import { stateOf, type EndpointStanding } from './standing.ts';
 
 const MINUTE = 60_000_000;
 /** Upper limit of the reported backlog. */
@@ -29,7 +29,7 @@ interface Backlog {
   last_success_at: number | null;
 }
 
-export async function readHealth(db: Queryable, standings: readonly Standing[], at = now()): Promise<Map<string, WebhookHealth>> {
+export async function readHealth(db: Queryable, standings: readonly EndpointStanding[], at = now()): Promise<Map<string, WebhookHealth>> {
   const [counts, backlogs] = await Promise.all([selectCounts(db, standings, sinceOf(HOURS, at)), selectBacklogs(db, standings)]);
   const countsOf = Map.groupBy(counts, ({ endpoint_id: id }) => id);
   return new Map(
@@ -53,7 +53,7 @@ export async function readHealth(db: Queryable, standings: readonly Standing[], 
   );
 }
 
-function circuitOf({ circuit_open_until: until, due_at: dueAt }: Standing, at: number): NonNullable<WebhookHealth['circuit']> {
+function circuitOf({ circuit_open_until: until, due_at: dueAt }: EndpointStanding, at: number): NonNullable<WebhookHealth['circuit']> {
   if (until === null) return { state: WebhookCircuitState.CLOSED, next_try_at: null };
   const next = Math.max(until, dueAt ?? until);
   return { state: until > at ? WebhookCircuitState.OPEN : WebhookCircuitState.HALF_OPEN, next_try_at: next > at ? next : null };
@@ -87,7 +87,7 @@ export function seriesOf(rows: readonly CountsAt[], { minutes, buckets }: Span, 
   };
 }
 
-export async function selectCounts(db: Queryable, of: readonly Standing[], since: number): Promise<CountsAt[]> {
+export async function selectCounts(db: Queryable, of: readonly EndpointStanding[], since: number): Promise<CountsAt[]> {
   const { rows } = await db.query<CountsAt>({
     name: 'select_webhook_counts',
     text: `select c.endpoint_id, c.at, c.delivered, c.failed, c.latencies, c.last_success_at as "lastSuccessAt"
@@ -98,7 +98,7 @@ export async function selectCounts(db: Queryable, of: readonly Standing[], since
   return rows;
 }
 
-async function selectBacklogs(db: Queryable, of: readonly Standing[]): Promise<Map<string, Backlog>> {
+async function selectBacklogs(db: Queryable, of: readonly EndpointStanding[]): Promise<Map<string, Backlog>> {
   const { rows } = await db.query<Backlog>({
     name: 'select_webhook_backlogs',
     text: `select e.id, w.waiting, w.oldest, s.last_success_at

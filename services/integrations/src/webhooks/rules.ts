@@ -109,7 +109,7 @@ export function afterChange(health: Health, change: HealthChange): Health {
   };
 }
 
-export interface Standing {
+export interface DeliveryStanding {
   /** Failures since it was queued, excluding this attempt. */
   failures: number;
   isTest: boolean;
@@ -118,7 +118,7 @@ export interface Standing {
 }
 
 /** State of a delivery after an attempt, and the time of the next attempt if it stays PENDING. */
-export function deliveryAfter(standing: Standing, outcome: Outcome, chance: number): { state: DeliveryState; nextAt?: number } {
+export function deliveryAfter(standing: DeliveryStanding, outcome: Outcome, chance: number): { state: DeliveryState; nextAt?: number } {
   if (isSuccess(outcome)) return { state: 'SUCCEEDED' };
   if (standing.isTest) return { state: 'FAILED' };
   if (!standing.enabled) return { state: 'SKIPPED' };

@@ -8,7 +8,7 @@ const OVERDUE_AFTER = 5 * MINUTE;
 const DEGRADED_BELOW = 0.95;
 
 /** Data about an endpoint that its state follows from. Times are in microseconds since 1970. */
-export interface Standing {
+export interface EndpointStanding {
   id: string;
   company_id: string;
   enabled: boolean;
@@ -26,7 +26,7 @@ export interface Standing {
 }
 
 /** The first state that applies, in the order of the contract. */
-export function stateOf(standing: Standing, at: number): WebhookHealthState {
+export function stateOf(standing: EndpointStanding, at: number): WebhookHealthState {
   const { enabled, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = standing;
   if (!enabled) return WebhookHealthState.DISABLED;
   const fails = failingSince !== null;
@@ -37,8 +37,8 @@ export function stateOf(standing: Standing, at: number): WebhookHealthState {
 }
 
 /** Null selects all companies or all endpoints. */
-export async function selectStandings(db: Queryable, companyId: string | null, id: string | null = null): Promise<Standing[]> {
-  const { rows } = await db.query<Standing>({
+export async function selectStandings(db: Queryable, companyId: string | null, id: string | null = null): Promise<EndpointStanding[]> {
+  const { rows } = await db.query<EndpointStanding>({
     name: 'select_webhook_standings',
     text: `select e.id, e.company_id, e.enabled, e.disabled_reason, e.failing_since, e.slowdowns, e.circuit_open_until,
         coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, q.due_at,

@@ -23,13 +23,13 @@ export async function places(db: Queryable): Promise<(topic: string, partition: 
   return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (stored.get(`${topic}/${partition}`) ?? -1) + 1 : undefined);
 }
 
-export interface Progress {
+export interface FactProgress {
   /** Stores how far partitions of a topic have been applied, in the transaction that applied them. */
   reached(tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>): Promise<void>;
   readonly watermarks: Subscription;
 }
 
-export function followProgress(database: Database, log: Logger): Progress {
+export function followProgress(database: Database, log: Logger): FactProgress {
   let looking = false;
   let again = false;
   /** Checks whether pending watermarks are reached: the events that they name may have been applied while they were being stored. */

@@ -5,10 +5,10 @@ import type { Queryable } from '@truckroll/postgres';
 import { countBehind } from '@truckroll/record-store';
 import type { Since } from '../summaries/definitions.ts';
 import { RETRY_AFTER } from './settings.ts';
-import type { Question } from './sources.ts';
+import type { ReportQuestion } from './sources.ts';
 
 /** Throws 503 if the sums of this version, or the rows behind them, lack a dimension or measure that the question needs. */
-export async function passGate(db: Queryable, { summary, companyId, groupBy, filters }: Question, version: number): Promise<void> {
+export async function passGate(db: Queryable, { summary, companyId, groupBy, filters }: ReportQuestion, version: number): Promise<void> {
   const needed = [groupBy, ...filters.keys(), ...summary.counts, ...summary.cents];
   for (const [name, since] of Object.entries(summary.since ?? {})) {
     if (!needed.includes(name) || (await isComplete(db, companyId, since, version))) continue;

@@ -12,7 +12,7 @@ import { readPage } from './page.ts';
 import { dateOf } from './periods.ts';
 import { figuresOf } from './rows.ts';
 import { reportSettings, type ReportSettings } from './settings.ts';
-import type { Question } from './sources.ts';
+import type { ReportQuestion } from './sources.ts';
 
 interface ReportDefinition {
   name: string;
@@ -90,7 +90,7 @@ async function readIn(tx: Transaction, definition: ReportDefinition, names: Name
   const settings = await reportSettings(tx, companyId);
   const [groupBy = null] = spelled(fieldOf(name, 'group_by'), request['group_by']);
   const [bucket] = spelled(fieldOf(name, 'bucket'), request.bucket) as [BucketName];
-  const question: Question = {
+  const question: ReportQuestion = {
     summary,
     companyId,
     groupBy,

@@ -6,7 +6,7 @@ import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf } from '../summaries/definitions.ts';
 import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
 import { keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
-import { pairOf, partOf, sumsFor, type Question } from './sources.ts';
+import { pairOf, partOf, sumsFor, type ReportQuestion } from './sources.ts';
 
 export interface PageRequest {
   range: Period;
@@ -15,18 +15,18 @@ export interface PageRequest {
   after: Uint8Array;
 }
 
-export interface Page {
+export interface ReportPage {
   rows: { period: Period; sums: Sums }[];
   /** Position of the last row; empty on the last page. */
   next: Uint8Array;
 }
 
-export async function readPage(db: Queryable, question: Question, request: PageRequest): Promise<Page> {
+export async function readPage(db: Queryable, question: ReportQuestion, request: PageRequest): Promise<ReportPage> {
   const after = decode(request.after);
   return question.groupBy === null ? await ungrouped(db, question, request, after) : await grouped(db, question, request, after);
 }
 
-async function ungrouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
+async function ungrouped(db: Queryable, question: ReportQuestion, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<ReportPage> {
   const periods: Period[] = [];
   for (const period of periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start))) {
     // The cursor's period was the last of the previous page.
@@ -49,18 +49,18 @@ async function ungrouped(db: Queryable, question: Question, { range, bucket, lim
 const FIRST_DAY = dayOf('0001-01-01');
 
 /** Statement for consecutive ungrouped periods: a walk along the key if each is one day or one month of kept sums. */
-function statementOf(question: Question, page: readonly Period[]): Statement {
+function statementOf(question: ReportQuestion, page: readonly Period[]): Statement {
   const [first, last] = [page[0], page.at(-1)] as [Period, Period];
   const step = sumsFor(question) === 'summary' && question.filters.size === 0 ? stepOf(first) : undefined;
   if (step === undefined || page.some((period) => stepOf(period) !== step)) return keyedStatement(question, page, '', undefined);
   return walkStatement(question, step, { start: dateOf(Math.max(first.start - 1, FIRST_DAY)), value: '' }, dateOf(last.end), page.length);
 }
 
-async function grouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
+async function grouped(db: Queryable, question: ReportQuestion, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<ReportPage> {
   // For a single walk or a short range, finding where data begins and ends is not worth a query.
   const known = walks(question, bucket) || range.end - range.start <= SHORT;
   const extent = question.standings.length === 0 ? undefined : known ? range : await extentOf(db, question);
-  const rows: Page['rows'] = [];
+  const rows: ReportPage['rows'] = [];
   if (extent !== undefined) {
     for await (const row of groups(db, question, { range, bucket, wanted: limit + 1, extent }, after)) {
       rows.push(row);
@@ -84,7 +84,7 @@ const SHORT = 731;
 const FIRST_PORTION = 4;
 const MOST_PORTION = 1024;
 
-async function* groups(db: Queryable, question: Question, search: Search, after: Position | undefined): AsyncGenerator<Page['rows'][number]> {
+async function* groups(db: Queryable, question: ReportQuestion, search: Search, after: Position | undefined): AsyncGenerator<ReportPage['rows'][number]> {
   const { range, bucket, wanted, extent } = search;
   const walked = (period: Period): 'day' | 'month' | undefined => {
     const step = stepOf(period);
@@ -93,7 +93,7 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
   let portion: Period[] = [];
   let size = FIRST_PORTION;
   let from = after?.value ?? '';
-  const flush = async (): Promise<Page['rows']> => {
+  const flush = async (): Promise<ReportPage['rows']> => {
     if (portion.length === 0) return [];
     const [periods, value] = [portion, from];
     [portion, from] = [[], ''];
@@ -139,7 +139,7 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
 }
 
 /** Whether groups by day or month can be read by walking along a key of kept sums. */
-function walks(question: Question, bucket: BucketName): boolean {
+function walks(question: ReportQuestion, bucket: BucketName): boolean {
   const single = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
   return bucket === 'month' ? single || pairOf(question) !== undefined : bucket === 'day' && single;
 }
@@ -162,7 +162,7 @@ function stepOf(period: Period): 'day' | 'month' | undefined {
 }
 
 /** The days from the first sum to the last for a question's group. */
-async function extentOf(db: Queryable, question: Question): Promise<Period | undefined> {
+async function extentOf(db: Queryable, question: ReportQuestion): Promise<Period | undefined> {
   const { summary, companyId, generation } = question;
   const { rows } = await db.query<{ first: string | null; last: string | null }>({
     name: `extent_of_${summary.table}`,

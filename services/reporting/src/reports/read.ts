@@ -3,7 +3,7 @@ import { formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
-import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type Question } from './sources.ts';
+import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type ReportQuestion } from './sources.ts';
 
 /** Sums of one group in one period; `value` is '' for ungrouped sums. */
 export interface Sums {
@@ -28,7 +28,7 @@ interface Segment {
  * Statement for the sums of the given periods in order, at most `most` groups. Ungrouped sums need no limit, as each period has at most
  * one. In the first period, only groups after `after` count.
  */
-export function keyedStatement(question: Question, periods: readonly Period[], after: string, most: number | undefined): Statement {
+export function keyedStatement(question: ReportQuestion, periods: readonly Period[], after: string, most: number | undefined): Statement {
   const values: unknown[] = [];
   const bind: Bind = (value, type) => `$${values.push(value)}::${type}`;
   const kept = sumsFor(question);
@@ -79,7 +79,7 @@ function instantsOf({ start, end }: Period, timeZone: string): { key: string; un
  * Statement for the sums of consecutive days or whole months in the order of the response, at most `most` rows: one walk along a key.
  * Months may also be filtered by one value of another dimension (`pairOf`).
  */
-export function walkStatement(question: Question, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
+export function walkStatement(question: ReportQuestion, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
   const { summary, companyId, generation, standings, groupBy } = question;
   const pair = pairOf(question);
   const [table, value, of] = pair === undefined ? [summary.table, 'value', 'part'] : [summary.combinations, groupBy as string, pair.filter];

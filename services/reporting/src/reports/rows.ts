@@ -3,7 +3,7 @@ import { ApiError, centsOf, margin, roundedQuotient } from '@truckroll/contract'
 import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
 /** Identifies, in an error, the row of a figure that is out of range. */
-export interface Place {
+export interface FigurePlace {
   period: string;
   group: string | null;
 }
@@ -11,14 +11,14 @@ export interface Place {
 type Figures = Record<string, bigint>;
 
 /** The figures of a row by name. Errors: 500 that names period, group and field of a figure beyond ±(2^53−1). */
-export function figuresOf(summary: SummaryDefinition, measures: readonly bigint[], place: Place): Record<string, number | null> {
+export function figuresOf(summary: SummaryDefinition, measures: readonly bigint[], place: FigurePlace): Record<string, number | null> {
   const sums: Figures = Object.fromEntries(measuresOf(summary).map((name, i) => [name, measures[i] as bigint]));
   const { exact, more } = FOLLOWING[summary.name](sums);
   const figures = Object.entries({ ...sums, ...exact }).map(([field, value]) => [field, numberOf(field, value, place)]);
   return { ...(Object.fromEntries(figures) as Record<string, number>), ...more };
 }
 
-function numberOf(field: string, value: bigint, { period, group }: Place): number {
+function numberOf(field: string, value: bigint, { period, group }: FigurePlace): number {
   const number = centsOf(value);
   if (number !== undefined) return number;
   const where = group === null ? `the period from ${period}` : `the period from ${period}, group ${group}`;

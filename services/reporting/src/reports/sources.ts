@@ -3,7 +3,7 @@
 import { countedRows } from '../facts/index.ts';
 import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
-export interface Question {
+export interface ReportQuestion {
   summary: SummaryDefinition;
   companyId: string;
   generation: number;
@@ -20,7 +20,7 @@ export type Bind = (value: unknown, type: string) => string;
 const CODES: readonly string[] = ['job_class', 'payment_method'];
 
 /** Which kept sums answer a question: 'summary' for at most one dimension, 'combinations' for several with few values; null if only facts can. */
-export function sumsFor({ summary, groupBy, filters }: Question): 'summary' | 'combinations' | null {
+export function sumsFor({ summary, groupBy, filters }: ReportQuestion): 'summary' | 'combinations' | null {
   const dimensions = new Set([...filters.keys(), ...(groupBy === null ? [] : [groupBy])]);
   if (dimensions.size === 0 && summary.whole) return 'summary';
   if (dimensions.size === 1) return 'summary';
@@ -28,20 +28,20 @@ export function sumsFor({ summary, groupBy, filters }: Question): 'summary' | 'c
 }
 
 /** For a question grouped by one dimension and filtered by one value of another, both with few values: that filter. */
-export function pairOf(question: Question): { filter: string; value: string } | undefined {
+export function pairOf(question: ReportQuestion): { filter: string; value: string } | undefined {
   const [[filter, [value, ...others]] = ['', []], ...more] = question.filters;
   const pair = value !== undefined && others.length === 0 && more.length === 0 && question.groupBy !== null && question.groupBy !== filter;
   return pair && sumsFor(question) === 'combinations' ? { filter, value } : undefined;
 }
 
 /** The part of the summary to read: by the grouping dimension, else by the only filter, else the whole. */
-export function partOf({ groupBy, filters }: Question, step: 'day' | 'month'): string {
+export function partOf({ groupBy, filters }: ReportQuestion, step: 'day' | 'month'): string {
   const [dimension] = groupBy === null ? filters.keys() : [groupBy];
   return dimension === undefined ? step : `${dimension}/${step}`;
 }
 
 /** Sums of one day or month: rows of (value, measures…), one per standing. Keys are s.key and s.after. */
-export function fromSummary(question: Question, step: 'day' | 'month', most: number | undefined, bind: Bind): string {
+export function fromSummary(question: ReportQuestion, step: 'day' | 'month', most: number | undefined, bind: Bind): string {
   const { summary, companyId, generation, groupBy, filters, standings } = question;
   const [values] = filters.values();
   const grouped = groupBy !== null;
@@ -56,7 +56,7 @@ export function fromSummary(question: Question, step: 'day' | 'month', most: num
 }
 
 /** Sums of one month by several dimensions with few values. */
-export function fromCombinations(question: Question, most: number | undefined, bind: Bind): string {
+export function fromCombinations(question: ReportQuestion, most: number | undefined, bind: Bind): string {
   const { summary, companyId, generation, groupBy, filters, standings } = question;
   const conditions = [...filters].map(([dimension, values]) => `t.${dimension} = any(${bind(values, 'text[]')})`);
   if (groupBy !== null) conditions.push(`t.${groupBy} > s.after`);
@@ -67,7 +67,7 @@ export function fromCombinations(question: Question, most: number | undefined, b
 }
 
 /** Facts between the instants s.key and s.until, added up by the query. */
-export function fromFacts(question: Question, most: number | undefined, bind: Bind): string {
+export function fromFacts(question: ReportQuestion, most: number | undefined, bind: Bind): string {
   const { summary, companyId, groupBy, filters, standings } = question;
   const value = groupBy === null ? `''` : `coalesce(f.${groupBy}::text, '${NONE}') collate "C"`;
   const conditions = [...filters].map(([dimension, values]) => `f.${dimension} = any(${bind(values, CODES.includes(dimension) ? 'text[]' : 'uuid[]')})`);

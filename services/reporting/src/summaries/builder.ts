@@ -10,7 +10,7 @@ import { jobFinancials } from '../resources/job-financials.ts';
 import { DEFINITIONS, SUMMARIES_VERSION } from './definitions.ts';
 import { refreshJobFacts } from './follow.ts';
 import { beginGeneration, liveGenerations } from './generations.ts';
-import { Pace } from './pace.ts';
+import { FactPace } from './pace.ts';
 import { RebuildBackoff } from './rebuild-backoff.ts';
 import { addRange } from './range.ts';
 
@@ -32,7 +32,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   const news = new Notifier();
   const stopping = new AbortController();
   const backoff = new RebuildBackoff();
-  const pace = new Pace();
+  const pace = new FactPace();
   const begun = metrics.counter(
     'report_builds_begun_total',
     'Times that sums were begun because there were none, because they are of an older version, or because something that does not keep them changed what they are made of',
@@ -69,7 +69,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
 interface Building {
   database: Database;
   backoff: RebuildBackoff;
-  pace: Pace;
+  pace: FactPace;
   begun: Count;
   finished: Count;
 }
@@ -107,7 +107,7 @@ async function buildSome({ database, backoff, pace, begun, finished }: Building,
   return { built: due.length, waiting: rows.length - due.length };
 }
 
-async function step(tx: Transaction, companyId: string, pace: Pace): Promise<Outcome> {
+async function step(tx: Transaction, companyId: string, pace: FactPace): Promise<Outcome> {
   const { rowCount: spoiled } = await tx.query({ name: 'take_spoiled', text: 'delete from spoiled_summaries where company_id = $1', values: [companyId] });
   const live = await liveGenerations(tx, companyId);
   if (spoiled > 0 || live.length === 0) {

@@ -90,7 +90,7 @@ export class Deltas {
   }
 
   /** Yields the changed rows by table, and clears them. */
-  *take(): Generator<{ definition: SummaryDefinition; table: string; rows: readonly Changed[] }> {
+  *take(): Generator<{ definition: SummaryDefinition; table: string; rows: readonly ChangedSum[] }> {
     const sums = new Map(this.#sums);
     this.#sums.clear();
     for (const definition of DEFINITIONS) {
@@ -126,7 +126,7 @@ function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (valu
   return sums;
 }
 
-export interface Changed {
+export interface ChangedSum {
   readonly generation: number;
   readonly part?: string;
   readonly period: number;
@@ -137,10 +137,10 @@ export interface Changed {
 }
 
 /** Changed rows in key order, so that neighbors are on the same page of the table. */
-function changedRows(where: Pick<Changed, 'generation' | 'part'>, rows: Rows): Changed[] {
-  const changed: Changed[] = [];
+function changedRows(where: Pick<ChangedSum, 'generation' | 'part'>, rows: Rows): ChangedSum[] {
+  const changed: ChangedSum[] = [];
   for (const [period, ofPeriod] of [...rows].sort(([a], [b]) => a - b)) {
-    const differ: Changed[] = [];
+    const differ: ChangedSum[] = [];
     for (const [standing, ofStanding] of ofPeriod) {
       for (const [value, measures] of ofStanding) {
         if (measures.some((amount) => amount !== 0)) differ.push({ ...where, period, standing, value, measures });
@@ -153,9 +153,9 @@ function changedRows(where: Pick<Changed, 'generation' | 'part'>, rows: Rows): C
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function changedParts(generation: number, { whole, few }: SummaryDefinition, days: Sums['days']): Changed[] {
+function changedParts(generation: number, { whole, few }: SummaryDefinition, days: Sums['days']): ChangedSum[] {
   const months = (rows: Rows): Rows => sumsOf(rows, monthOf, (value) => value);
-  const changed: Changed[] = [];
+  const changed: ChangedSum[] = [];
   if (whole) {
     // Every fact has one value per dimension, so the rows of any dimension add up to the whole; a dimension with few values has the fewest
     // rows.
@@ -192,7 +192,7 @@ const byKey = (only: boolean): Statement => ({
   values: [only ? 'off' : null],
 });
 
-function writingRows(companyId: string, definition: SummaryDefinition, { keys: own, into: table }: Place, rows: readonly Changed[]): Statement {
+function writingRows(companyId: string, definition: SummaryDefinition, { keys: own, into: table }: Place, rows: readonly ChangedSum[]): Statement {
   const keys = ['generation', ...own];
   const measures = measuresOf(definition);
   const typeOf = (name: string): string => {

@@ -6,7 +6,7 @@ const FIRST = 4000;
 const FEWEST = 1000;
 const MOST = 64_000;
 
-export class Pace {
+export class FactPace {
   readonly #facts = new Map<string, number>();
 
   /** Number of facts of a kind for the next transaction. */

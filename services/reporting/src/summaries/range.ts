@@ -5,7 +5,7 @@ import type { Counted, FactKind } from '../facts/fact.ts';
 import { NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
 import { keyColumns } from './deltas.ts';
 
-export interface Range {
+export interface FactRange {
   kind: FactKind;
   /** Null for the first ones. */
   after: string | null;
@@ -17,7 +17,7 @@ export interface Range {
 const WORK_MEM = '64MB';
 
 /** Adds a range to a generation that contains none of it, in a transaction that holds the company's lock. */
-export async function addRange(tx: Queryable, companyId: string, generation: { generation: number; time_zone: string }, range: Range): Promise<void> {
+export async function addRange(tx: Queryable, companyId: string, generation: { generation: number; time_zone: string }, range: FactRange): Promise<void> {
   await tx.query({ name: 'memory_for_sums', text: `set local work_mem = '${WORK_MEM}'` });
   for (const counted of range.kind.counted) {
     const days = await daysOf(tx, companyId, generation.time_zone, counted, range);
@@ -41,7 +41,7 @@ interface Day {
  * Every local date that a fact of the range may count on, in order. Uses this runtime's time-zone database, not PostgreSQL's (decisions
  * §13). A local date is at most one day away from the UTC date.
  */
-async function daysOf(tx: Queryable, companyId: string, timeZone: string, { summary, rows: from }: Counted, { kind, after, last }: Range): Promise<Day[]> {
+async function daysOf(tx: Queryable, companyId: string, timeZone: string, { summary, rows: from }: Counted, { kind, after, last }: FactRange): Promise<Day[]> {
   const { rows } = await tx.query<{ day: number }>({
     name: `days_of_${summary.name}_of_${kind.name}`,
     text: `select distinct (at at time zone 'UTC')::date - date '1970-01-01' as day from (${from}) c where ${IN_RANGE}`,

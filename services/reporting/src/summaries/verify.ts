@@ -7,7 +7,7 @@ import { amountOf, datesOf, monthOf, sameEntries, type FactKind } from '../facts
 import { FACTS } from '../facts/index.ts';
 import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
 import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from './definitions.ts';
-import { Deltas, SEPARATOR, keyColumns, type Changed } from './deltas.ts';
+import { Deltas, SEPARATOR, keyColumns, type ChangedSum } from './deltas.ts';
 
 /** Facts per statement, and jobs per snapshot. */
 const BATCH = 2000;
@@ -170,7 +170,7 @@ async function idsWithin(tx: Queryable, companyId: string, { name, counted: [cou
 interface Computed {
   definition: SummaryDefinition;
   table: string;
-  rows: readonly Changed[];
+  rows: readonly ChangedSum[];
 }
 
 async function compare(

@@ -8,7 +8,7 @@ import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
 import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from './rules.ts';
 import { holdVisit, storingAdded, type HeldVisit } from './store.ts';
-import { perform, type Planned, type Write, type WriteServices } from './write.ts';
+import { perform, type PlannedChange, type Write, type WriteServices } from './write.ts';
 
 interface Found {
   held: HeldVisit;
@@ -30,7 +30,7 @@ export async function addAssignment(services: WriteServices, request: AddAssignm
   return perform(services, ADDING, request, context);
 }
 
-function plan(companyId: string, request: AddAssignmentRequest, found: Found | undefined): Planned {
+function plan(companyId: string, request: AddAssignmentRequest, found: Found | undefined): PlannedChange {
   if (found === undefined) throw ApiError.notFound('visit');
   const { held, member } = found;
   if (member === undefined || !canBeAssigned(member)) throw ApiError.notFound('assignable team member');

@@ -3,10 +3,10 @@ import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { OutgoingEvent } from '@truckroll/outbox';
 import { recordKey } from '@truckroll/record-store';
-import type { Changed } from './store.ts';
+import type { ChangedVisit } from './store.ts';
 
 /** A write's events: the visit's change and the assignment's state (null: removed). The visit is locked, so its events are in sequence order. */
-export function eventsOf(companyId: string, { visit, sequence }: Changed, assignment: Assignment, document: Uint8Array | null): OutgoingEvent[] {
+export function eventsOf(companyId: string, { visit, sequence }: ChangedVisit, assignment: Assignment, document: Uint8Array | null): OutgoingEvent[] {
   const { id: visit_id, revision, dispatch_status } = visit;
   return [
     {

@@ -5,7 +5,7 @@ import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
 import { refuseRemoving, refuseStale, withAssignments } from './rules.ts';
 import { holdVisitOf, storingRemoved, type HeldVisit } from './store.ts';
-import { perform, type Planned, type Write, type WriteServices } from './write.ts';
+import { perform, type PlannedChange, type Write, type WriteServices } from './write.ts';
 
 const REMOVING: Write<RemoveAssignmentRequest, HeldVisit> = {
   name: 'RemoveAssignment',
@@ -19,7 +19,7 @@ export function removeAssignment(services: WriteServices, request: RemoveAssignm
   return perform(services, REMOVING, request, context);
 }
 
-function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVisit | undefined): Planned {
+function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVisit | undefined): PlannedChange {
   // Another write may have removed it while this one waited for the visit.
   const assignment = held?.visit.assignments.find(({ id }) => id === request.id);
   if (held === undefined || assignment === undefined) throw ApiError.notFound('assignment');

@@ -21,7 +21,7 @@ export interface HeldVisit {
   booked: boolean;
 }
 
-export interface Changed {
+export interface ChangedVisit {
   visit: Visit;
   derived: Buffer;
   sequence: number;
@@ -83,7 +83,7 @@ function heldOf([document, derived, sequence, booked]: readonly (Buffer | null)[
   return { visit, document: document as Buffer, sequence: Number((sequence as Buffer).readBigInt64BE()), booked: booked?.[0] === 1 };
 }
 
-export function changeOf({ sequence }: HeldVisit, visit: Visit): Changed {
+export function changeOf({ sequence }: HeldVisit, visit: Visit): ChangedVisit {
   const { revision, job, assignments, dispatch_status } = visit;
   const derived = encodeFragment(Visit, { revision, job, assignments, dispatch_status });
   return { visit, derived: Buffer.from(derived.buffer, derived.byteOffset, derived.byteLength), sequence: sequence + 1 };
@@ -93,7 +93,13 @@ const ASSIGNMENT_COLUMNS = jobAssignments.columns.filter(({ of }) => of !== unde
 const dispatchStatus = jobAppointments.columns.find(({ name }) => name === 'dispatch_status')?.of as (visit: Visit) => unknown;
 /** The visit's part of both changes: $1 is the company, $2 the visit. */
 const VISIT = `update job_appointments set derived = $3, dispatch_status = $4, event_sequence = $5 where company_id = $1 and id = $2`;
-const visitValues = (companyId: string, { visit, derived, sequence }: Changed): unknown[] => [companyId, visit.id, derived, dispatchStatus(visit), sequence];
+const visitValues = (companyId: string, { visit, derived, sequence }: ChangedVisit): unknown[] => [
+  companyId,
+  visit.id,
+  derived,
+  dispatchStatus(visit),
+  sequence,
+];
 
 const ADD = `visit as (${VISIT} returning created_at),
   added as (
@@ -110,7 +116,7 @@ const ADD = `visit as (${VISIT} returning created_at),
   )`;
 
 /** Stores a new assignment, the fields that its visit derives, and the filters by team member. */
-export function storingAdded(companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; change: Expressions } {
+export function storingAdded(companyId: string, changed: ChangedVisit, assignment: Assignment): { document: Uint8Array; change: Expressions } {
   const document = Assignment.encode(assignment).finish();
   const columns = ASSIGNMENT_COLUMNS.map((column) => valueOf(column, assignment));
   const own = [assignment.team_member?.id, changed.visit.job_id, Buffer.from(document)];
@@ -130,7 +136,7 @@ const REMOVE = `visit as (${VISIT}),
   )`;
 
 /** Deletes an assignment, and stores the fields that its visit derives and the filters by team member. */
-export function storingRemoved(companyId: string, changed: Changed, { id, team_member }: Assignment): Expressions {
+export function storingRemoved(companyId: string, changed: ChangedVisit, { id, team_member }: Assignment): Expressions {
   const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
   return { text: REMOVE, values };
 }

@@ -14,7 +14,7 @@ import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
 import { answered, answering, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';
 import { technicians } from './rules.ts';
-import { changeOf, type Changed, type HeldVisit } from './store.ts';
+import { changeOf, type ChangedVisit, type HeldVisit } from './store.ts';
 
 export interface WriteServices {
   database: Database;
@@ -29,7 +29,7 @@ export interface Command {
   customer_notification?: CustomerNotification | null | undefined;
 }
 
-export interface Planned {
+export interface PlannedChange {
   name: string;
   held: HeldVisit;
   next: Visit;
@@ -38,7 +38,7 @@ export interface Planned {
   status: number;
   location: string | null;
   audited: { action: string; assignment: Assignment; is: 'before' | 'after' };
-  store(changed: Changed): { change: Expressions; events: OutgoingEvent[] };
+  store(changed: ChangedVisit): { change: Expressions; events: OutgoingEvent[] };
 }
 
 export interface Write<C extends Command, F> {
@@ -47,7 +47,7 @@ export interface Write<C extends Command, F> {
   /** Takes the key, then finds and locks the records; undefined if another write holds the key or nothing was found. */
   find(tx: Transaction, key: string, companyId: string, command: C): Promise<F | undefined>;
   /** Errors: 404. */
-  plan(companyId: string, command: C, found: F | undefined): Planned;
+  plan(companyId: string, command: C, found: F | undefined): PlannedChange;
 }
 
 /** Runs a write, or returns the answer of the earlier write with its key. Errors: 400, 404, 409, 503. */
@@ -91,7 +91,7 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   return answer.response;
 }
 
-async function change({ reader }: WriteServices, tx: Transaction, key: Claim, planned: Planned, command: Command & { caller: Caller }): Promise<Answer> {
+async function change({ reader }: WriteServices, tx: Transaction, key: Claim, planned: PlannedChange, command: Command & { caller: Caller }): Promise<Answer> {
   const { companyId } = key;
   const { held, next } = planned;
   const request = command.customer_notification ?? null;
@@ -111,7 +111,7 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   return answer;
 }
 
-function auditEventOf(companyId: string, caller: Caller, { action, assignment, is }: Planned['audited']): OutgoingEvent {
+function auditEventOf(companyId: string, caller: Caller, { action, assignment, is }: PlannedChange['audited']): OutgoingEvent {
   const object = { kind: 'job-assignments', id: assignment.id };
   return auditEvent('scheduling', { companyId, caller, action, object, [is]: messageJson('truckroll.scheduling.v1.Assignment', assignment, 'snake') });
 }

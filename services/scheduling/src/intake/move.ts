@@ -14,7 +14,7 @@ import type { IntakeServices } from './services.ts';
 import { withLatestNames } from './references.ts';
 import { checked } from './requests.ts';
 import { conflict, refuseMove } from './states.ts';
-import { holdServiceRequest, storeSteps, type Held } from './store.ts';
+import { holdServiceRequest, storeSteps, type HeldRequest } from './store.ts';
 import { stepsAfter } from './technicians.ts';
 
 /** Returns the changed service request. Setting its current status changes nothing. Errors: 400, 404, 409. */
@@ -67,7 +67,7 @@ export async function bookServiceRequest({ database, poke }: IntakeServices, ask
   return { service_request };
 }
 
-async function hold(tx: Transaction, companyId: string, id: string): Promise<Held> {
+async function hold(tx: Transaction, companyId: string, id: string): Promise<HeldRequest> {
   const held = await holdServiceRequest(tx, companyId, id);
   if (held === undefined) throw ApiError.notFound('service request');
   return held;

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '@truckroll/postgres';
 import { serviceRequestEvents, type Step } from './events.ts';
 import { isUnbooked, serviceRequests } from './unbooked.ts';
 
-export interface Held {
+export interface HeldRequest {
   request: ServiceRequest;
   /** Sequence of the latest event about it. */
   sequence: number;
@@ -16,9 +16,9 @@ interface Row {
   event_sequence: number;
 }
 
-const held = ({ document, event_sequence }: Row): Held => ({ request: ServiceRequest.decode(document), sequence: event_sequence });
+const held = ({ document, event_sequence }: Row): HeldRequest => ({ request: ServiceRequest.decode(document), sequence: event_sequence });
 
-export async function holdServiceRequest(tx: Transaction, companyId: string, id: string): Promise<Held | undefined> {
+export async function holdServiceRequest(tx: Transaction, companyId: string, id: string): Promise<HeldRequest | undefined> {
   const { rows } = await tx.query<Row>({
     name: 'hold_service_request',
     text: 'select document, event_sequence from service_requests where company_id = $1 and id = $2 for no key update',
@@ -28,7 +28,7 @@ export async function holdServiceRequest(tx: Transaction, companyId: string, id:
 }
 
 /** Locks the service requests booked for a visit. The caller has locked the visit: the visit always comes first. */
-export async function holdServiceRequestsOf(tx: Transaction, companyId: string, visitId: string): Promise<Held[]> {
+export async function holdServiceRequestsOf(tx: Transaction, companyId: string, visitId: string): Promise<HeldRequest[]> {
   const { rows } = await tx.query<Row>({
     name: 'hold_service_requests_of_visit',
     text: `select document, event_sequence from service_requests
@@ -48,7 +48,7 @@ export async function readServiceRequest(from: Queryable, companyId: string, id:
 }
 
 /** Stores a locked service request with the data of its last step, and appends an event for every step. */
-export async function storeSteps(tx: Transaction, companyId: string, { sequence }: Held, at: number, steps: readonly Step[]): Promise<void> {
+export async function storeSteps(tx: Transaction, companyId: string, { sequence }: HeldRequest, at: number, steps: readonly Step[]): Promise<void> {
   const latest = steps.at(-1)?.data;
   if (latest === undefined) return;
   await tx.query({

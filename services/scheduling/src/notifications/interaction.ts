@@ -1,12 +1,12 @@
 import { InteractionChannel, InteractionDirection, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import type { Transaction } from '@truckroll/postgres';
 import { insertInteraction } from '../intake/interactions.ts';
-import type { Lease } from './store.ts';
+import type { LeasedNotification } from './store.ts';
 
 const CHANNELS = { EMAIL: InteractionChannel.EMAIL, SMS: InteractionChannel.SMS } as const;
 
 /** A sent notification is a completed outbound interaction (decisions §6). Times in microseconds. */
-export async function recordSent(tx: Transaction, lease: Lease, started_at: number, ended_at: number): Promise<void> {
+export async function recordSent(tx: Transaction, lease: LeasedNotification, started_at: number, ended_at: number): Promise<void> {
   const { companyId, id, channel, account, contact, jobId, text } = lease;
   await insertInteraction(
     tx,
@@ -30,7 +30,7 @@ export async function recordSent(tx: Transaction, lease: Lease, started_at: numb
 }
 
 /** One of the service requests booked for the visit, always the same one. */
-async function serviceRequestOf(tx: Transaction, { companyId, visitId }: Lease): Promise<string | undefined> {
+async function serviceRequestOf(tx: Transaction, { companyId, visitId }: LeasedNotification): Promise<string | undefined> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'service_request_of_visit',
     text: 'select id from service_requests where company_id = $1 and appointment_id = $2 order by id limit 1',

@@ -3,15 +3,15 @@ import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { sameChannel } from '../contacts.ts';
 
-export type Channel = 'EMAIL' | 'SMS';
+export type NotificationChannel = 'EMAIL' | 'SMS';
 
 export interface Recipient {
-  channel: Channel;
+  channel: NotificationChannel;
   /** E-mail address, or telephone number in E.164 form. */
   address: string;
 }
 
-const CHANNELS: Partial<Record<ContactChannelType, Channel>> = {
+const CHANNELS: Partial<Record<ContactChannelType, NotificationChannel>> = {
   [ContactChannelType.EMAIL]: 'EMAIL',
   [ContactChannelType.MOBILE]: 'SMS',
 };

@@ -5,9 +5,9 @@ import type { BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { recordSent } from './interaction.ts';
 import type { Providers } from './providers/choose.ts';
-import { finish, postpone, take, type Lease } from './store.ts';
+import { finish, postpone, take, type LeasedNotification } from './store.ts';
 
-export interface SenderOptions {
+export interface NotificationSenderOptions {
   database: Database;
   providers: Providers;
   log: Logger;
@@ -18,9 +18,9 @@ export interface SenderOptions {
   timeoutMs?: number | undefined;
 }
 
-export function notificationSender({ database, providers, log, metrics, poke, timeoutMs }: SenderOptions): BackgroundPart {
+export function notificationSender({ database, providers, log, metrics, poke, timeoutMs }: NotificationSenderOptions): BackgroundPart {
   const outcomes = metrics.counter('notifications_total', 'Customer notifications by channel and outcome', ['channel', 'outcome']);
-  const postbox: Postbox<Lease> = {
+  const postbox: Postbox<LeasedNotification> = {
     hasWork: () => hasWork(database, 'notifications'),
     forgetEnded: () => forgetEnded(database, 'notifications'),
     giveUp: () => giveUp(database, 'notifications'),

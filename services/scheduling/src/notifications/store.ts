@@ -5,13 +5,13 @@ import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
 import type { Database, Transaction } from '@truckroll/postgres';
-import { recipientOf, type Channel } from './recipient.ts';
+import { recipientOf, type NotificationChannel } from './recipient.ts';
 
 /** A notification leased to this process, the only one that will ever attempt it. */
-export interface Lease {
+export interface LeasedNotification {
   companyId: string;
   id: string;
-  channel: Channel;
+  channel: NotificationChannel;
   address: string;
   subject: string;
   text: string;
@@ -28,7 +28,7 @@ interface Row {
   appointment_id: string;
   job_id: string;
   revision: string;
-  channel: Channel;
+  channel: NotificationChannel;
   address: string;
   subject: string;
   message: string;
@@ -39,7 +39,7 @@ interface Row {
 }
 
 /** Begins up to `most` due attempts, and suppresses messages whose visit or recipient changed. After `leaseMs` an attempt counts as lost. */
-export function take(database: Database, most: number, leaseMs: number): Promise<{ leases: Lease[]; suppressed: Channel[] }> {
+export function take(database: Database, most: number, leaseMs: number): Promise<{ leases: LeasedNotification[]; suppressed: NotificationChannel[] }> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<Row>({
       name: 'due_notifications',
@@ -52,8 +52,8 @@ export function take(database: Database, most: number, leaseMs: number): Promise
         where n.status = 'QUEUED' and n.due_at <= now() order by n.due_at limit $1 for update of n skip locked`,
       values: [most],
     });
-    const leases: Lease[] = [];
-    const suppressed: Channel[] = [];
+    const leases: LeasedNotification[] = [];
+    const suppressed: NotificationChannel[] = [];
     for (const row of rows) {
       const leased = leaseOf(row);
       if ('reason' in leased) suppressed.push(row.channel);
@@ -64,7 +64,7 @@ export function take(database: Database, most: number, leaseMs: number): Promise
   });
 }
 
-function leaseOf(row: Row): Lease | { reason: string } {
+function leaseOf(row: Row): LeasedNotification | { reason: string } {
   const account = row.account === null ? undefined : Account.decode(row.account);
   const contact = row.contact === null ? undefined : Contact.decode(row.contact);
   if (row.visit === null || Visit.decode(row.visit).revision !== row.revision) return { reason: 'the visit has changed' };
@@ -108,7 +108,7 @@ async function begin(tx: Transaction, { company_id, id }: Row, leaseMs: number):
 /** Stores the outcome of an attempt. Undefined if the attempt was already given up: it stays UNKNOWN. */
 export async function finish(
   tx: Transaction,
-  { companyId, id }: Lease,
+  { companyId, id }: LeasedNotification,
   status: 'SENT' | 'FAILED' | 'UNKNOWN',
   detail: string,
 ): Promise<{ attempted_at: number; finished_at: number } | undefined> {
@@ -122,7 +122,7 @@ export async function finish(
 }
 
 /** Queues a notification again that no provider has taken. */
-export async function postpone(tx: Transaction, { companyId, id }: Lease, delayMs: number, detail: string): Promise<void> {
+export async function postpone(tx: Transaction, { companyId, id }: LeasedNotification, delayMs: number, detail: string): Promise<void> {
   await tx.query({
     name: 'postpone_notification',
     text: `update notifications set status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', attempt_ends_at = null, detail = $4

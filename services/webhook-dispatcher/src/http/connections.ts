@@ -8,7 +8,7 @@ import { ExchangeFailure } from './failure.ts';
 import type { ExchangeTime } from './time.ts';
 
 /** A connection and its client. Used by one exchange at a time. */
-export interface Connection {
+export interface ReceiverConnection {
   readonly key: string;
   readonly companyId: string;
   readonly client: Client;
@@ -24,7 +24,7 @@ export interface Connection {
   processorMs: number;
 }
 
-export interface ConnectionOptions {
+export interface ReceiverConnectionOptions {
   readonly dial: Dial;
   /** Maximum connections to one address, across all endpoints. */
   readonly mostPerAddress: number;
@@ -41,16 +41,16 @@ export class Connections {
   readonly #dial: Dial;
   readonly #destinations: Destinations;
   /** By endpoint and origin, most recently used last. */
-  readonly #idle = new Map<string, Connection[]>();
+  readonly #idle = new Map<string, ReceiverConnection[]>();
   #count = 0;
 
-  constructor({ dial, mostPerAddress }: ConnectionOptions) {
+  constructor({ dial, mostPerAddress }: ReceiverConnectionOptions) {
     this.#dial = dial;
     this.#destinations = new Destinations(mostPerAddress, (address, companyId) => this.#closeIdle(address, companyId));
   }
 
   /** An idle connection of this endpoint, or a new one that is opened on first use. */
-  take({ endpointId, companyId }: { endpointId: string; companyId: string }, target: Target, time: ExchangeTime): Connection {
+  take({ endpointId, companyId }: { endpointId: string; companyId: string }, target: Target, time: ExchangeTime): ReceiverConnection {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {
       if (!kept.client.destroyed && Date.now() - kept.openedAt < MOST_AGE_MS) {
@@ -61,7 +61,7 @@ export class Connections {
     return this.#create(key, companyId, target, time);
   }
 
-  give(connection: Connection): void {
+  give(connection: ReceiverConnection): void {
     if (this.#count >= MOST_IDLE || this.#destinations.isCrowded(connection.address ?? '')) return this.discard(connection);
     const kept = this.#idle.get(connection.key);
     if (kept === undefined) this.#idle.set(connection.key, [connection]);
@@ -71,7 +71,7 @@ export class Connections {
     connection.client.once('disconnect', () => this.#remove(connection));
   }
 
-  discard(connection: Connection): void {
+  discard(connection: ReceiverConnection): void {
     connection.client.destroy().catch(() => undefined);
   }
 
@@ -82,7 +82,7 @@ export class Connections {
     await Promise.all(all.map((connection) => connection.client.destroy()));
   }
 
-  #pop(key: string): Connection | undefined {
+  #pop(key: string): ReceiverConnection | undefined {
     const kept = this.#idle.get(key);
     const connection = kept?.pop();
     if (kept?.length === 0) this.#idle.delete(key);
@@ -97,7 +97,7 @@ export class Connections {
     if (found !== undefined) this.#remove(found);
   }
 
-  #remove(connection: Connection): void {
+  #remove(connection: ReceiverConnection): void {
     const kept = this.#idle.get(connection.key);
     const index = kept?.indexOf(connection) ?? -1;
     if (kept === undefined || index < 0) return;
@@ -107,7 +107,7 @@ export class Connections {
     this.discard(connection);
   }
 
-  #create(key: string, companyId: string, target: Target, time: ExchangeTime): Connection {
+  #create(key: string, companyId: string, target: Target, time: ExchangeTime): ReceiverConnection {
     const client = new Client(target.url.origin, {
       connect: (_, callback) => {
         connection.address = undefined;
@@ -131,7 +131,7 @@ export class Connections {
       keepAliveTimeout: 3000,
       keepAliveMaxTimeout: 30_000,
     });
-    const connection: Connection = {
+    const connection: ReceiverConnection = {
       key,
       companyId,
       client,
@@ -148,7 +148,7 @@ export class Connections {
 }
 
 /** Measures the CPU time of reading answers, and ends an exchange whose answer is too long. */
-function watch(connection: Connection, socket: Socket): void {
+function watch(connection: ReceiverConnection, socket: Socket): void {
   connection.socket = socket;
   connection.readBefore = 0;
   // undici's own listener runs after this one and parses the data; the next tick runs after that.

@@ -1,7 +1,7 @@
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { readCapped } from './body.ts';
-import type { Connection, Connections } from './connections.ts';
+import type { ReceiverConnection, Connections } from './connections.ts';
 import { NoConnection } from './destinations.ts';
 import { ExchangeFailure, failureOf } from './failure.ts';
 import { unlessForbidden } from './target.ts';
@@ -107,7 +107,7 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
   }
 }
 
-function note(result: ExchangeResult, connection: Connection): void {
+function note(result: ExchangeResult, connection: ReceiverConnection): void {
   if (connection.address !== undefined) result.address = connection.address;
 }
 

@@ -1,5 +1,15 @@
 import { owners, type Owner } from '@truckroll/contract';
-import { Database, MigrationError, PoolerError, StatementError, asOwner, isUnavailable, migrate, missingMigrations, type Schema } from '@truckroll/postgres';
+import {
+  Database,
+  MigrationError,
+  PoolerError,
+  StatementError,
+  asOwner,
+  isUnavailable,
+  migrate,
+  missingMigrations,
+  type DatabaseSchema,
+} from '@truckroll/postgres';
 import { retrying } from '@truckroll/process';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
@@ -61,8 +71,8 @@ export function register(program: Command, session: Session): void {
 const TRAIL = 'integrations';
 
 /** Loaded here, because other commands do not need the services. */
-async function schemas(): Promise<Schema[]> {
-  const load: Record<Owner, () => Promise<{ schema: Schema }>> = {
+async function schemas(): Promise<DatabaseSchema[]> {
+  const load: Record<Owner, () => Promise<{ schema: DatabaseSchema }>> = {
     integrations: () => import('@truckroll/integrations/schema'),
     scheduling: () => import('@truckroll/scheduling/schema'),
     billing: () => import('@truckroll/billing/schema'),
@@ -71,7 +81,7 @@ async function schemas(): Promise<Schema[]> {
   return Promise.all(owners.map(async (owner) => (await load[owner]()).schema));
 }
 
-async function missing(url: string, { schema, migrations }: Schema): Promise<string[]> {
+async function missing(url: string, { schema, migrations }: DatabaseSchema): Promise<string[]> {
   const database = new Database({ url, schema, maxConnections: 1, applicationName: 'truckroll-migrate-check' });
   try {
     return await missingMigrations(database, migrations);

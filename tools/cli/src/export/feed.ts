@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeKinds, resources } from '@truckroll/contract';
 import { writeWhole } from './folder.ts';
-import { readApi, type ApiClientOptions, type Query } from './http.ts';
+import { readApi, type ApiClientOptions, type ExportQuery } from './http.ts';
 
 interface Page {
   data: { id: string; record: object | null }[];
@@ -72,7 +72,7 @@ export async function exportFromFeed(folder: string, kind: string, options: ApiC
   return lines.size;
 }
 
-async function* pages(query: Query, options: ApiClientOptions): AsyncGenerator<Page> {
+async function* pages(query: ExportQuery, options: ApiClientOptions): AsyncGenerator<Page> {
   for (let cursor: string | undefined; ; ) {
     const page = (await readApi(FEED, { limit: '1000', ...query, ...(cursor !== undefined && { cursor }) }, options)) as Page;
     yield page;

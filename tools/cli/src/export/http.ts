@@ -16,7 +16,7 @@ export interface ApiClientOptions {
   readonly longestAnswerMs?: number;
 }
 
-export type Query = Readonly<Record<string, string | readonly string[]>>;
+export type ExportQuery = Readonly<Record<string, string | readonly string[]>>;
 
 const MAX_RETRY_MS = 60_000;
 const LONGEST_ANSWER_MS = 30_000;
@@ -24,7 +24,7 @@ const LONGEST_ANSWER_MS = 30_000;
 const PASSING = new Set([429, 502, 503, 504]);
 
 /** The body of a successful answer. Throws Failure. */
-export async function readApi(path: string, query: Query, options: ApiClientOptions): Promise<unknown> {
+export async function readApi(path: string, query: ExportQuery, options: ApiClientOptions): Promise<unknown> {
   const url = new URL(options.baseUrl + path);
   for (const [name, values] of Object.entries(query)) for (const value of [values].flat()) url.searchParams.append(name, value);
   let awaySince: number | undefined;

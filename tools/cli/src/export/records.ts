@@ -1,12 +1,12 @@
 // Writes all records of one path into one file, page by page.
 import { join } from 'node:path';
 import { resource } from '@truckroll/contract';
-import { shareOf, type Listed } from '../share.ts';
+import { shareOf, type ListedRecord } from '../share.ts';
 import { writeWhole } from './folder.ts';
 import { readApi, type ApiClientOptions } from './http.ts';
 
 interface Page {
-  data: Listed[];
+  data: ListedRecord[];
   pagination: { next_cursor: string | null };
 }
 
@@ -18,7 +18,7 @@ export async function exportRecords(
   onPage: (count: number, share: number | undefined) => void,
 ): Promise<number> {
   let count = 0;
-  let first: Listed | undefined;
+  let first: ListedRecord | undefined;
   const { order } = resource(path);
   async function* lines(): AsyncGenerator<string> {
     let cursor: string | null = null;

@@ -11,7 +11,7 @@ export interface InputFile {
   readonly bytes: number;
 }
 
-export interface Plan {
+export interface ImportPlan {
   /** In order of reference: records that others refer to come first. */
   readonly inputs: readonly InputFile[];
   /** Files that are skipped, with the reason. */
@@ -30,7 +30,7 @@ const NOT_IMPORTED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Throws Failure before anything is sent if a name matches no record. */
-export function planImport(names: readonly string[]): Plan {
+export function planImport(names: readonly string[]): ImportPlan {
   const ordered = inOrderOfReference();
   const inputs: InputFile[] = [];
   const ignored: string[] = [];

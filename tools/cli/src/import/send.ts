@@ -16,7 +16,7 @@ export const UNIMPLEMENTED = 12;
 
 export type ImportCall = (requests: AsyncIterable<ImportRequest>, options: { signal: AbortSignal }) => AsyncIterable<ImportResponse>;
 
-export interface Delivery {
+export interface ImportStream {
   readonly call: ImportCall;
   readonly companyId: string;
   readonly path: string;
@@ -35,7 +35,7 @@ export interface Delivered {
  * Sends every batch and yields it with its answer, in order. A batch whose answer was lost is sent again, which changes nothing if it was
  * already stored. Throws ApiError: once the owner has been unavailable too long, the last one.
  */
-export async function* deliver(batches: AsyncIterable<Batch>, delivery: Delivery): AsyncGenerator<Delivered> {
+export async function* deliver(batches: AsyncIterable<Batch>, delivery: ImportStream): AsyncGenerator<Delivered> {
   const source = batches[Symbol.asyncIterator]();
   const unanswered: Batch[] = [];
   let failures = 0;
@@ -86,14 +86,14 @@ class Attempt {
   drained = false;
   readonly #source: AsyncIterator<Batch>;
   readonly #unanswered: Batch[];
-  readonly #delivery: Delivery;
+  readonly #delivery: ImportStream;
   readonly #abort = new AbortController();
   #receivedAt = performance.now();
   #over = false;
   #woken = Promise.withResolvers<void>();
   #sending: PromiseWithResolvers<void> | undefined;
 
-  constructor(source: AsyncIterator<Batch>, unanswered: Batch[], delivery: Delivery) {
+  constructor(source: AsyncIterator<Batch>, unanswered: Batch[], delivery: ImportStream) {
     this.#source = source;
     this.#unanswered = unanswered;
     this.#delivery = delivery;

@@ -18,7 +18,7 @@ import {
   type KafkaClient,
   type Placed,
   type Restored,
-  type State,
+  type PublishedState,
 } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/restored';
@@ -69,7 +69,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
   let newest = 0;
   const overall = overallOf(ends);
   let read = 0;
-  const missing = new Map<State, Set<string>>();
+  const missing = new Map<PublishedState, Set<string>>();
   for (const { service, state } of states) {
     say(`reading ${state.topic.name} …`);
     const gone = new Set<string>();
@@ -141,7 +141,7 @@ async function retell(tx: Transaction, { states }: Restored, epoch: number, repe
   for (let start = 0; start < inOrder.length; start += CHUNK) await append(tx, inOrder.slice(start, start + CHUNK));
 }
 
-async function publishRemovals(tx: Transaction, { topic, removed }: State, gone: ReadonlySet<string>): Promise<void> {
+async function publishRemovals(tx: Transaction, { topic, removed }: PublishedState, gone: ReadonlySet<string>): Promise<void> {
   const keys = [...gone];
   for (let start = 0; start < keys.length; start += CHUNK) {
     await append(

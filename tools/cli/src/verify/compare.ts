@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { codec, formatInstant, resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/grpc';
-import { shareOf, type Listed } from '../share.ts';
+import { shareOf, type ListedRecord } from '../share.ts';
 
 export const READ_MODELS = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
 
@@ -59,7 +59,7 @@ export async function compareReadModel(
   return { compared: owned.size, differences };
 }
 
-function placed(record: Page['data'][number] | undefined): Listed | undefined {
+function placed(record: Page['data'][number] | undefined): ListedRecord | undefined {
   return record && { id: record.id, created_at: formatInstant(record.created_at) };
 }
 

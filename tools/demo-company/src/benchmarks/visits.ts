@@ -1,6 +1,6 @@
 import { buildCompany } from '../build-company.ts';
 import { filesOf } from '../generate.ts';
-import type { DemoOptions, Shape } from '../options.ts';
+import type { DemoOptions, CompanyShape } from '../options.ts';
 import type { DemoFile } from '../records.ts';
 import type { Planned } from '../sources.ts';
 
@@ -14,7 +14,7 @@ export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'u
 }
 
 /** Weights that give four jobs eight visits, and twenty visits forty assignments. */
-const BUSY: Shape = {
+const BUSY: CompanyShape = {
   visits: [
     [1, 1],
     [2, 2],

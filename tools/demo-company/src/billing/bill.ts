@@ -1,11 +1,11 @@
 import type { Company } from '../company.ts';
 import { idOf } from '../ground.ts';
 import { stream, type Draw, type Stream } from '../random/keyed.ts';
-import { amountsOf, lineSubtotal, type Amounts, type Discount, type Line, type Tax } from './money.ts';
+import { amountsOf, lineSubtotal, type Amounts, type Discount, type BillLine, type Tax } from './money.ts';
 import { itemsOf, type Item, type Trade } from './pricebook.ts';
 
 export interface Bill {
-  readonly lines: Line[];
+  readonly lines: BillLine[];
   readonly discounts: Discount[];
   readonly tax: Tax;
   readonly amounts: Amounts;
@@ -63,7 +63,7 @@ const ADJUSTMENT = {
 export function billOf(company: Company, kind: BillKind, a: number, b: number, draw: Draw, terms: BillTerms): Bill {
   const items = itemsOf(terms.trade);
   const first = draw.below(items.length);
-  const lines: Line[] = [];
+  const lines: BillLine[] = [];
   for (let position = 0; position < terms.lines; position++) {
     const item = items[(first + position) % items.length] as Item;
     const quantity = draw.pick(item.quantities);
@@ -90,7 +90,7 @@ function lineOf(
   quantity: number,
   unitCents: number,
   multiplier: number,
-): Line {
+): BillLine {
   return {
     id: idOf(company, kind.lines, a, b * CHILDREN + position),
     position,

@@ -4,7 +4,7 @@ import type { Whole } from '../shapes/given.ts';
 
 /** Bill arithmetic in whole cents. Quantities and multipliers have at most two decimals, rates at most six. */
 
-export type Line = Whole<pricing.LineItem>;
+export type BillLine = Whole<pricing.LineItem>;
 export type Discount = Whole<pricing.Discount>;
 export type Tax = Whole<pricing.Tax>;
 export type Amounts = Whole<EstimateAmounts>;
@@ -22,7 +22,7 @@ export function lineSubtotal(unitCents: number, quantity: number, multiplier: nu
 }
 
 /** Discounts apply to the full price of the discountable lines, up to that price. Tax applies to taxable lines after their share of it. */
-export function amountsOf(lines: readonly Line[], discounts: readonly Discount[], tax: Tax): Amounts {
+export function amountsOf(lines: readonly BillLine[], discounts: readonly Discount[], tax: Tax): Amounts {
   let subtotal = 0;
   let taxable = 0;
   let discountable = 0;

@@ -18,7 +18,7 @@ export interface ProcessPlan {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export interface Plan {
+export interface StartPlan {
   readonly baseUrl: string;
   /** host:port of each service's gRPC, by service name. */
   readonly addresses: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ const LISTEN_TARGET = `${HOST}:4567`;
 const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and puts every process's settings together. Skips processes that this checkout lacks. */
-export async function plan(options: PlanOptions): Promise<Plan> {
+export async function plan(options: PlanOptions): Promise<StartPlan> {
   const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, bundles, environment } = options;
   const addresses: Record<string, string> = {};
   for (const name of owners) addresses[name] = `${HOST}:${await ports.take(name)}`;

@@ -17,7 +17,7 @@ import { tokenIssuer } from '../token-issuer.ts';
 import { demoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
 import { observe } from './observe.ts';
-import { plan, type Plan } from './plan.ts';
+import { plan, type StartPlan } from './plan.ts';
 import { DRAIN_TIMEOUT } from './supervised.ts';
 import { watchSources } from './source-watch.ts';
 import { runSystem, type System } from './system.ts';
@@ -141,7 +141,7 @@ function watchedNode(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Writes ready.json, the welcome message for scripts. */
-function announce(state: string, whole: Plan, access: DemoAccess | undefined, servers: object): void {
+function announce(state: string, whole: StartPlan, access: DemoAccess | undefined, servers: object): void {
   writeJson(join(state, 'ready.json'), {
     baseUrl: whole.baseUrl,
     ...access,

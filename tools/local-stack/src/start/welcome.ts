@@ -1,7 +1,7 @@
 import type { DemoAccess } from '../demo-companies.ts';
-import type { Plan } from './plan.ts';
+import type { StartPlan } from './plan.ts';
 
-export function welcome({ baseUrl }: Plan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
+export function welcome({ baseUrl }: StartPlan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
   const lines = [
     '',
     `Truckroll is ready after ${duration}.`,

@@ -1,10 +1,10 @@
 import { DEFAULT_TIMEOUT_MS, chooseMailProvider, withoutProvider, type Provider } from '@truckroll/mail';
 import type { Logger } from '@truckroll/telemetry';
-import type { Channel } from '../recipient.ts';
+import type { NotificationChannel } from '../recipient.ts';
 import type { NotificationConfig } from '../settings.ts';
 import { smsProvider } from './sms.ts';
 
-export type Providers = Readonly<Record<Channel, Provider>>;
+export type Providers = Readonly<Record<NotificationChannel, Provider>>;
 
 /** Logs what happens to messages of a channel without a provider. Throws ConfigError. */
 export function chooseProviders(config: NotificationConfig, log: Logger): Providers {
