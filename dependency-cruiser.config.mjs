@@ -13,6 +13,14 @@ export default {
       to: { circular: true },
     },
     {
+      name: 'no-folder-circles',
+      comment: 'Folders that import each other have no order in which to read them: move the file that both need below both.',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: '^services/(reporting|scheduling)/src' },
+      to: { circular: true },
+    },
+    {
       name: 'no-relative-import-across-packages',
       comment: 'What a package does not export is its own. Tests may look inside.',
       severity: 'error',

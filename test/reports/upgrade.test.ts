@@ -8,7 +8,7 @@ import { Subscriber, createKafka, type Subscription } from '../../packages/outbo
 import { byCompany, lockCompany } from '../../packages/record-store/src/index.ts';
 import type { ReadModel, StateEvent } from '../../services/reporting/src/read-models/read-model.ts';
 import { readModels } from '../../services/reporting/src/read-models/index.ts';
-import { refreshFinancials } from '../../services/reporting/src/financials/every-job.ts';
+import { refreshFinancials } from '../../services/reporting/src/jobs/every-job.ts';
 import { schema as reporting } from '../../services/reporting/src/schema.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { Json } from '../support/expected.ts';

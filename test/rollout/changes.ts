@@ -53,7 +53,7 @@ export function addDimension(tree: Tree): void {
   tree.replace(facts, '  issued_at: number | null;\n', '  issued_at: number | null;\n  location: string | null;\n');
   tree.replace(facts, "    issued_at: 'issued_at',\n", "    issued_at: 'issued_at',\n    location: 'location_id',\n");
   tree.replace(facts, 'issued_at as at, status as standing,', 'issued_at as at, status as standing, location_id as location,');
-  const definitions = `${source}/summaries/definitions.ts`;
+  const definitions = `${source}/facts/definitions.ts`;
   tree.replace(definitions, 'SUMMARIES_VERSION = 1', 'SUMMARIES_VERSION = 2');
   tree.replace(
     definitions,

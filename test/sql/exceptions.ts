@@ -19,9 +19,9 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/mails/store.ts take_mails': ['mails m', 'mails m (2)'],
       'services/integrations/src/webhooks/count-keeping.ts take_webhook_counts': ['webhook_counts c'],
       'services/integrations/src/webhooks/recovery.ts next_webhook_recovery': ['webhook_endpoints e'],
-      'services/reporting/src/financials/every-job.ts fillIn': ['jobs j'],
+      'services/reporting/src/jobs/every-job.ts fillIn': ['jobs j'],
       'services/reporting/src/read-models/rebuild.ts removeOlderThan': '*',
-      'services/reporting/src/summaries/builder.ts companies_to_build': [
+      'services/reporting/src/building/builder.ts companies_to_build': [
         'generations',
         'spoiled_summaries',
         'generations g',
@@ -154,5 +154,5 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
 export const NOT_READ: Readonly<Record<string, string>> = {
   'packages/postgres/src/migrate.ts apply': 'runs migrations, which make the tables',
   'packages/postgres/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
-  'services/scheduling/src/together.ts add_assignment': 'puts statements together that are checked by themselves',
+  'services/scheduling/src/statements/together.ts add_assignment': 'puts statements together that are checked by themselves',
 };

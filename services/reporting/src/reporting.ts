@@ -13,13 +13,13 @@ import { NameCache, Reprojector, nameSubscription, projectionHandlers, recordKin
 import type { ReportingConfig } from './config.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
-import { financialsForEveryJob } from './financials/every-job.ts';
+import { financialsForEveryJob } from './jobs/every-job.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
 import { followProgress, places } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
-import { summaryBuilder } from './summaries/builder.ts';
+import { summaryBuilder } from './building/builder.ts';
 import { keepingSettings, schema } from './schema.ts';
 
 const SCHEMA = 'reporting';

@@ -3,7 +3,7 @@ import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn, type MigrationSet } from '@truckroll/postgres';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
 import { projected } from './projections.ts';
-import { SUMMARIES_VERSION } from './summaries/definitions.ts';
+import { SUMMARIES_VERSION } from './facts/definitions.ts';
 
 const own = migrationsIn('reporting', new URL('../migrations/', import.meta.url));
 

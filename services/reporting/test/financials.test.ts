@@ -9,11 +9,11 @@ import { openFreshDatabase } from '@truckroll/testing';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';
 import { jobs } from '../src/read-models/jobs.ts';
-import { fillIn } from '../src/financials/every-job.ts';
+import { fillIn } from '../src/jobs/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { SUMMARIES_VERSION } from '../src/summaries/definitions.ts';
+import { SUMMARIES_VERSION } from '../src/facts/definitions.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 import { AT, apply, financials, invoice, job, type Line } from './records.ts';
 

@@ -5,7 +5,7 @@ import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { labelsOf } from '../src/reports/labels.ts';
 import { schema } from '../src/schema.ts';
-import { NONE } from '../src/summaries/definitions.ts';
+import { NONE } from '../src/facts/definitions.ts';
 
 const [company, other] = [randomUUID(), randomUUID()];
 const id: string = randomUUID();

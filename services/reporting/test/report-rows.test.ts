@@ -2,7 +2,7 @@ import { shapeNamed, type ApiError } from '@truckroll/contract';
 import type { Entry } from '../src/facts/fact.ts';
 import { figuresOf } from '../src/reports/rows.ts';
 import { sumsFor, type ReportQuestion } from '../src/reports/sources.ts';
-import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, measuresOf, standingOf, type SummaryDefinition } from '../src/summaries/definitions.ts';
+import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, measuresOf, standingOf, type SummaryDefinition } from '../src/facts/definitions.ts';
 import { Deltas } from '../src/summaries/deltas.ts';
 
 const MOST = 2n ** 53n - 1n;

@@ -4,7 +4,7 @@ import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { paymentFacts } from '../src/facts/records.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { SUMMARIES_VERSION } from '../src/summaries/definitions.ts';
+import { SUMMARIES_VERSION } from '../src/facts/definitions.ts';
 import { Deltas } from '../src/summaries/deltas.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 

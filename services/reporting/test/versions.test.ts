@@ -6,8 +6,8 @@ import { openFreshDatabase } from '@truckroll/testing';
 import { passGate } from '../src/reports/gate.ts';
 import type { ReportQuestion } from '../src/reports/sources.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { summaryBuilder } from '../src/summaries/builder.ts';
-import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/summaries/definitions.ts';
+import { summaryBuilder } from '../src/building/builder.ts';
+import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/facts/definitions.ts';
 import { beginGeneration } from '../src/summaries/generations.ts';
 
 const NEWEST = SUMMARIES_VERSION + 1;

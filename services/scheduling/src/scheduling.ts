@@ -17,7 +17,7 @@ import { removeAssignment } from './assignments/remove.ts';
 import type { SchedulingConfig } from './config.ts';
 import { intakeHandlers } from './intake/intake.ts';
 import { countServiceRequests, serviceRequestProjection } from './intake/unbooked.ts';
-import { chooseProviders } from './notifications/providers/choose.ts';
+import { chooseProviders } from './notifications/providers.ts';
 import { notificationSender } from './notifications/sender.ts';
 import { tables } from './resources/index.ts';
 import { jobAppointments } from './resources/job-appointments.ts';

@@ -8,7 +8,7 @@ import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignment
 import type { Transaction } from '@truckroll/postgres';
 import { refreshRecords } from '@truckroll/record-store';
 import { fingerprintOf, purgeKeys, waitForKey } from '../src/assignments/idempotency.ts';
-import { refreshJobTeams, refreshVisitTeams } from '../src/links.ts';
+import { refreshJobTeams, refreshVisitTeams } from '../src/resources/links.ts';
 import { jobAppointments } from '../src/resources/job-appointments.ts';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import * as line from './records.ts';

@@ -1,6 +1,6 @@
 import { Database } from '@truckroll/postgres';
 import { freshDatabase } from '@truckroll/testing';
-import { expression, combine } from '../src/combine.ts';
+import { expression, combine } from '../src/statements/combine.ts';
 
 let database: Database;
 let drop: () => Promise<void>;

@@ -1,4 +1,4 @@
-import { expression, combine } from '../src/combine.ts';
+import { expression, combine } from '../src/statements/combine.ts';
 
 test('numbers the parameters of all parts in one row, also from $10 on', () => {
   const many = Array.from({ length: 10 }, (_, index) => index);

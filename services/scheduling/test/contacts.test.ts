@@ -1,5 +1,5 @@
 import { ContactChannelType } from '@truckroll/contract/gen/scheduling/v1/contacts';
-import { checkContact, sameChannel } from '../src/contacts.ts';
+import { checkContact, sameChannel } from '../src/contacts/channels.ts';
 
 const { EMAIL, MOBILE, PHONE } = ContactChannelType;
 type Given = Parameters<typeof checkContact>[0];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DispatchStatus, Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { TeamMemberStatus } from '@truckroll/contract/gen/scheduling/v1/team_members';
-import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseRemoving, refuseStale, technicians, withAssignments } from '../src/assignments/rules.ts';
+import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseRemoving, refuseStale, technicians, withAssignments } from '../src/visits/rules.ts';
 
 const EMPTY = new Uint8Array();
 const statuses = Object.values(AssignmentStatus).filter((status) => !/UNSPECIFIED|UNRECOGNIZED/.test(status));

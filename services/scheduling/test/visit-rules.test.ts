@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DispatchStatus, Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
-import { dispatchStatusOf, inOrder, revisionOf } from '../src/assignments/visit.ts';
+import { dispatchStatusOf, inOrder, revisionOf } from '../src/visits/visit.ts';
 
 const { TO_DO, EN_ROUTE, IN_PROGRESS, PAUSED, COMPLETED, CANCELED } = AssignmentStatus;
 const statuses = [TO_DO, EN_ROUTE, IN_PROGRESS, PAUSED, COMPLETED, CANCELED] as const;

@@ -2,7 +2,7 @@
 // test fails without its lock, or with another order of locks.
 import { randomUUID } from 'node:crypto';
 import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
-import { refreshJobTeams } from '../src/links.ts';
+import { refreshJobTeams } from '../src/resources/links.ts';
 import { crewOf, twoIds, type Crew } from './crew.ts';
 import { startHarness, type Harness } from './harness.ts';
 import * as line from './records.ts';

@@ -3,7 +3,7 @@ import type { CountEndpointsRequest, CountEndpointsResponse } from '@truckroll/c
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
-import { selectStandings, stateOf, type Standing } from './standing.ts';
+import { selectStandings, stateOf, type EndpointStanding } from './standing.ts';
 
 async function count({ database }: Context, request: CountEndpointsRequest): Promise<CountEndpointsResponse> {
   const { company_id: companyId } = checked('CountEndpointsRequest', request);
@@ -16,7 +16,7 @@ async function count({ database }: Context, request: CountEndpointsRequest): Pro
 }
 
 /** No endpoint can be paused yet: decisions §15 is not built. */
-function isPaused(_: Standing): boolean {
+function isPaused(_: EndpointStanding): boolean {
   return false;
 }
 

@@ -2,7 +2,7 @@
 // day.
 import { countedDay, civil } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
-import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
+import { NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
 
 /** Whole and exact: a number while that is safe, which is nearly always and much cheaper, otherwise a bigint. */
 export type Amount = number | bigint;

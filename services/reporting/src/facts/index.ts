@@ -1,5 +1,5 @@
 import { invoiceFacts, paymentFacts, refundFacts } from './records.ts';
-import type { SummaryDefinition } from '../summaries/definitions.ts';
+import type { SummaryDefinition } from './definitions.ts';
 import type { FactKind } from './fact.ts';
 import { jobFacts } from './jobs.ts';
 

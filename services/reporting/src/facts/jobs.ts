@@ -6,7 +6,7 @@ import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgre
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { standingOfJob } from '../financials/standing.ts';
 import { isCounted } from '../financials/totals.ts';
-import { JOBS, PARTICIPATION, measuresOf } from '../summaries/definitions.ts';
+import { JOBS, PARTICIPATION, measuresOf } from './definitions.ts';
 import { amountOf, entryWith, plus, type Amount, type Entry, type FactKind } from './fact.ts';
 
 const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;

@@ -1,6 +1,6 @@
 // Facts that are records of another service: invoices, payments and refunds.
 import { binaryArrays, type Queryable } from '@truckroll/postgres';
-import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
+import { COLLECTIONS, INVOICES } from './definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
 
 type Value = string | number | Buffer | null;

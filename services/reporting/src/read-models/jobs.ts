@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
-import { dropUnrecorded } from '../financials/every-job.ts';
+import { dropUnrecorded } from '../jobs/every-job.ts';
 import { recordReadModel, type RecordReadModel } from './record-read-model.ts';
 
 /** Keeps whole jobs, since financials show many of their fields. Fields derived from visits are not shown and not kept. */

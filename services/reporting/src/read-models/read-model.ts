@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
 import type { Entry, FactKind } from '../facts/fact.ts';
-import { refreshJobs, type JobsToRefresh } from '../financials/every-job.ts';
+import { refreshJobs, type JobsToRefresh } from '../jobs/every-job.ts';
 import { follow, type Became } from '../summaries/follow.ts';
 
 export interface ReadModel {

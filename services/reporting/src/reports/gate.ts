@@ -3,7 +3,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { countBehind } from '@truckroll/record-store';
-import type { Since } from '../summaries/definitions.ts';
+import type { Since } from '../facts/definitions.ts';
 import { RETRY_AFTER } from './settings.ts';
 import type { ReportQuestion } from './sources.ts';
 

@@ -5,7 +5,7 @@ import type { Handlers } from '@truckroll/grpc';
 import type { Database, Transaction } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
 import { countedStandings } from '../financials/standing.ts';
-import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, type SummaryDefinition } from '../summaries/definitions.ts';
+import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, type SummaryDefinition } from '../facts/definitions.ts';
 import { passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';
 import { readPage } from './page.ts';

@@ -2,7 +2,7 @@
 import { JOB_CLASS_NAMES } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
-import { NONE } from '../summaries/definitions.ts';
+import { NONE } from '../facts/definitions.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   account: 'accounts',

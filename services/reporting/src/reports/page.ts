@@ -3,7 +3,7 @@
 // portions of periods that grow until the page is full.
 import { civil, parseDate, type BucketName } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
-import { measuresOf } from '../summaries/definitions.ts';
+import { measuresOf } from '../facts/definitions.ts';
 import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
 import { keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
 import { pairOf, partOf, sumsFor, type ReportQuestion } from './sources.ts';

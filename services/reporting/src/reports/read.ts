@@ -1,7 +1,7 @@
 // Reads a report page's sums in the order of the response, with few statements whatever the range.
 import { formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
-import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
+import { measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
 import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type ReportQuestion } from './sources.ts';
 

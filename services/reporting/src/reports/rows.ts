@@ -1,6 +1,6 @@
 // Rows of the response: sums and derived figures, each exact or refused (decisions §2, §13).
 import { ApiError, centsOf, margin, roundedQuotient } from '@truckroll/contract';
-import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
+import { measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 
 /** Identifies, in an error, the row of a figure that is out of range. */
 export interface FigurePlace {

@@ -1,7 +1,7 @@
 // Sources of a period's figures: kept sums of months and days if they answer the question, facts otherwise. Each source is a SELECT of
 // (value, measures…) for one key, used in a lateral join with the keys.
 import { countedRows } from '../facts/index.ts';
-import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
+import { NONE, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 
 export interface ReportQuestion {
   summary: SummaryDefinition;

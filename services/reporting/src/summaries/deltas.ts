@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { datesOf, less, monthOf, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
-import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
+import { DEFINITIONS, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 
 /** In the order of measuresOf. */
 type Measures = Amount[];

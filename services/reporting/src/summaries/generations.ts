@@ -1,6 +1,6 @@
 // Generations of a company's sums: the current one for reports, and its successor while that is being built.
 import type { Queryable } from '@truckroll/postgres';
-import { SUMMARIES_VERSION } from './definitions.ts';
+import { SUMMARIES_VERSION } from '../facts/definitions.ts';
 
 export interface Generation {
   generation: number;

@@ -2,7 +2,7 @@
 import { civil, formatDate, formatInstant, startOfDay } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import type { Counted, FactKind } from '../facts/fact.ts';
-import { NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
+import { NONE, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 import { keyColumns } from './deltas.ts';
 
 export interface FactRange {

@@ -6,7 +6,7 @@ import { streamOf } from '@truckroll/process';
 import { amountOf, datesOf, monthOf, sameEntries, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
-import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from './definitions.ts';
+import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 import { Deltas, SEPARATOR, keyColumns, type ChangedSum } from './deltas.ts';
 
 /** Facts per statement, and jobs per snapshot. */

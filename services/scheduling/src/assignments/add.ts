@@ -6,7 +6,7 @@ import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/sched
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
-import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from './rules.ts';
+import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from '../visits/rules.ts';
 import { holdVisit, storingAdded, type HeldVisit } from './store.ts';
 import { perform, type PlannedChange, type Write, type WriteServices } from './write.ts';
 

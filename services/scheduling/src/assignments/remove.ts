@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import { RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
-import { refuseRemoving, refuseStale, withAssignments } from './rules.ts';
+import { refuseRemoving, refuseStale, withAssignments } from '../visits/rules.ts';
 import { holdVisitOf, storingRemoved, type HeldVisit } from './store.ts';
 import { perform, type PlannedChange, type Write, type WriteServices } from './write.ts';
 

@@ -6,7 +6,7 @@ import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignment
 import { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import type { Transaction } from '@truckroll/postgres';
 import { valueOf } from '@truckroll/record-store';
-import type { Expressions } from '../combine.ts';
+import type { Expressions } from '../statements/combine.ts';
 import { jobAppointments } from '../resources/job-appointments.ts';
 import { jobAssignments } from '../resources/job-assignments.ts';
 import { trying } from './idempotency.ts';

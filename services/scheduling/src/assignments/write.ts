@@ -9,11 +9,11 @@ import type { CallContext } from '@truckroll/grpc';
 import { appending, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
 import type { RecordReader } from '@truckroll/record-store';
-import { expression, combine, type Expressions } from '../combine.ts';
+import { expression, combine, type Expressions } from '../statements/combine.ts';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
 import { answered, answering, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';
-import { technicians } from './rules.ts';
+import { technicians } from '../visits/rules.ts';
 import { changeOf, type ChangedVisit, type HeldVisit } from './store.ts';
 
 export interface WriteServices {

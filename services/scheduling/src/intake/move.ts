@@ -8,7 +8,7 @@ import type {
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Transaction } from '@truckroll/postgres';
-import { technicians } from '../assignments/rules.ts';
+import { technicians } from '../visits/rules.ts';
 import type { Step } from './events.ts';
 import type { IntakeServices } from './services.ts';
 import { withLatestNames } from './references.ts';

@@ -5,7 +5,7 @@ import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingMade, madeColumns } from '@truckroll/outbox';
 import { isUniqueViolation, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/postgres';
-import { expression, combine } from '../combine.ts';
+import { expression, combine } from '../statements/combine.ts';
 import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
 import type { IntakeServices } from './services.ts';

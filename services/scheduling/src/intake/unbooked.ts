@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { CountServiceRequestsRequest, CountServiceRequestsResponse } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
 import { ServiceRequest, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { arrayOf, type Database } from '@truckroll/postgres';
-import { companiesBehind, type Projected, type Projection, type Renewing } from '@truckroll/record-store';
+import { companiesBehind, type Projected, type Projection, type ReprojectOptions } from '@truckroll/record-store';
 import { checked } from './requests.ts';
 
 export const serviceRequests = { path: 'service-requests', table: 'service_requests', version: 1 } as const satisfies Projected;
@@ -36,7 +36,7 @@ export function serviceRequestProjection(database: Database): Projection {
   return {
     ...serviceRequests,
     /** Companies take turns, so that one with few service requests does not wait for one with many. */
-    async renew({ signal, renewed, rest }: Renewing): Promise<void> {
+    async renew({ signal, renewed, rest }: ReprojectOptions): Promise<void> {
       for (let companies = await companiesBehind(database, serviceRequests); companies.length > 0; ) {
         for (const companyId of companies) {
           const startedAt = performance.now();

@@ -1,7 +1,7 @@
 // Recipient and channel of a notification (decisions §5). Pure.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
-import { sameChannel } from '../contacts.ts';
+import { sameChannel } from '../contacts/channels.ts';
 
 export type NotificationChannel = 'EMAIL' | 'SMS';
 

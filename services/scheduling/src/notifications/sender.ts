@@ -4,7 +4,7 @@ import type { Database } from '@truckroll/postgres';
 import type { BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { recordSent } from './interaction.ts';
-import type { Providers } from './providers/choose.ts';
+import type { Providers } from './providers.ts';
 import { finish, postpone, take, type LeasedNotification } from './store.ts';
 
 export interface NotificationSenderOptions {

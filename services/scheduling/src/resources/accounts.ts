@@ -1,8 +1,8 @@
 import { resource } from '@truckroll/contract';
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
-import { keeping, refreshAccountLocations } from '../links.ts';
+import { named } from '../names/named.ts';
+import { keeping, refreshAccountLocations } from './links.ts';
 
 export const accounts = defineTable<Account>({
   resource: resource('accounts'),

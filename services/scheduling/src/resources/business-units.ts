@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { BusinessUnit } from '@truckroll/contract/gen/scheduling/v1/business_units';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 export const businessUnits = defineTable<BusinessUnit>({
   resource: resource('business-units'),

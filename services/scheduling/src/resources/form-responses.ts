@@ -2,7 +2,7 @@ import { resource, type JsonProblem } from '@truckroll/contract';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import { defineTable } from '@truckroll/record-store';
 import { refreshFormClasses } from '../forms/job-class.ts';
-import { keeping } from '../links.ts';
+import { keeping } from './links.ts';
 
 export const formResponses = defineTable<FormResponse>({
   resource: resource('form-responses'),

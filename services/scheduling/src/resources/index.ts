@@ -1,5 +1,5 @@
 import { registered } from '@truckroll/record-store';
-import { afterAssignments, afterJobs, afterLifecycles, afterLocations, afterTimeEntries, afterVisits } from '../consequences.ts';
+import { afterAssignments, afterJobs, afterLifecycles, afterLocations, afterTimeEntries, afterVisits } from './consequences.ts';
 import { accounts } from './accounts.ts';
 import { businessUnits } from './business-units.ts';
 import { contacts } from './contacts.ts';

@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { defineTable } from '@truckroll/record-store';
-import { keeping, refreshVisitTeams } from '../links.ts';
+import { keeping, refreshVisitTeams } from './links.ts';
 import { checkVisit } from '../visits/check.ts';
 import { deriveVisits } from '../visits/derive.ts';
 

@@ -1,7 +1,7 @@
 import { resource, topics } from '@truckroll/contract';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { defineTable } from '@truckroll/record-store';
-import { deriveAssignments } from '../assignments/derive.ts';
+import { deriveAssignments } from '../visits/derive-assignments.ts';
 import { lockVisitsOfAssignments } from '../visits/locks.ts';
 
 export const jobAssignments = defineTable<Assignment>({

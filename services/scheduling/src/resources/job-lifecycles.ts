@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 export const jobLifecycles = defineTable<JobLifecycle>({
   resource: resource('job-lifecycles'),

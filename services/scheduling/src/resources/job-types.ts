@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { JobType } from '@truckroll/contract/gen/scheduling/v1/job_types';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 export const jobTypes = defineTable<JobType>({
   resource: resource('job-types'),

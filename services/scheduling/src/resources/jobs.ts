@@ -2,7 +2,7 @@ import { resource, topics } from '@truckroll/contract';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { defineTable } from '@truckroll/record-store';
 import { deriveJobs } from '../jobs/derive.ts';
-import { keeping, refreshJobTeams } from '../links.ts';
+import { keeping, refreshJobTeams } from './links.ts';
 import { lockVisitsOfJobs } from '../visits/locks.ts';
 
 export const jobs = defineTable<Job>({

@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { LeadSource } from '@truckroll/contract/gen/scheduling/v1/lead_sources';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 export const leadSources = defineTable<LeadSource>({
   resource: resource('lead-sources'),

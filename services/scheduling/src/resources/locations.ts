@@ -1,7 +1,7 @@
 import { resource, type JsonProblem } from '@truckroll/contract';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 export const locations = defineTable<Location>({
   resource: resource('locations'),

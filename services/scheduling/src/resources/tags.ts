@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 const tagResource = resource('tags');
 const targets = tagResource.record.byName.get('applies_to')?.enum?.spellings;

@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { defineTable } from '@truckroll/record-store';
-import { named } from '../events.ts';
+import { named } from '../names/named.ts';
 
 export const teamMembers = defineTable<TeamMember>({
   resource: resource('team-members'),

@@ -4,7 +4,7 @@ import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { Transaction } from '@truckroll/postgres';
 import { uuidOf, type Changed } from '@truckroll/record-store';
-import { dispatchStatusOf, inOrder, revisionOf } from '../assignments/visit.ts';
+import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 import { locationIdOf, visitJobOf } from './job.ts';
 
 export async function deriveVisits(tx: Transaction, companyId: string, batch: readonly Changed<Visit>[]): Promise<ReadonlyMap<string, Partial<Visit>>> {

@@ -8,8 +8,8 @@ import type { Logger } from '@truckroll/telemetry';
 import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import type { Following } from '../summaries/follow.ts';
-import { derivedFinancials } from './derive.ts';
-import { readSources } from './sources.ts';
+import { derivedFinancials } from '../financials/derive.ts';
+import { readSources } from '../financials/sources.ts';
 
 /** Jobs per query: while PostgreSQL answers one, the results of another are processed here. */
 const AT_ONCE = 250;

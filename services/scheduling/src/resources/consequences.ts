@@ -9,16 +9,16 @@ import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import type { Transaction } from '@truckroll/postgres';
 import { refreshRecords, uuidOf, type Changed } from '@truckroll/record-store';
-import { technicians } from './assignments/rules.ts';
-import { refreshFormClasses } from './forms/job-class.ts';
-import { afterTechniciansChanged } from './intake/technicians.ts';
-import { changedStatuses } from './jobs/status.ts';
+import { technicians } from '../visits/rules.ts';
+import { refreshFormClasses } from '../forms/job-class.ts';
+import { afterTechniciansChanged } from '../intake/technicians.ts';
+import { changedStatuses } from '../jobs/status.ts';
 import { accountsLinkedTo, refreshAccountLocations, refreshJobTeams, refreshVisitTeams } from './links.ts';
-import { jobAppointments } from './resources/job-appointments.ts';
-import { jobAssignments } from './resources/job-assignments.ts';
-import { jobLeads } from './resources/job-leads.ts';
-import { jobs } from './resources/jobs.ts';
-import { timesheets } from './resources/timesheets.ts';
+import { jobAppointments } from './job-appointments.ts';
+import { jobAssignments } from './job-assignments.ts';
+import { jobLeads } from './job-leads.ts';
+import { jobs } from './jobs.ts';
+import { timesheets } from './timesheets.ts';
 
 type Ids = readonly string[];
 

@@ -7,12 +7,12 @@ import type { Logger, Metrics } from '@truckroll/telemetry';
 import { FACTS } from '../facts/index.ts';
 import { jobFacts } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
-import { DEFINITIONS, SUMMARIES_VERSION } from './definitions.ts';
-import { refreshJobFacts } from './follow.ts';
-import { beginGeneration, liveGenerations } from './generations.ts';
+import { DEFINITIONS, SUMMARIES_VERSION } from '../facts/definitions.ts';
+import { refreshJobFacts } from '../summaries/follow.ts';
+import { beginGeneration, liveGenerations } from '../summaries/generations.ts';
 import { FactPace } from './pace.ts';
 import { RebuildBackoff } from './rebuild-backoff.ts';
-import { addRange } from './range.ts';
+import { addRange } from '../summaries/range.ts';
 
 /** Financials refreshed, and rows of retired generations removed, per transaction. */
 const BATCH = 1000;

@@ -1,8 +1,8 @@
 import { DEFAULT_TIMEOUT_MS, chooseMailProvider, withoutProvider, type Provider } from '@truckroll/mail';
 import type { Logger } from '@truckroll/telemetry';
-import type { NotificationChannel } from '../recipient.ts';
-import type { NotificationConfig } from '../settings.ts';
-import { smsProvider } from './sms.ts';
+import type { NotificationChannel } from './recipient.ts';
+import type { NotificationConfig } from './settings.ts';
+import { smsProvider } from './providers/sms.ts';
 
 export type Providers = Readonly<Record<NotificationChannel, Provider>>;
 
