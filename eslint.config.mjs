@@ -42,6 +42,8 @@ const CLIENTS = {
   '@opentelemetry/semantic-conventions': ['packages/telemetry'],
   jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
+  oauth4webapi: ['gateway'],
+  'oidc-provider': ['tools/local-stack'],
   '@redis/client': ['packages/redis', 'loadtest'],
 };
 const TESTS = ['**/test/**', '**/*.test.ts', 'tools/testing/**'];
