@@ -19,7 +19,7 @@ export interface DemoAccess {
 }
 
 /** Token lifetime in seconds: the default of TOKEN_MAX_AGE. */
-const TOKEN_SECONDS = 86_400;
+export const TOKEN_SECONDS = 86_400;
 
 export async function accessTo(state: string, first: NotedCompany, second: NotedCompany): Promise<DemoAccess> {
   const { token } = await issueToken(state, { subject: first.userId, companyId: first.companyId, lifetimeSeconds: TOKEN_SECONDS });

@@ -10,15 +10,21 @@ export interface TokenIssuer {
   readonly privateKey: Readonly<Record<string, string>>;
 }
 
-/** Created once for each state folder. The public half is in `jwks.json` in the same folder, in the form the gateway reads. */
-export function tokenIssuer(state: string): TokenIssuer & { jwksFile: string } {
+/**
+ * Created once for each state folder. The public half is in `jwks.json` in the same folder, in the form the gateway reads. `address` is kept as
+ * the issuer's name: where its sign-in page is.
+ */
+export function tokenIssuer(state: string, address?: string): TokenIssuer & { jwksFile: string } {
   const file = join(state, 'token-issuer.json');
   const jwksFile = join(state, 'jwks.json');
   let issuer = readJson<TokenIssuer>(file);
   if (!issuer) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'ES256', use: 'sig' } as Record<string, string>;
-    issuer = { issuer: 'https://issuer.truckroll.test', audience: 'truckroll', privateKey: key };
+    issuer = { issuer: address ?? 'https://issuer.truckroll.test', audience: 'truckroll', privateKey: key };
+    writeJson(file, issuer);
+  } else if (address !== undefined && issuer.issuer !== address) {
+    issuer = { ...issuer, issuer: address };
     writeJson(file, issuer);
   }
   const { d: _secret, ...publicKey } = issuer.privateKey;

@@ -6,6 +6,7 @@ import type { Watched } from '../src/processes/stop-in-order.ts';
 import { prometheus } from '../src/prometheus.ts';
 import { silent } from '../src/say.ts';
 import { isReady } from '../src/start/readiness.ts';
+import { signInAsFirst } from './sign-in.ts';
 import { Scratch, until } from './support.ts';
 
 const scratch = new Scratch();
@@ -45,6 +46,9 @@ test('one command starts a company that can be read, stops everything, and finds
   expect(own!.body.data).toHaveLength(2);
   expect(byUser!.body.data).toEqual(own!.body.data);
   expect(other!.body.data.map(({ id }) => id)).not.toEqual(own!.body.data.map(({ id }) => id));
+  const chosen = await signInAsFirst(first.ready.baseUrl);
+  expect(chosen.offered).toEqual(['Dana Demo', 'Dana Demo']);
+  expect((await read(first.ready, chosen.token)).body.data).toEqual(own!.body.data);
 
   const running = JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[];
   expect(running.filter(({ order }) => order === 'server')).toHaveLength(3);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressVariable, owners, type Owner } from '@truckroll/contract/components';
 import { ROOT } from '../folder.ts';
+import { CONSOLE_CLIENT_ID } from '../issuer/client.ts';
 import { Problem } from '../problem.ts';
 import { isFree, type Ports } from '../ports.ts';
 import type { StopOrder } from '../processes/stop-in-order.ts';
@@ -23,6 +24,8 @@ export interface StartPlan {
   /** host:port of each service's gRPC, by service name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly processes: readonly ProcessPlan[];
+  /** Whether people sign in to the console at the local issuer. */
+  readonly signsIn: boolean;
 }
 
 export interface PlanOptions {
@@ -34,6 +37,8 @@ export interface PlanOptions {
   readonly kafkaBrokers: string;
   readonly secrets: Secrets;
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
+  /** Whether the issuer of `tokens` has a sign-in page, at the address that is its name. */
+  readonly signsIn?: boolean;
   /** Bundle by component, to run instead of its modules. */
   readonly bundles?: ReadonlyMap<string, string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -48,7 +53,7 @@ const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and puts every process's settings together. Skips processes that this checkout lacks. */
 export async function plan(options: PlanOptions): Promise<StartPlan> {
-  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, bundles, environment } = options;
+  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, signsIn = false, bundles, environment } = options;
   const addresses: Record<string, string> = {};
   for (const name of owners) addresses[name] = `${HOST}:${await ports.take(name)}`;
   const peers = Object.fromEntries(owners.map((name) => [addressVariable(name), addresses[name]!]));
@@ -102,7 +107,6 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
   });
   const port = await gatewayPort(options);
   const baseUrl = `http://${HOST}:${port}`;
-  const ownTokens = environment['TOKEN_JWKS_URL'] || environment['TOKEN_JWKS_FILE'];
   const issuer = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile };
   await add(
     'gateway',
@@ -115,11 +119,17 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
       IDENTITY_KEYS: secrets.identityKeys,
       ...credential('gateway'),
       ...peers,
-      ...(ownTokens ? {} : issuer),
+      ...(hasOwnIssuer(environment) ? {} : issuer),
+      ...(signsIn ? { CONSOLE_CLIENT_ID } : {}),
     },
     baseUrl,
   );
-  return { baseUrl, addresses, processes };
+  return { baseUrl, addresses, processes, signsIn };
+}
+
+/** Whether the gateway accepts the tokens of the user's own issuer instead of the local one's. */
+export function hasOwnIssuer(environment: PlanOptions['environment']): boolean {
+  return Boolean(environment['TOKEN_JWKS_URL'] || environment['TOKEN_JWKS_FILE']);
 }
 
 /** PORT if set, else the last start's port, else 8080, else any free port. The port is kept because integrators write it down. */

@@ -17,7 +17,8 @@ import { tokenIssuer } from '../token-issuer.ts';
 import { demoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
 import { observe } from './observe.ts';
-import { plan, type StartPlan } from './plan.ts';
+import { startLocalIssuer } from './local-issuer.ts';
+import { hasOwnIssuer, plan, type StartPlan } from './plan.ts';
 import { DRAIN_TIMEOUT } from './supervised.ts';
 import { watchSources } from './source-watch.ts';
 import { runSystem, type System } from './system.ts';
@@ -79,7 +80,10 @@ async function bringUp({ state, environment, observed = false, watched = false }
   const databaseUrl = new URL(adminUrl);
   if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
   const bundles = await bundling;
-  const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens: tokenIssuer(state) });
+  const signsIn = !hasOwnIssuer(environment);
+  const tokens = tokenIssuer(state, signsIn ? `http://${LOOPBACK}:${await ports.take('token-issuer')}` : undefined);
+  const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens, signsIn });
+  if (signsIn) await localIssuer(state, whole.baseUrl, signal);
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, ...(watched ? watchedNode(environment) : { NODE_COMPILE_CACHE: COMPILED }) };
   // Each process gets only the server addresses and secrets it needs.
@@ -138,6 +142,13 @@ async function watchBundles(state: string, started: Promise<System>, signal: Abo
 /** Bundles of the watch have source maps. They change too often to keep their compiled code. */
 function watchedNode(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --enable-source-maps`, NODE_DISABLE_COMPILE_CACHE: '1' };
+}
+
+/** Runs until the signal aborts. */
+async function localIssuer(state: string, baseUrl: string, signal: AbortSignal): Promise<void> {
+  const issuer = await startLocalIssuer(state, baseUrl);
+  if (signal.aborted) await issuer.close();
+  else signal.addEventListener('abort', () => void issuer.close(), { once: true });
 }
 
 /** Writes ready.json, the welcome message for scripts. */

@@ -1,14 +1,14 @@
 import type { DemoAccess } from '../demo-companies.ts';
 import type { StartPlan } from './plan.ts';
 
-export function welcome({ baseUrl }: StartPlan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
+export function welcome({ baseUrl, signsIn }: StartPlan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
   const lines = [
     '',
     `Truckroll is ready after ${duration}.`,
     '',
     `  API         ${baseUrl}`,
     `  Docs        ${baseUrl}/docs`,
-    `  Console     ${baseUrl}/console  (sign in with a user token)`,
+    `  Console     ${baseUrl}/console  (${signsIn ? 'sign in by choosing a user' : 'sign in at your issuer'})`,
   ];
   if (prometheusUrl !== undefined) lines.push(`  Prometheus  ${prometheusUrl}  (dashboards for Grafana are in deploy/dashboards)`);
   if (access) {

@@ -1,0 +1,22 @@
+// What the local issuer and those who start it agree on. Separate from the provider, which takes a third of a second to load.
+import type { TokenIssuer } from '../token-issuer.ts';
+
+/** The only client. It is public: a browser cannot keep a secret. */
+export const CONSOLE_CLIENT_ID = 'truckroll-console';
+
+/** A user on the sign-in page. */
+export interface IssuerUser {
+  /** `sub` of the tokens. */
+  readonly subject: string;
+  readonly name: string;
+  readonly email: string;
+  readonly company?: { readonly id: string; readonly name: string } | undefined;
+}
+
+export interface IssuerOptions extends TokenIssuer {
+  /** Addresses of the console, exactly as browsers show them. */
+  readonly consoleUrls: readonly string[];
+  readonly users: () => Promise<readonly IssuerUser[]>;
+  /** Lifetime of access tokens in seconds. */
+  readonly lifetimeSeconds: number;
+}
