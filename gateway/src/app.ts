@@ -21,6 +21,7 @@ import { HeldPolls } from './changes/held-polls.ts';
 import { createPollSlots } from './changes/poll-slots.ts';
 import { compileChanges } from './changes/operations.ts';
 import type { GatewayConfig } from './config.ts';
+import { consoleSignIn } from './console-sign-in.ts';
 import { consolePages } from './console.ts';
 import { docsPages, missingPage } from './docs.ts';
 import type { Draining } from './http/answer.ts';
@@ -143,7 +144,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
               '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
               '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
               ...docsPages(),
-              ...consolePages(),
+              ...consolePages(consoleSignIn(config)),
               '/.well-known/api-catalog': catalogPage(base),
               [SECURITY_TXT]: () => textPage(200, securityTxt(config.securityContact, base)),
               '/healthz': textPage(200, 'ok\n'),

@@ -37,6 +37,12 @@ export const settings = {
   tokenJwksFile: env.optional('TOKEN_JWKS_FILE'),
   /** Longest life of a user token, from `iat` to `exp` (decisions §16). Longer ones are refused. */
   tokenMaxAgeMs: env.duration('TOKEN_MAX_AGE', 86_400_000),
+  /** The console's client at the issuer: with it people sign in there, without it they paste a user token (decisions §16). */
+  consoleClientId: env.optional('CONSOLE_CLIENT_ID'),
+  /** Scopes that the console asks for, separated by spaces. */
+  consoleScope: env.string('CONSOLE_SCOPE', 'openid'),
+  /** Further parameters of the request to sign in, as a query: `audience=https://api.example.com`. */
+  consoleSignInParameters: env.optional('CONSOLE_SIGN_IN_PARAMETERS'),
   /** Reads of one key in a minute, unless it has its own limit (decisions §3). A company has three times that. */
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
   /** The same for reports. */

@@ -1,6 +1,7 @@
-// /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from /api/v1, with a token kept in the page's memory.
+// /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from the API, with the token of whoever signs in.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ConsoleSignIn } from './console-sign-in.ts';
 import type { Headers } from './http/answer.ts';
 import { Document } from './http/documents.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
@@ -13,38 +14,53 @@ const TYPES = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** The console shows answers of webhook endpoints. If one ever became markup, this policy would keep it from loading or running anything. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+/**
+ * The console shows answers of webhook endpoints. If one ever became markup, this policy would keep it from loading or running anything.
+ * Requests go to the gateway and to the issuer at which people sign in.
+ */
+function policyOf(signIn: ConsoleSignIn | undefined): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src 'self'${signIn === undefined ? '' : ` ${new URL(signIn.issuer).origin}`}`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
 
-const HEADERS: Headers = [
-  'Content-Security-Policy',
-  POLICY,
-  'Referrer-Policy',
-  'no-referrer',
-  'Cross-Origin-Opener-Policy',
-  'same-origin',
-  'Cross-Origin-Resource-Policy',
-  'same-origin',
-];
+/** The page, with what the console needs to know about signing in. An element, because the policy allows no inline script. */
+function shell(signIn: ConsoleSignIn | undefined): string {
+  const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+  if (signIn === undefined) return html;
+  return html.replace('</head>', () => `<meta name="sign-in" content="${escaped(JSON.stringify(signIn))}">\n</head>`);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
 
 /** The console's pages by path, and the icon that browsers request by themselves. Throws if the bundle is missing. */
-export function consolePages(): Record<string, PublicPage> {
-  const page = (name: string, type: string): Document => new Document(type, readFileSync(join(FOLDER, name)), HEADERS);
+export function consolePages(signIn: ConsoleSignIn | undefined): Record<string, PublicPage> {
+  const headers: Headers = [
+    'Content-Security-Policy',
+    policyOf(signIn),
+    'Referrer-Policy',
+    'no-referrer',
+    'Cross-Origin-Opener-Policy',
+    'same-origin',
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+  ];
+  const page = (name: string, type: string): Document => new Document(type, readFileSync(join(FOLDER, name)), headers);
   return {
-    '/console': page('index.html', 'text/html; charset=utf-8'),
+    '/console': new Document('text/html; charset=utf-8', shell(signIn), headers),
     // Addresses in the page are relative to /console: with a trailing slash they would be wrong.
-    '/console/': redirect(308, '../console', 'The console is at /console.', HEADERS),
+    '/console/': redirect(308, '../console', 'The console is at /console.', headers),
     '/favicon.ico': page('icon.svg', TYPES['icon.svg']),
     ...Object.fromEntries(Object.entries(TYPES).map(([name, type]) => [`/console/${name}`, page(name, type)])),
   };

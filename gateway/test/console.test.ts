@@ -1,5 +1,8 @@
 // /console as a browser gets it; its behaviour is tested in test/console.
-import { request, startGateway, type TestGateway } from './support/gateway.ts';
+import { gzipSync } from 'node:zlib';
+import { consoleSignIn } from '../src/console-sign-in.ts';
+import { gatewayConfig } from '../src/config.ts';
+import { SECRETS, request, startGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -50,4 +53,65 @@ test('answers every other path below it with 404', async () => {
   for (const path of ['/console/index.html', '/console/../src/app.ts', '/console/src/main.tsx', '/console/.stamp']) {
     expect((await request(gateway.url + path)).status).toBe(401);
   }
+});
+
+describe('with an issuer', () => {
+  const TOKENS = { TOKEN_ISSUER: 'https://id.example.com/t"/', TOKEN_AUDIENCE: 'truckroll', TOKEN_JWKS_URL: 'https://keys.example.com/jwks' };
+  const settings = { ...TOKENS, CONSOLE_CLIENT_ID: 'console', CONSOLE_SIGN_IN_PARAMETERS: 'audience=a&audience=b%20c' };
+  const config = (changes: Record<string, string>) =>
+    gatewayConfig({
+      ...SECRETS,
+      ...Object.fromEntries(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'].map((name) => [`${name}_ADDRESS`, '127.0.0.1:1'])),
+      REDIS_URL: 'redis://127.0.0.1:1',
+      ...settings,
+      ...changes,
+    });
+
+  test('allows requests to the gateway and the issuer only, and puts the settings of the sign-in into the page', async () => {
+    const signsIn = await startGateway(settings);
+    try {
+      const { headers, text } = await request(`${signsIn.url}/console`);
+      const rules = headers.get('content-security-policy')?.split('; ');
+      expect(rules).toContain("connect-src 'self' https://id.example.com");
+      expect(rules?.filter((rule) => rule.includes('example'))).toHaveLength(1);
+      const content = /<meta name="sign-in" content="([^"]*)">/.exec(text)![1]!.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+      expect(JSON.parse(content)).toEqual({
+        issuer: settings.TOKEN_ISSUER,
+        clientId: 'console',
+        scope: 'openid',
+        audience: 'truckroll',
+        parameters: [
+          ['audience', 'a'],
+          ['audience', 'b c'],
+        ],
+      });
+    } finally {
+      await signsIn.stop();
+    }
+  });
+
+  test.each([
+    ['TOKEN_AUDIENCE', { TOKEN_AUDIENCE: '' }],
+    ['TOKEN_JWKS_URL', { TOKEN_JWKS_URL: '' }],
+    ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'our issuer' }],
+    ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'http://id.example.com' }],
+    ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'https://id.example.com/?tenant=1' }],
+    ['CONSOLE_SCOPE must contain openid', { CONSOLE_SCOPE: 'profile email' }],
+    ['contains redirect_uri, which the console sets itself', { CONSOLE_SIGN_IN_PARAMETERS: 'redirect_uri=https://evil.example' }],
+  ])('is refused when the settings do not fit: %s %j', (message, changes) => {
+    expect(() => consoleSignIn(config(changes))).toThrow(message);
+  });
+
+  test('may be on this machine without TLS', () => {
+    expect(consoleSignIn(config({ TOKEN_ISSUER: 'http://127.0.0.1:4000' }))?.issuer).toBe('http://127.0.0.1:4000');
+  });
+
+  test('is not used without a client', () => {
+    expect(consoleSignIn(config({ CONSOLE_CLIENT_ID: '' }))).toBeUndefined();
+  });
+});
+
+test('needs at most 60 kB, compressed, for a first view', async () => {
+  const texts = await Promise.all(['', '/console.js', '/console.css'].map((path) => request(`${gateway.url}/console${path}`)));
+  expect(texts.reduce((sum, { text }) => sum + gzipSync(text).length, 0)).toBeLessThan(60_000);
 });

@@ -1,4 +1,4 @@
-// Sends requests to /api/v1 with the session's token. The console's only network access.
+// Sends requests to the API with the session's token. Only this module and issuer.ts use the network.
 import { endSession, token } from '../state/session.ts';
 import { Problem, problemOf } from './problem.ts';
 

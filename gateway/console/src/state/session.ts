@@ -1,6 +1,11 @@
-// The signed-in user. The token is kept in this module's memory only: no storage, cookie, address or element. A reload forgets it.
+// The signed-in user. The session ends with its token.
 import type { Me } from '../api/types.ts';
+import { endOf } from './claims.ts';
+import { forgetSignedOut, forgetToken, keepSignedOut, keepToken } from './kept.ts';
 import { Store } from './store.ts';
+
+/** Longest delay in ms that browsers can wait; they end a longer one at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export interface Session {
   /** Counts sign-ins, so that interrupted requests can continue after one. */
@@ -14,7 +19,10 @@ export interface Session {
 
 const SIGNED_OUT: Session = { number: 0, signedIn: false, me: undefined, expiresAt: undefined, reason: undefined };
 
+export const EXPIRED = 'It lasts as long as its token, which has expired.';
+
 let current: string | undefined;
+let expiry: number | undefined;
 export const session = new Store<Session>(SIGNED_OUT);
 
 export const token = (): string | undefined => current;
@@ -32,35 +40,31 @@ export const tokenIn = (text: string): string => text.trim().replace(/^(authoriz
 
 export function beginSession(text: string, me: Me): void {
   current = text;
-  const { exp } = claimsOf(text);
-  session.set({
-    number: session.value.number + 1,
-    signedIn: true,
-    me,
-    expiresAt: typeof exp === 'number' ? new Date(exp * 1000) : undefined,
-    reason: undefined,
-  });
+  keepToken(text);
+  forgetSignedOut();
+  const expiresAt = endOf(text);
+  session.set({ number: session.value.number + 1, signedIn: true, me, expiresAt, reason: undefined });
+  clearTimeout(expiry);
+  if (expiresAt === undefined) return;
+  const delay = Math.min(Math.max(0, expiresAt.getTime() - Date.now()), LONGEST_DELAY_MS);
+  expiry = setTimeout(() => endSession(text, EXPIRED), delay);
 }
 
-/** Ends the session after the API has rejected the token. The screens stay in memory, hidden, until the same user signs in again. */
+/** Ends the session when its token has. The screens stay in memory, hidden, until the same user signs in again. */
 export function endSession(text: string, reason: string): void {
   if (current !== text) return;
-  current = undefined;
+  forget();
   session.set({ ...session.value, signedIn: false, reason });
 }
 
 export function signOut(): void {
-  current = undefined;
+  forget();
+  keepSignedOut();
   session.set({ ...SIGNED_OUT, number: session.value.number });
 }
 
-/** The token's claims, unverified, for display only: the gateway verifies. */
-function claimsOf(text: string): Record<string, unknown> {
-  try {
-    const part = text.split('.')[1] as string;
-    const bytes = Uint8Array.from(atob(part.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
-    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
+function forget(): void {
+  current = undefined;
+  clearTimeout(expiry);
+  forgetToken();
 }

@@ -1,0 +1,42 @@
+// How people sign in to the console: at the issuer of user tokens, by OpenID Connect (decisions §16).
+import { ConfigError } from '@truckroll/process';
+import type { GatewayConfig } from './config.ts';
+
+/** What the console needs to know. All of it is public: the console's page contains it. */
+export interface ConsoleSignIn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly scope: string;
+  /** `aud` of the access tokens that the API accepts. */
+  readonly audience: string;
+  /** Further parameters of the authorization request, in order. */
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+}
+
+/** Parameters that the console sets itself. */
+const OWN = ['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce', 'code_challenge', 'code_challenge_method', 'prompt'];
+
+/** Undefined without CONSOLE_CLIENT_ID: then people paste a user token. Throws ConfigError. */
+export function consoleSignIn(config: GatewayConfig): ConsoleSignIn | undefined {
+  const { consoleClientId: clientId, consoleScope, consoleSignInParameters, tokenIssuer: issuer, tokenAudience: audience } = config;
+  if (clientId === undefined) return undefined;
+  if (issuer === undefined || audience === undefined || (config.tokenJwksUrl ?? config.tokenJwksFile) === undefined) {
+    throw new ConfigError('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER, TOKEN_AUDIENCE and TOKEN_JWKS_URL must be, too: the console uses tokens of that issuer');
+  }
+  if (!isSafe(issuer)) {
+    throw new ConfigError('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER must be the https address of an OpenID Connect issuer, without a query');
+  }
+  const scope = consoleScope.split(/\s+/).filter((each) => each !== '');
+  if (!scope.includes('openid')) throw new ConfigError('CONSOLE_SCOPE must contain openid');
+  const parameters = [...new URLSearchParams(consoleSignInParameters)];
+  const own = parameters.map(([name]) => name).find((name) => OWN.includes(name));
+  if (own !== undefined) throw new ConfigError(`CONSOLE_SIGN_IN_PARAMETERS contains ${own}, which the console sets itself`);
+  return { issuer, clientId, scope: scope.join(' '), audience, parameters };
+}
+
+/** Loopback addresses need no TLS, because their traffic stays on the machine. */
+function isSafe(issuer: string): boolean {
+  const url = URL.parse(issuer);
+  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname));
+}
