@@ -9,6 +9,7 @@ import { Endpoint } from './screens/endpoint.tsx';
 import { Endpoints } from './screens/endpoints.tsx';
 import { EventTypes } from './screens/event-types.tsx';
 import { NewKey } from './screens/key-form.tsx';
+import { Home } from './screens/home.tsx';
 import { Keys } from './screens/keys.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { places, route } from './state/route.ts';
@@ -31,6 +32,7 @@ export function App() {
 }
 
 const SECTIONS = [
+  { title: 'Home', href: places.home, first: 'home' },
   { title: 'Endpoints', href: places.endpoints, first: 'endpoints' },
   { title: 'API keys', href: places.keys, first: 'keys' },
   { title: 'Audit trail', href: places.audit(), first: 'audit' },
@@ -41,7 +43,7 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
   const { path } = useStore(route);
   const { expiresAt } = useStore(session);
   const main = useRef<HTMLElement>(null);
-  const [first = 'endpoints'] = path;
+  const [first = 'home'] = path;
   return (
     <>
       {/* The part after # is the place, so the link cannot be one to an element. */}
@@ -57,7 +59,7 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
       </a>
       <header class="bar">
         <div class="width">
-          <a class="brand" href={places.endpoints}>
+          <a class="brand" href={places.home}>
             <img src="console/icon.svg" alt="" width="28" height="28" /> Truckroll
           </a>
           <nav aria-label="Console">
@@ -96,7 +98,8 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
 }
 
 function Screen({ path }: { path: readonly string[] }) {
-  const [section = 'endpoints', id, part, partId, ...more] = path;
+  const [section = 'home', id, part, partId, ...more] = path;
+  if (section === 'home' && id === undefined) return <Home />;
   if (more.length === 0 && section === 'endpoints') {
     if (id === undefined) return <Endpoints />;
     if (id === 'new' && part === undefined) return <NewEndpoint />;
@@ -111,7 +114,7 @@ function Screen({ path }: { path: readonly string[] }) {
   return (
     <Page title="Nothing is here">
       <p>
-        This address leads nowhere. <a href={places.endpoints}>Go to the endpoints</a>
+        This address leads nowhere. <a href={places.home}>Go to the home page</a>
       </p>
     </Page>
   );

@@ -24,6 +24,9 @@ function format(style: keyof typeof STYLES, at: Date): string {
 /** The wall clock as `2026-03-01 14:02:11`. */
 const wall = (at: Date): string => at.toLocaleString('sv-SE', { timeZone: zone() });
 
+/** Today in the company's time zone: `2026-03-01`. */
+export const today = (): string => wall(new Date()).slice(0, 10);
+
 function inWords(at: Date): string {
   return format(wall(at).slice(0, 4) === wall(new Date()).slice(0, 4) ? 'thisYear' : 'otherYear', at);
 }

@@ -46,6 +46,7 @@ export function goInstead(to: string): void {
 }
 
 export const places = {
+  home: href(['home']),
   endpoints: href(['endpoints']),
   newEndpoint: href(['endpoints', 'new']),
   endpoint: (id: string, query: Readonly<Record<string, string | undefined>> = {}) => href(['endpoints', id], query),

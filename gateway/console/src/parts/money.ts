@@ -1,0 +1,16 @@
+// Amounts in dollars from integer cents, without floating-point arithmetic.
+
+const EXACT = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const SHORT = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', notation: 'compact', maximumFractionDigits: 1 });
+
+/** "1234.05" of 123405 */
+export function decimal(cents: number): string {
+  const digits = String(Math.abs(cents)).padStart(3, '0');
+  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** "$1,234.05" */
+export const dollars = (cents: number): string => EXACT.format(decimal(cents) as Intl.StringNumericLiteral);
+
+/** "$1.2K", for axes */
+export const shortDollars = (cents: number): string => SHORT.format(cents / 100);

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from 'preact';
+import { readCollected, readInvoiced, readSummary, type DayAmount } from '../api/home.ts';
+import { number } from '../parts/figures.ts';
+import { MonthChart } from '../parts/month-chart.tsx';
+import { compare, sumsOf, twoMonths } from '../parts/months.ts';
+import { Page } from '../parts/page.tsx';
+import { today as dayIn } from '../parts/time.tsx';
+import { useResource, type Resource } from '../state/resource.ts';
+import { places } from '../state/route.ts';
+
+/** What an owner looks at in the morning: this month against the last one, and what needs attention. */
+export function Home() {
+  const today = dayIn();
+  const days = twoMonths(today);
+  const invoiced = useResource(`invoiced ${today}`, (signal) => readInvoiced(days, signal));
+  const collected = useResource(`collected ${today}`, (signal) => readCollected(days, signal));
+  const summary = useResource('summary', readSummary);
+  return (
+    <Page title="Home" live={[invoiced, collected, summary]}>
+      <section aria-labelledby="attention">
+        <h2 id="attention">Now</h2>
+        <dl class="tiles">
+          <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests}>
+            without a visit, and not closed
+          </Tile>
+          <Tile title="Failing webhook endpoints" figure={summary.value?.failingEndpoints} bad>
+            <a href={places.endpoints}>See the endpoints</a>
+            {(summary.value?.pausedEndpoints ?? 0) > 0 && `; ${number(summary.value!.pausedEndpoints)} paused`}
+          </Tile>
+        </dl>
+      </section>
+      <section aria-labelledby="months">
+        <h2 id="months">This month and last month</h2>
+        <div class="charts">
+          <Month title="Invoiced" note="Net sales by date of issue: after discounts, before tax" of={invoiced} today={today} />
+          <Month title="Collected" note="Payments less refunds, by their dates" of={collected} today={today} />
+        </div>
+      </section>
+    </Page>
+  );
+}
+
+function Tile({ title, figure, bad = false, children }: { title: string; figure: number | undefined; bad?: boolean; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class={bad && figure !== undefined && figure > 0 ? 'figure bad' : 'figure'}>{figure === undefined ? '–' : number(figure)}</dd>
+      <dd class="soft">{children}</dd>
+    </div>
+  );
+}
+
+function Month({ title, note, of: { value }, today }: { title: string; note: string; of: Resource<DayAmount[]>; today: string }) {
+  if (value === undefined) return null;
+  const sums = sumsOf(value, today);
+  return <MonthChart title={title} note={note} sums={sums} comparison={compare(sums)} />;
+}
