@@ -21,6 +21,8 @@ export const refusals = [
   { values: { tokens: { jwksUrl: 'https://id.example.com/jwks' } }, message: '/tokens/issuer' },
   { values: { tokens: { jwksUrl: 'http://id.example.com/jwks', issuer: 'a', audience: 'b' } }, message: '/tokens/jwksUrl' },
   { values: { tokens: { maxAge: '24' } }, message: '/tokens/maxAge' },
+  { values: { tokens: { console: { clientId: 'truckroll-console' } } }, message: '/tokens/issuer' },
+  { values: { tokens: { console: { scope: 'profile' } } }, message: '/tokens/console/scope' },
   { values: { gateway: { securityContact: 'security@example.com' } }, message: '/gateway/securityContact' },
   { values: { networkPolicy: { notPublic: ['private'] } }, message: '/networkPolicy/notPublic/0' },
   { values: { gateway: { env: { GRPC_TLS_CA_FILE: '/ca.crt' } } }, message: "invalid propertyName 'GRPC_TLS_CA_FILE'" },
