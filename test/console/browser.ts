@@ -18,8 +18,11 @@ export async function startBrowser(): Promise<Browser> {
   return await puppeteer.launch({ executablePath: await chromium(say), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** An isolated tab. API errors and outages are not recorded, because the console shows them to the user. */
-export async function openTab(browser: Browser, origin: string): Promise<Tab> {
+/**
+ * An isolated tab. API errors and outages are not recorded, because the console shows them to the user. `issuer` is the only other origin that
+ * may be requested.
+ */
+export async function openTab(browser: Browser, origin: string, issuer?: string): Promise<Tab> {
   const context = await browser.createBrowserContext();
   await context.overridePermissions(origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
   const page = await context.newPage();
@@ -32,12 +35,14 @@ export async function openTab(browser: Browser, origin: string): Promise<Tab> {
   });
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warn') return;
-    if (/Failed to load resource.*( status of 4\d\d|ERR_INTERNET_DISCONNECTED)/.test(message.text()) && message.location().url?.includes('/api/v1/')) return;
+    const { url = '' } = message.location();
+    const expected = url.includes('/v1/') || (issuer !== undefined && url.startsWith(issuer));
+    if (expected && /Failed to load resource.*( status of 4\d\d|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED)/.test(message.text())) return;
     complaints.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`exception: ${String(error)}`));
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin && !request.url().startsWith('data:')) complaints.push(`request: ${request.url()}`);
+    if (![origin, issuer].includes(new URL(request.url()).origin) && !request.url().startsWith('data:')) complaints.push(`request: ${request.url()}`);
   });
   return { page, complaints, close: () => context.close() };
 }

@@ -48,7 +48,7 @@ export async function startConsoleDesk(): Promise<Desk> {
 
   const tabs: Tab[] = [];
 
-  async function open(place = '/'): Promise<Page> {
+  async function open(place = '/endpoints'): Promise<Page> {
     const tab = await openTab(browser, system.baseUrl);
     tabs.push(tab);
     await tab.page.goto(`${system.baseUrl}/console#${place}`);
@@ -110,8 +110,13 @@ export async function startConsoleDesk(): Promise<Desk> {
   return desk;
 }
 
-const leftBy = (page: Page): Promise<string[]> =>
-  page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(document.cookie === '' ? [] : [document.cookie])]);
+/** What a page leaves in the browser, except what ends with its tab: the session's token, and that the user signed out. */
+export const leftBy = (page: Page): Promise<string[]> =>
+  page.evaluate(() => [
+    ...Object.keys(localStorage),
+    ...Object.keys(sessionStorage).filter((name) => name !== 'truckroll.token' && name !== 'truckroll.signed-out'),
+    ...(document.cookie === '' ? [] : [document.cookie]),
+  ]);
 
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.type('#token', token);

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
+import { DESKTOP, PHONE } from './browser.ts';
+
+/** SCREENSHOTS=folder stores pictures of the screens. */
+const folder = process.env['SCREENSHOTS'];
+
+/** Doubled punctuation, and placeholders for missing values. */
+const UNFINISHED = /\.\.(?!\.)|[.:!?] \.|\b(undefined|NaN|Infinity|Invalid Date)\b/;
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -21,3 +30,41 @@ export const tooWide = (page: Page): Promise<string[]> =>
       .filter((element) => element.getBoundingClientRect().right > innerWidth)
       .map((element) => `${element.tagName}.${element.className}`);
   });
+
+/** Checks the text, and the layout on desktop and phone in both colour schemes. */
+export async function inspect(page: Page, name: string): Promise<void> {
+  const text = await page.evaluate(() => document.body.innerText);
+  expect([name, text.match(UNFINISHED)]).toEqual([name, null]);
+  for (const scheme of ['light', 'dark']) {
+    await page.setViewport(DESKTOP);
+    await prefer(page, scheme);
+    await picture(page, `${name}-${scheme}`);
+    expect([name, scheme, await barriers(page)]).toEqual([name, scheme, []]);
+  }
+  await page.setViewport(PHONE);
+  for (const scheme of ['dark', 'light']) {
+    await prefer(page, scheme);
+    await picture(page, `${name}-phone-${scheme}`);
+    expect([name, await tooWide(page)]).toEqual([name, []]);
+  }
+  await page.setViewport(DESKTOP);
+}
+
+/** Disables motion, because a picture taken during a transition shows mixed colours. */
+async function prefer(page: Page, scheme: string): Promise<void> {
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: scheme },
+    { name: 'prefers-reduced-motion', value: 'reduce' },
+  ]);
+}
+
+/** Pictures that the documentation shows, by the screen they are of. */
+const SHOWN: Readonly<Record<string, string>> = { 'endpoint-failing-light': 'console.webp', 'home-light': 'home.webp' };
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  const shown = SHOWN[name];
+  if (shown !== undefined) await page.screenshot({ path: join(folder, shown), type: 'webp', quality: 80 });
+}

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { percent } from '../../gateway/console/src/parts/figures.ts';
 import { readJson, type Json } from '../../gateway/console/src/parts/json.ts';
+import { compare, sumsOf, twoMonths } from '../../gateway/console/src/parts/months.ts';
 import { line, scaleTo, stackedBars } from '../../gateway/console/src/parts/plot.ts';
 
 function written(json: Json): string {
@@ -35,4 +36,22 @@ test('stacks bars, keeps low ones visible and inside the chart, and interrupts l
   });
   expect(line([null, 50, null, 0, 100], 100)).toBe('M15 50h0.01M35 100h0.01L45 0');
   expect([0, 1, 3, 60, 101].map(scaleTo)).toEqual([1, 1, 5, 100, 200]);
+});
+
+test.each([
+  ['2026-03-31', '2026-02-01', '2026-04-01'],
+  ['2026-03-01', '2026-02-01', '2026-03-02'],
+  ['2026-01-15', '2025-12-01', '2026-01-16'],
+  ['2027-12-31', '2027-11-01', '2028-01-01'],
+])('compares %s with the days from %s on', (today, start, end) => {
+  expect(twoMonths(today)).toEqual({ start, end });
+});
+
+test('adds up each month, and compares it with the same days of a month that may be shorter', () => {
+  const days = (month: string, ...cents: number[]) => cents.map((each, index) => ({ day: `${month}-${String(index + 1).padStart(2, '0')}`, cents: each }));
+  const sums = sumsOf([...days('2026-02', 10, 0, 30), ...days('2026-03', 5, 6)], '2026-03-02');
+  expect(sums).toEqual({ current: [5, 11], last: [10, 10, 40] });
+  expect(compare(sums)).toEqual({ current: 11, lastByNow: 10, last: 40, change: 0.1 });
+  expect(compare({ current: [1, 2, 3, 4], last: [8] })).toMatchObject({ lastByNow: 8, change: -0.5 });
+  expect(compare({ current: [1], last: [0] })).toEqual({ current: 1, lastByNow: 0, last: 0, change: undefined });
 });

@@ -1,18 +1,11 @@
 // Every screen must be free of problems that axe finds, and fit a phone's width. SCREENSHOTS=folder stores pictures of the screens.
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
-import { DESKTOP, PHONE } from './browser.ts';
-import { eventually, press, shows, signIn, startConsoleDesk, visibleText, type Desk } from './desk.ts';
+import { eventually, press, shows, signIn, startConsoleDesk, type Desk } from './desk.ts';
 import { remember } from './history.ts';
-import { barriers, tooWide } from './look.ts';
+import { inspect } from './look.ts';
 
-const folder = process.env['SCREENSHOTS'];
 const KEYS = '/api/v1/integrations/api-keys';
 const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
-
-/** Doubled punctuation, and placeholders for missing values. */
-const UNFINISHED = /\.\.(?!\.)|[.:!?] \.|\b(undefined|NaN|Infinity|Invalid Date)\b/;
 
 let desk: Desk;
 let page: Page;
@@ -119,44 +112,11 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => desk.stop());
 
-async function picture(name: string): Promise<void> {
-  if (folder === undefined) return;
-  await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
-  if (name === 'endpoint-failing-light') await page.screenshot({ path: join(folder, 'console.webp'), type: 'webp', quality: 80 });
-}
-
-/** Disables motion, because a picture taken during a transition shows mixed colours. */
-async function prefer(scheme: string): Promise<void> {
-  await page.emulateMediaFeatures([
-    { name: 'prefers-color-scheme', value: scheme },
-    { name: 'prefers-reduced-motion', value: 'reduce' },
-  ]);
-}
-
-/** Checks the text, and the layout on desktop and phone in both colour schemes. */
-async function inspect(name: string): Promise<void> {
-  expect([name, (await visibleText(page)).match(UNFINISHED)]).toEqual([name, null]);
-  for (const scheme of ['light', 'dark']) {
-    await page.setViewport(DESKTOP);
-    await prefer(scheme);
-    await picture(`${name}-${scheme}`);
-    expect([name, scheme, await barriers(page)]).toEqual([name, scheme, []]);
-  }
-  await page.setViewport(PHONE);
-  for (const scheme of ['dark', 'light']) {
-    await prefer(scheme);
-    await picture(`${name}-phone-${scheme}`);
-    expect([name, await tooWide(page)]).toEqual([name, []]);
-  }
-  await page.setViewport(DESKTOP);
-}
-
 test('signing in', async () => {
-  await inspect('sign-in');
+  await inspect(page, 'sign-in');
   await press(page, 'Sign in');
   await shows(page, 'Paste a user token.');
-  await inspect('sign-in-wrong');
+  await inspect(page, 'sign-in-wrong');
   await signIn(page, token);
 });
 
@@ -184,7 +144,7 @@ test.each([
     location.hash = to;
   }, place);
   await shows(page, text);
-  await inspect(name);
+  await inspect(page, name);
 });
 
 test('errors, questions and secrets', async () => {
@@ -194,23 +154,23 @@ test('errors, questions and secrets', async () => {
   await page.waitForSelector('#name');
   await press(page, 'Add endpoint');
   await shows(page, 'The endpoint was not added.');
-  await inspect('endpoint-new-refused');
+  await inspect(page, 'endpoint-new-refused');
   await page.type('#name', 'Billing mirror');
   await page.type('#url', desk.receiver.url);
   await press(page, 'Add endpoint');
   await shows(page, 'Your endpoint is ready');
-  await inspect('secret');
+  await inspect(page, 'secret');
   await press(page, 'I have stored it');
   await shows(page, 'Billing mirror was added.');
-  await inspect('endpoint-added');
+  await inspect(page, 'endpoint-added');
   await press(page, 'Recover…');
-  await inspect('recover');
+  await inspect(page, 'recover');
   await press(page, 'Recover');
   await shows(page, 'Nothing was skipped');
-  await inspect('recovered');
+  await inspect(page, 'recovered');
   await press(page, 'Done');
   await press(page, 'Delete…');
-  await inspect('delete');
+  await inspect(page, 'delete');
   await press(page, 'Delete endpoint');
   await shows(page, 'Billing mirror was deleted.');
 });

@@ -44,18 +44,31 @@ test('shows the company, the time zone of all times and the user in the header',
   expect(text).toContain(`${((local.getUTCHours() + 11) % 12) + 1}:${local.toISOString().slice(14, 19)}`);
 });
 
-test('forgets a session on reload, which returns to the same place, and on signing out', async () => {
+test('keeps a session in its tab only, through a reload, until the user signs out', async () => {
   const company = await desk.company();
   const page = await desk.enter(company, '/event-types');
   await shows(page, 'service_request.created');
   await page.reload();
-  await page.waitForSelector('#token');
-  expect(await visibleText(page)).not.toContain('service_request.created');
-  await signIn(page, desk.system.userToken(company));
   await shows(page, 'service_request.created');
+  const other = await page.browserContext().newPage();
+  await other.goto(page.url());
+  await other.waitForSelector('#token');
+  await other.close();
   await press(page, 'Sign out');
   await page.waitForSelector('#token');
   expect(await page.$('header.bar')).toBeNull();
+  expect(await page.evaluate(() => Object.values(sessionStorage).join())).not.toContain('eyJ');
+  await page.reload();
+  await page.waitForSelector('#token');
+});
+
+test('ends a session that was kept when the API no longer accepts its token', async () => {
+  const page = await desk.open('/keys');
+  await page.evaluate(() => sessionStorage.setItem('truckroll.token', 'not.a.token'));
+  await page.reload();
+  await shows(page, 'Your session has ended.');
+  await signIn(page, desk.system.userToken(await desk.company()));
+  expect(await focused(page)).toBe('API keys');
 });
 
 test('asks for a new token when the old one expires, and keeps what was being typed', async () => {

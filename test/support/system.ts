@@ -54,6 +54,8 @@ export interface SystemOptions {
   ground?: Ground;
   /** Default: the test run's Redis. */
   redisUrl?: string;
+  /** Settings of the gateway, in place of the usual ones. */
+  gatewaySettings?: Readonly<Record<string, string>>;
 }
 
 /** The storage and keys that outlive a system's processes. */
@@ -77,6 +79,7 @@ export async function startSystem({
   operators = [],
   ground,
   redisUrl = required('REDIS_URL'),
+  gatewaySettings = {},
 }: SystemOptions = {}): Promise<System> {
   const database = found ?? (ground === undefined ? await freshDatabase({}) : { url: ground.databaseUrl, drop: async () => undefined });
   const { kafkaPrefix, secretKey } = ground ?? newGround(database.url);
@@ -111,6 +114,7 @@ export async function startSystem({
     CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
     ...issuer.environment,
     ...Object.fromEntries(owners.map((owner, i) => [addressVariable(owner), `127.0.0.1:${ports[i]}`])),
+    ...gatewaySettings,
   };
   const gateway = createGateway({ config: gatewayConfig(gatewayEnvironment) });
   const { port } = await gateway.start();
