@@ -18,7 +18,9 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'packages/record-store/src/publication.ts take_unpublished': ['unpublished', 'unpublished (2)'],
       'services/integrations/src/mails/store.ts take_mails': ['mails m', 'mails m (2)'],
       'services/integrations/src/webhooks/count-keeping.ts take_webhook_counts': ['webhook_counts c'],
+      'services/integrations/src/webhooks/endpoint-state.ts next_overdue_pause': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/recovery.ts next_webhook_recovery': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/recovery.ts send_resumed_webhooks': ['webhook_endpoints e'],
       'services/reporting/src/jobs/every-job.ts fillIn': ['jobs j'],
       'services/reporting/src/read-models/rebuild.ts removeOlderThan': '*',
       'services/reporting/src/building/builder.ts companies_to_build': [

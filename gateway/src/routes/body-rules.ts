@@ -1,5 +1,15 @@
 // Checks a body beyond its single fields. Its problems are added to the fields' problems: an answer lists every failure of a request.
-import { checkKeyExpiry, checkRanges, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape } from '@truckroll/contract';
+import {
+  checkKeyExpiry,
+  checkRanges,
+  checkRecoveryRange,
+  checkWebhookState,
+  now,
+  type ErrorDetail,
+  type JsonProblem,
+  type Operation,
+  type Shape,
+} from '@truckroll/contract';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
@@ -12,17 +22,21 @@ interface Rule {
   check(message: Message): JsonProblem[];
 }
 
-const RULES: Readonly<Record<string, Rule>> = {
-  CreateApiKey: { of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) },
-  RecoverWebhook: { of: ['since', 'until'], check: (message) => checkRecoveryRange(message as { since: number; until?: number | null }, now()) },
+const STATE: Rule = { of: ['enabled', 'state', 'resumeSkipped'], check: checkWebhookState };
+
+const RULES: Readonly<Record<string, readonly Rule[]>> = {
+  CreateApiKey: [{ of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) }],
+  RecoverWebhook: [{ of: ['since', 'until'], check: (message) => checkRecoveryRange(message as { since: number; until?: number | null }, now()) }],
+  CreateWebhook: [STATE],
+  UpdateWebhook: [STATE],
 };
 
 /** `found` are the problems of single fields. A rule over a field that could not be read is skipped. */
 export function brokenRules({ name }: Operation, body: Shape, message: Message, found: readonly JsonProblem[]): JsonProblem[] {
   const unread = new Set(found.map(({ field }) => field));
   const ranges = checkRanges(body, message).filter(({ field }) => !unread.has(field) && !unread.has(body.byName.get(field)?.after ?? ''));
-  const rule = RULES[name];
-  return rule === undefined || rule.of.some((field) => unread.has(field)) ? ranges : [...ranges, ...rule.check(message)];
+  const rules = (RULES[name] ?? []).filter(({ of }) => !of.some((field) => unread.has(field)));
+  return [...ranges, ...rules.flatMap(({ check }) => check(message))];
 }
 
 /** For a body that is rejected anyway: asks integrations whether its operator allows the address. No problem if it cannot answer. */

@@ -14,3 +14,25 @@ export function checkRecoveryRange({ since, until }: { since: number; until?: nu
     ? [{ field: 'since', code: 'OUT_OF_RANGE', message: 'Give a time in the past.' }]
     : [{ field: 'until', code: 'RANGE_ORDER', message: 'Give a time later than since, or none for all until now.' }];
 }
+
+interface StateRequest {
+  enabled?: boolean | null | undefined;
+  /** As generated messages hold it: `WEBHOOK_STATE_PAUSED`. */
+  state?: string | null | undefined;
+  resume_skipped?: boolean | null | undefined;
+}
+
+/** `enabled` must not contradict `state`, and only an endpoint that is being enabled can resume. */
+export function checkWebhookState({ enabled, state, resume_skipped: resumes }: StateRequest): JsonProblem[] {
+  const enables = state == null ? enabled === true : state === ENABLED;
+  const contradicts = state != null && enabled != null && enabled !== enables;
+  const message = `\`enabled\` is ${enables} in this state: leave it out.`;
+  return [
+    ...(contradicts ? [{ field: 'enabled', code: 'INVALID_FORMAT', message } as const] : []),
+    ...(resumes === true && !enables
+      ? [{ field: 'resumeSkipped', code: 'INVALID_FORMAT', message: 'Send it together with state ENABLED: only then is anything resumed.' } as const]
+      : []),
+  ];
+}
+
+const ENABLED = 'WEBHOOK_STATE_ENABLED';

@@ -25,6 +25,7 @@ const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
 });
 const health = (fields: Partial<Health> = {}): Health => ({
   enabled: true,
+  paused: false,
   failingSince: undefined,
   slowdowns: 0,
   resumeAt: undefined,
@@ -122,6 +123,15 @@ test('disables an enabled endpoint after five days of only failures', () => {
   expect(healthAfter(health(), outcome({ startedAt: 3, endedAt: 9 }))).toEqual({ failingSince: 3 });
 });
 
+test('neither disables nor slows down a paused endpoint', () => {
+  const paused = health({ paused: true, failingSince: 0 });
+  for (const each of [outcome({ status: 410 }), outcome({ status: 429 }), outcome({ endedAt: 5 * DAY })]) {
+    const change = healthAfter(paused, each);
+    expect(change).toEqual({});
+    expect(afterChange(paused, change)).toEqual(paused);
+  }
+});
+
 test.each([
   [409, undefined],
   [410, 'GONE'],
@@ -135,6 +145,7 @@ const standing = (fields: Partial<EndpointStanding>): EndpointStanding => ({
   id: 'e',
   company_id: 'c',
   enabled: true,
+  paused: false,
   disabled_reason: null,
   failing_since: null,
   slowdowns: 0,
@@ -159,7 +170,8 @@ test.each<[string, Partial<EndpointStanding>]>([
   ['DEGRADED', { failing_since: at, delivered: 51, failed: 50 }],
   ['FAILING', { failing_since: at, delivered: 50, failed: 50 }],
   ['FAILING', { circuit_open_until: 0 }],
-  ['DISABLED', { enabled: false, failing_since: at, circuit_open_until: at }],
+  ['PAUSED', { paused: true, failing_since: at, circuit_open_until: at }],
+  ['DISABLED', { enabled: false, paused: true, failing_since: at, circuit_open_until: at }],
 ])('shows the state %s with %j', (state, fields) => {
   expect(stateOf(standing(fields), at)).toBe(`WEBHOOK_HEALTH_STATE_${state}`);
 });

@@ -9,6 +9,7 @@ import {
   type PublicEvent,
   type ReportRequest,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { CreateWebhookRequest, UpdateWebhookRequest } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { MailConfig } from '@truckroll/mail';
 import { createSession } from '@truckroll/postgres';
 import { startHarness } from './harness.ts';
@@ -46,7 +47,7 @@ export async function startDesk(mail: MailConfig = {}) {
     ...harness,
 
     /** Creates a company with one endpoint. */
-    async endpoint({ email, ...fields }: { event_types?: string[]; enabled?: boolean; email?: string } = {}) {
+    async endpoint({ email, ...fields }: Partial<CreateWebhookRequest> & { email?: string } = {}) {
       const company = await harness.company();
       const user = await harness.user(company.id, email);
       const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
@@ -61,7 +62,7 @@ export async function startDesk(mail: MailConfig = {}) {
         secret: data!.signing_secret,
         /** Reads the endpoint through the API. */
         read: async () => (await webhooks.getWebhook({ key: { company_id: company.id, time_zone: 'America/Chicago', id } })).data!,
-        update: (change: { enabled?: boolean; url?: string }) => webhooks.updateWebhook({ caller, id, ...change }),
+        update: (change: Partial<UpdateWebhookRequest>) => webhooks.updateWebhook({ caller, id, ...change }),
         /** Oldest first. */
         async deliveries() {
           const collection = { company_id: company.id, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };

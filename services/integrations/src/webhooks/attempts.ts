@@ -21,6 +21,7 @@ interface Found {
   due_at: number | null;
   failures: number | null;
   enabled: boolean;
+  paused: boolean;
   failing_since: number | null;
   slowdowns: number;
   resume_at: number | null;
@@ -86,7 +87,7 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
   const { rows } = await tx.query<Found>({
     name: 'find_reported_deliveries',
     text: `select d.id, d.state, d.event_type, d.company_id, d.endpoint_id, q.lease_token, q.due_at, q.failures,
-        e.enabled, e.failing_since, e.slowdowns, e.resume_at, e.circuit_open_until, exists (
+        e.enabled, e.paused_at is not null as paused, e.failing_since, e.slowdowns, e.resume_at, e.circuit_open_until, exists (
           select from webhook_queue o where o.endpoint_id = d.endpoint_id and o.due_at <= now() and o.leased_until is null) as more_due
       from webhook_deliveries d join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
       where d.day = $1 and d.id = any($2::uuid[]) order by d.id for update of d`,
@@ -170,8 +171,15 @@ function outcomeOf(attempt: ReportRequest): Outcome {
   };
 }
 
-function healthOf({ enabled, failing_since: failingSince, slowdowns, resume_at: resumeAt, circuit_open_until: circuitOpenUntil }: Found): Health {
-  return { enabled, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined, circuitOpenUntil: circuitOpenUntil ?? undefined };
+function healthOf({ enabled, paused, failing_since: failingSince, slowdowns, resume_at: resumeAt, circuit_open_until: circuitOpenUntil }: Found): Health {
+  return {
+    enabled,
+    paused,
+    failingSince: failingSince ?? undefined,
+    slowdowns,
+    resumeAt: resumeAt ?? undefined,
+    circuitOpenUntil: circuitOpenUntil ?? undefined,
+  };
 }
 
 function countedOf({ company_id: companyId, endpoint_id: endpointId }: Found, attempt: ReportRequest, succeeded: boolean): CountedAttempt {

@@ -101,7 +101,7 @@ async function attempts({ database }: Context, request: wire.ListWebhookDelivery
 const PROGRESS = `case d.state when 'PENDING' then case when d.attempts > 0 then 'RETRYING' else 'PENDING' end when 'SUCCEEDED' then 'DELIVERED' else d.state end`;
 
 /** SQL for the time of the next attempt. Probes ignore the circuit, and a leased delivery was due when it was leased. */
-const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failures = 0) then q.due_at
+const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failures = 0) then q.due_at when e.paused_at is not null then null
   else greatest(q.due_at, e.resume_at, e.circuit_open_until) end`;
 
 /** $3 is the number of bytes to read of a body. */

@@ -13,6 +13,7 @@ const ORDER: readonly WebhookHealthState[] = [
   WebhookHealthState.FAILING,
   WebhookHealthState.DISABLED,
   WebhookHealthState.DEGRADED,
+  WebhookHealthState.PAUSED,
   WebhookHealthState.HEALTHY,
   WebhookHealthState.IDLE,
 ];

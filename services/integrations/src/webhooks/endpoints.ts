@@ -1,10 +1,11 @@
 import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
-import { DisabledReason, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { DisabledReason, WebhookState, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { answersFor } from '../mails/store.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
+import { endpointState, type EndpointState } from './endpoint-state.ts';
 import { readHealth } from './health-report.ts';
 import type { DeliveryState } from './rules.ts';
 import { selectStandings } from './standing.ts';
@@ -15,6 +16,7 @@ interface Row extends CreatorRow {
   url: string;
   event_types: string[];
   enabled: boolean;
+  paused: boolean;
   disabled_reason: 'GONE' | 'FAILING' | null;
   created_at: number;
   updated_at: number;
@@ -29,8 +31,8 @@ export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
 export async function selectEndpoints(db: Queryable, companyId: string, id: string | null = null): Promise<Webhook[]> {
   const read = db.query<Row>({
     name: 'select_webhooks',
-    text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.disabled_reason, e.created_at, e.updated_at,
-        l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless, ${CREATOR_COLUMNS}
+    text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.paused_at is not null as paused, e.disabled_reason,
+        e.created_at, e.updated_at, l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless, ${CREATOR_COLUMNS}
       from webhook_endpoints e join users u on u.id = e.created_by
       left join lateral (
         select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
@@ -48,7 +50,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       name: row.name,
       url: row.url,
       event_types: row.event_types,
-      enabled: row.enabled,
+      enabled: endpointState(row) === 'ENABLED',
       disabled_reason: row.disabled_reason === null ? null : DisabledReason[row.disabled_reason],
       created_at: row.created_at,
       updated_at: row.updated_at,
@@ -57,6 +59,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state],
       ownerless: row.ownerless,
       health: health.get(row.id) ?? null,
+      state: WebhookState[endpointState(row)],
     }));
 }
 
@@ -105,7 +108,7 @@ export interface NewEndpoint {
   name: string;
   url: string;
   eventTypes: readonly string[];
-  enabled: boolean;
+  state: EndpointState;
   /** Encrypted. */
   secret: Buffer;
 }
@@ -113,13 +116,17 @@ export interface NewEndpoint {
 export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<void> {
   await tx.query({
     name: 'insert_webhook',
-    text: `insert into webhook_endpoints (id, company_id, created_by, name, url, event_types, enabled, secret) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [endpoint.id, endpoint.companyId, endpoint.userId, endpoint.name, endpoint.url, endpoint.eventTypes, endpoint.enabled, endpoint.secret],
+    text: `insert into webhook_endpoints (id, company_id, created_by, name, url, event_types, enabled, paused_at, secret)
+      values ($1, $2, $3, $4, $5, $6, $7 <> 'DISABLED', case when $7 = 'PAUSED' then now() end, $8)`,
+    values: [endpoint.id, endpoint.companyId, endpoint.userId, endpoint.name, endpoint.url, endpoint.eventTypes, endpoint.state, endpoint.secret],
   });
 }
 
 export interface HeldEndpoint {
   enabled: boolean;
+  paused: boolean;
+  /** When it was paused or disabled, in microseconds since 1970; null while it is enabled. */
+  stopped_at: number | null;
   secret: Buffer;
 }
 
@@ -127,7 +134,8 @@ export interface HeldEndpoint {
 export async function lockEndpoint(tx: Transaction, companyId: string, id: string): Promise<HeldEndpoint> {
   const { rows } = await tx.query<HeldEndpoint>({
     name: 'lock_webhook',
-    text: 'select enabled, secret from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null for update',
+    text: `select enabled, paused_at is not null as paused, stopped_at, secret
+      from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null for update`,
     values: [companyId, id],
   });
   if (rows[0] === undefined) throw noEndpoint();
@@ -138,21 +146,22 @@ export interface EndpointChange {
   name: string | null;
   url: string | null;
   eventTypes: readonly string[] | null;
-  enabled: boolean | null;
+  state: EndpointState | null;
 }
 
 /** Null keeps the value. Enabling an endpoint or changing its URL clears its failure, slow-downs and circuit. */
 export async function updateEndpoint(tx: Transaction, companyId: string, id: string, change: EndpointChange): Promise<void> {
-  const { name, url, eventTypes, enabled } = change;
+  const { name, url, eventTypes, state } = change;
   await tx.query({
     name: 'update_webhook',
     text: `update webhook_endpoints set name = coalesce($3, name), url = coalesce($4, url), event_types = coalesce($5::text[], event_types),
-        enabled = coalesce($6, enabled), disabled_reason = case when $6 is null then disabled_reason end,
+        enabled = coalesce($6 <> 'DISABLED', enabled), disabled_reason = case when $6::text is null then disabled_reason end,
+        paused_at = case when $6 = 'PAUSED' then coalesce(paused_at, now()) when $6 is null then paused_at end,
         failing_since = case when $7 then null else failing_since end, slowdowns = case when $7 then 0 else slowdowns end,
         resume_at = case when $7 then null else resume_at end,
         circuit_open_until = case when $7 then null else circuit_open_until end, updated_at = now()
       where company_id = $1 and id = $2`,
-    values: [companyId, id, name, url, eventTypes, enabled, enabled === true || url !== null],
+    values: [companyId, id, name, url, eventTypes, state, state === 'ENABLED' || url !== null],
   });
 }
 

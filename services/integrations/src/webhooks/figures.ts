@@ -22,7 +22,7 @@ export function count(counter: DeliveryCounter, state: DeliveryState, by = 1): v
   if (by > 0) counter.inc({ state: state.toLowerCase() }, by);
 }
 
-const FARES = ['well', 'failing'] as const;
+const FARES = ['well', 'failing', 'paused'] as const;
 const STATES = ['due', 'under_way', 'retrying'] as const;
 
 type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest: number };
@@ -30,11 +30,13 @@ type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest
 export function webhookFigures(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const queue = metrics.gauge(
     'webhook_backlog',
-    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well or failing, told by every replica',
+    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well, failing or paused, told by every replica',
     ['endpoints', 'state'],
   );
   const oldest = metrics.gauge('webhook_backlog_oldest_seconds', 'For how long the oldest of those that are due has been due', ['endpoints']);
-  const endpoints = metrics.gauge('webhook_endpoints', 'Endpoints that are well, failing since their last success, or disabled (by whomever)', ['state']);
+  const endpoints = metrics.gauge('webhook_endpoints', 'Endpoints that are well, failing since their last success, paused, or disabled (by whomever)', [
+    'state',
+  ]);
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
@@ -42,7 +44,7 @@ export function webhookFigures(database: Database, log: Logger, metrics: Metrics
     const [{ rows: waiting }, { rows: counted }] = await Promise.all([
       database.query<Row>({
         name: 'measure_webhook_queue',
-        text: `select case when e.failing_since is null then 'well' else 'failing' end as endpoints,
+        text: `select case when e.paused_at is not null then 'paused' when e.failing_since is null then 'well' else 'failing' end as endpoints,
             count(*) filter (where q.leased_until is null and q.due_at <= now()) as due,
             count(*) filter (where q.leased_until is not null) as under_way,
             count(*) filter (where q.leased_until is null and q.due_at > now()) as retrying,
@@ -51,7 +53,7 @@ export function webhookFigures(database: Database, log: Logger, metrics: Metrics
       }),
       database.query<{ state: string; count: number }>({
         name: 'count_webhook_endpoints',
-        text: `select case when not enabled then 'disabled' when failing_since is null then 'well' else 'failing' end as state, count(*) as count
+        text: `select case when not enabled then 'disabled' when paused_at is not null then 'paused' when failing_since is null then 'well' else 'failing' end as state, count(*) as count
           from webhook_endpoints where deleted_at is null group by 1`,
       }),
     ]);

@@ -61,7 +61,7 @@ async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint
   tx.afterCommit(queued);
 }
 
-/** Marks queued deliveries SKIPPED, except leased ones, which are left to their reports, and those that a user requested. */
+/** Marks queued deliveries SKIPPED, except leased ones, which are left to their reports, and those that a user requested. Ends a resumption. */
 export async function skipQueued(tx: Transaction, companyId: string, endpointId: string): Promise<void> {
   await tx.query({
     name: 'skip_webhook_deliveries',
@@ -70,5 +70,10 @@ export async function skipQueued(tx: Transaction, companyId: string, endpointId:
       update webhook_deliveries d set state = 'SKIPPED', changed_at = now() from gone
       where d.company_id = $1 and d.day = gone.day and d.id = gone.delivery_id`,
     values: [companyId, endpointId],
+  });
+  await tx.query({
+    name: 'end_webhook_resumption',
+    text: 'delete from webhook_recoveries where endpoint_id = $1 and skipped_since is not null',
+    values: [endpointId],
   });
 }

@@ -1,12 +1,13 @@
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
-import { recoverSome } from './recovery.ts';
+import { skipOverdue } from './endpoint-state.ts';
+import { recoverSome, sendResumed } from './recovery.ts';
 
 /** Poll interval in ms for recoveries that other replicas began or left behind. */
 const LOOK_MS = 5000;
 
-/** Continues recoveries in the background after their calls were answered. */
+/** Continues recoveries in the background after their calls were answered, and ends what waits too long for paused endpoints. */
 export class Recoveries implements BackgroundPart {
   readonly name = 'webhook recoveries';
   readonly #database: Database;
@@ -36,6 +37,8 @@ export class Recoveries implements BackgroundPart {
   async #run(): Promise<void> {
     try {
       while (!this.#looks.stopped && (await recoverSome(this.#database)));
+      await sendResumed(this.#database);
+      while (!this.#looks.stopped && (await skipOverdue(this.#database)));
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;

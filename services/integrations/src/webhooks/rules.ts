@@ -37,6 +37,8 @@ export interface Outcome {
 
 export interface Health {
   enabled: boolean;
+  /** A paused endpoint is enabled: what fails is tried again once it is resumed. */
+  paused: boolean;
   /** First failure since the last success. */
   failingSince: number | undefined;
   slowdowns: number;
@@ -77,7 +79,8 @@ export function healthAfter(health: Health, outcome: Outcome): HealthChange {
   }
   const failingSince = health.failingSince ?? outcome.startedAt;
   const failing = { ...(health.failingSince === undefined ? { failingSince } : {}), ...circuitAfter(health, outcome.circuitOpenUntil) };
-  if (!health.enabled) return failing;
+  // Only its owner ends a pause, so the answers to what was still being sent do not disable or slow down the endpoint.
+  if (!health.enabled || health.paused) return failing;
   if (outcome.status === GONE) return { ...failing, disable: 'GONE' };
   if (outcome.endedAt - failingSince >= FAILING_LIMIT) return { ...failing, disable: 'FAILING' };
   return { ...failing, ...slowdownAfter(health, outcome) };
@@ -102,6 +105,7 @@ export function afterChange(health: Health, change: HealthChange): Health {
   const { circuitOpenUntil = health.circuitOpenUntil } = change;
   return {
     enabled: health.enabled && disable === undefined,
+    paused: health.paused,
     failingSince: failingSince ?? undefined,
     slowdowns,
     resumeAt: resumeAt ?? undefined,

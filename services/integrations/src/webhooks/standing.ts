@@ -12,6 +12,7 @@ export interface EndpointStanding {
   id: string;
   company_id: string;
   enabled: boolean;
+  paused: boolean;
   disabled_reason: DisabledReason | null;
   failing_since: number | null;
   slowdowns: number;
@@ -27,8 +28,9 @@ export interface EndpointStanding {
 
 /** The first state that applies, in the order of the contract. */
 export function stateOf(standing: EndpointStanding, at: number): WebhookHealthState {
-  const { enabled, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = standing;
+  const { enabled, paused, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = standing;
   if (!enabled) return WebhookHealthState.DISABLED;
+  if (paused) return WebhookHealthState.PAUSED;
   const fails = failingSince !== null;
   if (circuit !== null || (fails && delivered <= failed)) return WebhookHealthState.FAILING;
   const overdue = dueAt !== null && dueAt < at - OVERDUE_AFTER;
@@ -40,7 +42,7 @@ export function stateOf(standing: EndpointStanding, at: number): WebhookHealthSt
 export async function selectStandings(db: Queryable, companyId: string | null, id: string | null = null): Promise<EndpointStanding[]> {
   const { rows } = await db.query<EndpointStanding>({
     name: 'select_webhook_standings',
-    text: `select e.id, e.company_id, e.enabled, e.disabled_reason, e.failing_since, e.slowdowns, e.circuit_open_until,
+    text: `select e.id, e.company_id, e.enabled, e.paused_at is not null as paused, e.disabled_reason, e.failing_since, e.slowdowns, e.circuit_open_until,
         coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, q.due_at,
         exists (select from webhook_counts c where c.company_id = e.company_id and c.endpoint_id = e.id and c.at > now() - interval '24 hours') as active
       from webhook_endpoints e

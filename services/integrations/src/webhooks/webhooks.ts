@@ -1,6 +1,6 @@
 // Management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import { ApiError, TEST_EVENT, formatInstant, now, refuseBroken, type JsonProblem } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, checkWebhookState, formatInstant, now, refuseBroken, type JsonProblem } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/telemetry';
@@ -11,11 +11,13 @@ import { lockActiveUser } from '../users/store.ts';
 import { auditEndpoint } from './audited.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
+import { endpointState, wantedState } from './endpoint-state.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
 import { eventTypes } from './event-types.ts';
 import { insertingDeliveries } from './fan-out.ts';
 import { skipQueued } from './health.ts';
 import { recover } from './recover.ts';
+import { queueSkipped } from './recovery.ts';
 import { newSecret, secretText } from './secrets.ts';
 
 /** Time for which the old secret stays valid after a rotation, in microseconds. */
@@ -23,15 +25,15 @@ const OVERLAP = 24 * 3_600_000_000;
 
 async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
   const { company_id: companyId, user_id: userId } = callerOf(request);
-  const { name, url, event_types, enabled } = checked('CreateWebhookRequest', request);
-  refuseBroken(urlProblems(url, targets));
+  const { name, url, event_types, ...rest } = checked('CreateWebhookRequest', request);
+  refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest)]);
   const id = randomUUID();
   const secret = newSecret();
   return await database.transaction(async (tx) => {
     if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
     await requireRoom(tx, companyId);
     const eventTypes = [...new Set(event_types)];
-    await insertEndpoint(tx, { id, companyId, userId, name, url, eventTypes, enabled: enabled ?? true, secret: secrets.seal(id, secret) });
+    await insertEndpoint(tx, { id, companyId, userId, name, url, eventTypes, state: wantedState(rest) ?? 'ENABLED', secret: secrets.seal(id, secret) });
     const after = await selectEndpoint(tx, companyId, id);
     await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
     return { data: { ...after, signing_secret: secretText(secret) } };
@@ -48,25 +50,29 @@ async function get({ database }: Context, request: wire.GetWebhookRequest): Prom
   return { data: await selectEndpoint(database.of(companyId), companyId, request.key?.id ?? '') };
 }
 
-async function update({ database, targets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
+async function update({ database, targets, recoveries }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
-  const { id, name = null, url = null, event_types, enabled = null } = checked('UpdateWebhookRequest', request);
+  const { id, name = null, url = null, event_types, resume_skipped, ...rest } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
-  if (url !== null) refuseBroken(urlProblems(url, targets));
-  return await database.transaction(
+  refuseBroken([...(url === null ? [] : urlProblems(url, targets)), ...checkWebhookState(request)]);
+  const data = await database.transaction(
     async (tx) => {
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
-      await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, enabled });
-      if (held.enabled && enabled === false) await skipQueued(tx, companyId, id);
+      const state = wantedState(rest, endpointState(held));
+      await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state });
+      if (held.enabled && state === 'DISABLED') await skipQueued(tx, companyId, id);
+      if (state === 'ENABLED' && resume_skipped === true && held.stopped_at !== null) await queueSkipped(tx, companyId, id, held.stopped_at);
       // Deliveries that were held back because of earlier failures are due now.
-      if (enabled === true || url !== null) notifyDue(tx, id);
+      if (state === 'ENABLED' || url !== null) notifyDue(tx, id);
       const after = await selectEndpoint(tx, companyId, id);
       await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
-      return { data: after };
+      return after;
     },
     { retryContention: true },
   );
+  if (resume_skipped === true) recoveries.look();
+  return { data };
 }
 
 async function remove({ database }: Context, request: wire.DeleteWebhookRequest): Promise<wire.DeleteWebhookResponse> {
