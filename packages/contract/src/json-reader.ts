@@ -63,6 +63,7 @@ function readField(field: Field, value: unknown, place: Place): unknown {
   const { problems } = place;
   if (field.repeated) return readList(field, value, place);
   if (value === undefined || value === null) {
+    if (value === null && field.nullClears === true) return zeroOf(field);
     if (!field.nullable && !field.dispensable) {
       problems.push({ field: pathOf(place), code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
     } else if (value === null && !field.nullable) {
@@ -117,5 +118,10 @@ function defaultOf(field: Field): unknown {
   if (field.repeated) return [];
   if (field.nullable) return null;
   if (field.shape !== undefined) return undefined;
+  return zeroOf(field);
+}
+
+/** The zero value of a scalar in a generated message. */
+export function zeroOf(field: Field): unknown {
   return field.enum?.zero ?? DEFAULTS[field.kind] ?? '';
 }

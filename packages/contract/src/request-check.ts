@@ -1,6 +1,6 @@
 // Checks internal requests against proto/: the gateway checks what clients send, but nothing else checks requests from other components.
 import { ApiError, type ErrorDetail } from './errors.ts';
-import type { JsonProblem } from './json-reader.ts';
+import { zeroOf, type JsonProblem } from './json-reader.ts';
 import { camelCase } from './json-plan.ts';
 import { operations } from './operation.ts';
 import { checkRanges } from './ranges.ts';
@@ -77,6 +77,7 @@ function checkField(field: Field, value: unknown, at: Place, check: Check): unkn
     }
     return value;
   }
+  if (field.nullClears === true && value === zeroOf(field)) return value;
   const result = checkValue(field, value);
   if ('value' in result) return result.value;
   check.details.push({ location: 'body', field: at(), code: value === '' ? 'MISSING' : result.code, message: result.message });

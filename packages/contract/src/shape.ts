@@ -90,6 +90,8 @@ export interface Field {
   defaults?: readonly string[];
   /** Whether each distinct element of the list counts as a separate write in the request limit. */
   counts?: true;
+  /** Whether null in JSON arrives as the kind's zero value, to clear what is stored; an omitted field arrives as null. */
+  nullClears?: true;
   /** For a time: name of the field in the same message that it must be after (checkRanges). */
   after?: string;
   /** For a cursor: name of the operation whose list it points into. */
@@ -200,6 +202,7 @@ function fieldOf(desc: DescField): Field {
   const cursorOf = option<string>(desc, 'truckroll.options.v1.cursor_of');
   const after = option<string>(desc, 'truckroll.options.v1.after');
   const counts = option<boolean>(desc, 'truckroll.options.v1.counts');
+  const nullClears = option<boolean>(desc, 'truckroll.options.v1.null_clears');
   const message = desc.message;
   const enumeration = desc.enum;
   return {
@@ -220,6 +223,7 @@ function fieldOf(desc: DescField): Field {
     ...(after === undefined ? {} : { after }),
     ...(cursorOf === undefined ? {} : { cursorOf }),
     ...(counts === true ? { counts } : {}),
+    ...(nullClears === true ? { nullClears } : {}),
     ...(defaults === undefined ? {} : { defaults }),
     get doc() {
       return documentation(desc).text;
