@@ -83,6 +83,42 @@ test('changes need a user token, lists accept a key as well, and another company
   expect((await call('GET', `${HOOKS}/${id}`)).body.data.name).toBe('Lead sync');
 });
 
+test('an endpoint is paused, limited and given headers; null removes the limit, and what is left out stays', async () => {
+  const settings = { state: 'PAUSED', maxPerSecond: 20, headers: [{ name: 'X-Api-Key', value: 'known to the receiver' }] };
+  const created = await call('POST', HOOKS, { ...CREATE, ...settings });
+  expect(created.status).toBe(201);
+  const { id } = created.body.data;
+  const shown = { state: 'PAUSED', enabled: false, maxPerSecond: 20, headers: [{ name: 'X-Api-Key' }] };
+  expect(created.body.data).toMatchObject(shown);
+  expect(JSON.stringify(created.body)).not.toContain('known to the receiver');
+  const change = async (body: object) => (await call('PATCH', `${HOOKS}/${id}`, body)).body;
+  expect((await change({ name: 'Another' })).data).toMatchObject({ ...shown, name: 'Another', health: { state: 'paused' } });
+  expect((await change({ enabled: false, headers: null })).data).toMatchObject(shown);
+  expect((await change({ maxPerSecond: null, state: 'ENABLED' })).data).toMatchObject({ ...shown, state: 'ENABLED', enabled: true, maxPerSecond: null });
+  expect((await change({ headers: [] })).data.headers).toEqual([]);
+  const wrong = {
+    enabled: true,
+    state: 'DISABLED',
+    resumeSkipped: true,
+    maxPerSecond: 0,
+    headers: [
+      { name: 'Host', value: '' },
+      { name: 'X', colour: 'red' },
+    ],
+  };
+  expect((await change(wrong)).error.details.map(({ field, code }: any) => [field, code]).toSorted()).toEqual([
+    ['enabled', 'INVALID_FORMAT'],
+    ['headers[0].value', 'OUT_OF_RANGE'],
+    ['headers[1].colour', 'UNKNOWN_FIELD'],
+    ['maxPerSecond', 'OUT_OF_RANGE'],
+    ['resumeSkipped', 'INVALID_FORMAT'],
+  ]);
+  expect((await change({ headers: [{ name: 'Host' }, { name: 'X' }] })).error.details).toMatchObject([{ field: 'headers[0].name', code: 'INVALID_FORMAT' }]);
+  const eleven = Array.from({ length: 11 }, (_, n) => ({ name: `X-${n}`, value: 'x' }));
+  expect((await change({ headers: eleven })).error.details).toMatchObject([{ field: 'headers', code: 'OUT_OF_RANGE' }]);
+  expect((await change({ headers: [{ name: 'X' }] })).error.details).toMatchObject([{ field: 'headers[0].value', code: 'MISSING' }]);
+});
+
 test('all errors in an endpoint are reported at once', async () => {
   const wrong = await call('POST', HOOKS, { name: '', url: 7, eventTypes: [], colour: 'red' });
   expect(wrong.status).toBe(400);

@@ -3,6 +3,7 @@ import {
   checkKeyExpiry,
   checkRanges,
   checkRecoveryRange,
+  checkWebhookHeaders,
   checkWebhookState,
   now,
   type ErrorDetail,
@@ -23,17 +24,18 @@ interface Rule {
 }
 
 const STATE: Rule = { of: ['enabled', 'state', 'resumeSkipped'], check: checkWebhookState };
+const HEADERS: Rule = { of: ['headers'], check: ({ headers }) => checkWebhookHeaders(headers?.values ?? []) };
 
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   CreateApiKey: [{ of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) }],
   RecoverWebhook: [{ of: ['since', 'until'], check: (message) => checkRecoveryRange(message as { since: number; until?: number | null }, now()) }],
-  CreateWebhook: [STATE],
-  UpdateWebhook: [STATE],
+  CreateWebhook: [STATE, HEADERS],
+  UpdateWebhook: [STATE, HEADERS],
 };
 
 /** `found` are the problems of single fields. A rule over a field that could not be read is skipped. */
 export function brokenRules({ name }: Operation, body: Shape, message: Message, found: readonly JsonProblem[]): JsonProblem[] {
-  const unread = new Set(found.map(({ field }) => field));
+  const unread = new Set(found.flatMap(({ field }) => [field, field.replace(/[.[].*$/s, '')]));
   const ranges = checkRanges(body, message).filter(({ field }) => !unread.has(field) && !unread.has(body.byName.get(field)?.after ?? ''));
   const rules = (RULES[name] ?? []).filter(({ of }) => !of.some((field) => unread.has(field)));
   return [...ranges, ...rules.flatMap(({ check }) => check(message))];

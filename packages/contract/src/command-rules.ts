@@ -36,3 +36,30 @@ export function checkWebhookState({ enabled, state, resume_skipped: resumes }: S
 }
 
 const ENABLED = 'WEBHOOK_STATE_ENABLED';
+
+/** Characters of a header's name (RFC 9110, token), and of values that every HTTP implementation passes on unchanged. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+/** Headers of one connection, and those that the dispatcher sets or cannot send. */
+const RESERVED_HEADER =
+  /^(?:connection|expect|host|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|content-.*|webhook-.*)$/i;
+
+/** Custom headers of a webhook endpoint. */
+export function checkWebhookHeaders(headers: readonly { name: string; value?: string | null | undefined }[]): JsonProblem[] {
+  const names = headers.map(({ name }) => name.toLowerCase());
+  return headers.flatMap(({ name, value }, index) => {
+    const wrong = nameProblem(name, names.indexOf(name.toLowerCase()) < index);
+    return [
+      ...(wrong === undefined ? [] : [{ field: `headers[${index}].name`, code: 'INVALID_FORMAT', message: wrong } as const]),
+      ...(value == null || HEADER_VALUE.test(value)
+        ? []
+        : [{ field: `headers[${index}].value`, code: 'INVALID_FORMAT', message: 'Use visible ASCII characters and spaces only.' } as const]),
+    ];
+  });
+}
+
+function nameProblem(name: string, repeated: boolean): string | undefined {
+  if (!HEADER_NAME.test(name)) return "Give a header's name such as X-Api-Key: letters, digits and hyphens.";
+  if (RESERVED_HEADER.test(name)) return 'Choose another name: Truckroll or HTTP itself sets this header.';
+  return repeated ? 'Give each name once: upper and lower case are the same.' : undefined;
+}

@@ -1,4 +1,4 @@
-import { checkKeyExpiry, checkRecoveryRange } from '../src/command-rules.ts';
+import { checkKeyExpiry, checkRecoveryRange, checkWebhookHeaders, checkWebhookState } from '../src/command-rules.ts';
 
 const NOW = 1_800_000_000_000_000;
 
@@ -41,5 +41,67 @@ describe('the range of a recovery', () => {
     ['before it begins', { since: NOW - 1, until: NOW - 2 }],
   ])('must not end %s', (_, range) => {
     expect(checkRecoveryRange(range, NOW)).toMatchObject([{ field: 'until', code: 'RANGE_ORDER', message: expect.stringContaining('later than since') }]);
+  });
+});
+
+describe('the state of a webhook endpoint', () => {
+  const [enabled, paused, disabled] = ['ENABLED', 'PAUSED', 'DISABLED'].map((name) => `WEBHOOK_STATE_${name}`);
+
+  it.each([
+    {},
+    { enabled: true },
+    { enabled: false },
+    { state: enabled, enabled: true, resume_skipped: true },
+    { enabled: true, resume_skipped: true },
+    { state: paused, enabled: false, resume_skipped: false },
+    { state: disabled, enabled: false },
+  ])('may be %j', (request) => {
+    expect(checkWebhookState(request)).toEqual([]);
+  });
+
+  it.each([
+    ['enabled', { state: enabled, enabled: false }, 'true'],
+    ['enabled', { state: paused, enabled: true }, 'false'],
+    ['enabled', { state: disabled, enabled: true }, 'false'],
+    ['resumeSkipped', { resume_skipped: true }, 'ENABLED'],
+    ['resumeSkipped', { enabled: false, resume_skipped: true }, 'ENABLED'],
+    ['resumeSkipped', { state: paused, resume_skipped: true }, 'ENABLED'],
+  ])('names %s in %j', (field, request, word) => {
+    expect(checkWebhookState(request)).toEqual([{ field, code: 'INVALID_FORMAT', message: expect.stringContaining(word) }]);
+  });
+});
+
+describe('the custom headers of a webhook endpoint', () => {
+  it.each(['X-Api-Key', 'Authorization', 'user-agent', 'Contents', 'My-Content-Type', 'Hosts', 'Webhooks', "a!#$%&'*+.^_`|~z"])(
+    'may have the name %s',
+    (name) => {
+      expect(checkWebhookHeaders([{ name, value: 'visible: "\\ ~' }, { name: 'X-Other' }])).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['', 'letters'],
+    ['X Api', 'letters'],
+    ['X:Api', 'letters'],
+    ['X-Äpi', 'letters'],
+    ['x\r\ny', 'letters'],
+    ...['Connection', 'expect', 'HOST', 'Keep-Alive', 'Proxy-Authenticate', 'Proxy-Authorization', 'Proxy-Connection', 'TE', 'Trailer'].map((name) => [
+      name,
+      'another',
+    ]),
+    ...['Transfer-Encoding', 'Upgrade', 'Content-Type', 'content-', 'Webhook-Id', 'webhook-x'].map((name) => [name, 'another']),
+  ] as [string, string][])('must not have the name %j', (name, word) => {
+    const message = expect.stringContaining(word);
+    expect(checkWebhookHeaders([{ name: 'X-First', value: 'x' }, { name }])).toEqual([{ field: 'headers[1].name', code: 'INVALID_FORMAT', message }]);
+  });
+
+  it.each(['a\nb', 'a\tb', 'a\u007f', 'é', '\u0080'])('must not have the value %j', (value) => {
+    const message = expect.stringContaining('ASCII');
+    expect(checkWebhookHeaders([{ name: 'X-First', value }])).toEqual([{ field: 'headers[0].value', code: 'INVALID_FORMAT', message }]);
+  });
+
+  it('must not have a name twice, in any spelling', () => {
+    const message = expect.stringContaining('once');
+    expect(checkWebhookHeaders([{ name: 'X-A' }, { name: 'x-a' }])).toEqual([{ field: 'headers[1].name', code: 'INVALID_FORMAT', message }]);
   });
 });

@@ -10,6 +10,7 @@ import {
   readMessage,
   resource,
   resources,
+  shapeNamed,
   type Field,
   type Shape,
 } from '../src/index.ts';
@@ -187,5 +188,23 @@ describe('a query value', () => {
 
   it('accepts uuids in any case and returns them in lower case', () => {
     expect(checkText(parameter('invoices', 'ids'), '0B8F3C1E-7A52-4C6D-9E10-2F4A5B6C7D8E')).toEqual({ value: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e' });
+  });
+});
+
+describe('null in a body', () => {
+  const read = (json: object) => {
+    const { value, problems } = readMessage<Record<string, unknown>>(shapeNamed('truckroll.integrations.v1.UpdateWebhookRequest'), json, 'camel');
+    return { value, problems: problems.filter(({ field }) => field !== 'caller' && field !== 'id') };
+  };
+
+  it('differs from an omitted field only where it clears what is stored', () => {
+    const { value, problems } = read({ name: null, maxPerSecond: null });
+    expect([value, problems]).toEqual([expect.objectContaining({ name: null, max_per_second: 0 }), []]);
+    expect(read({}).value).toMatchObject({ name: null, max_per_second: null });
+  });
+
+  it('cannot be sent as the value that it arrives as', () => {
+    expect(read({ maxPerSecond: 0 }).problems).toMatchObject([{ field: 'maxPerSecond', code: 'OUT_OF_RANGE' }]);
+    expect(read({ maxPerSecond: 1 })).toMatchObject({ value: { max_per_second: 1 }, problems: [] });
   });
 });

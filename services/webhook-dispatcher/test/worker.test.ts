@@ -20,6 +20,7 @@ const lent = (endpointId: string): LeasedDelivery => ({
   body: Buffer.alloc(0),
   attempt: 1,
   probe: false,
+  headers: [],
 });
 const reported = (delivery: LeasedDelivery, status: number) =>
   ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;

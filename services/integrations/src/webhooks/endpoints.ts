@@ -5,6 +5,7 @@ import { DisabledReason, WebhookState, type Webhook } from '@truckroll/contract/
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { answersFor } from '../mails/store.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
+import type { StoredHeaders } from './custom-headers.ts';
 import { endpointState, type EndpointState } from './endpoint-state.ts';
 import { readHealth } from './health-report.ts';
 import type { DeliveryState } from './rules.ts';
@@ -23,6 +24,8 @@ interface Row extends CreatorRow {
   last_at: number | null;
   last_state: DeliveryState | null;
   ownerless: boolean;
+  max_per_second: number | null;
+  header_names: string[];
 }
 
 export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
@@ -32,7 +35,8 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
   const read = db.query<Row>({
     name: 'select_webhooks',
     text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.paused_at is not null as paused, e.disabled_reason,
-        e.created_at, e.updated_at, l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless, ${CREATOR_COLUMNS}
+        e.created_at, e.updated_at, l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless,
+        e.max_per_second, e.header_names, ${CREATOR_COLUMNS}
       from webhook_endpoints e join users u on u.id = e.created_by
       left join lateral (
         select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
@@ -60,6 +64,8 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       ownerless: row.ownerless,
       health: health.get(row.id) ?? null,
       state: WebhookState[endpointState(row)],
+      max_per_second: row.max_per_second,
+      headers: row.header_names.map((name) => ({ name })),
     }));
 }
 
@@ -109,20 +115,36 @@ export interface NewEndpoint {
   url: string;
   eventTypes: readonly string[];
   state: EndpointState;
+  maxPerSecond: number | null;
+  headers: StoredHeaders;
   /** Encrypted. */
   secret: Buffer;
 }
 
 export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<void> {
+  const { header_names, header_values } = endpoint.headers;
   await tx.query({
     name: 'insert_webhook',
-    text: `insert into webhook_endpoints (id, company_id, created_by, name, url, event_types, enabled, paused_at, secret)
-      values ($1, $2, $3, $4, $5, $6, $7 <> 'DISABLED', case when $7 = 'PAUSED' then now() end, $8)`,
-    values: [endpoint.id, endpoint.companyId, endpoint.userId, endpoint.name, endpoint.url, endpoint.eventTypes, endpoint.state, endpoint.secret],
+    text: `insert into webhook_endpoints (id, company_id, created_by, name, url, event_types, enabled, paused_at, secret, max_per_second,
+        header_names, header_values)
+      values ($1, $2, $3, $4, $5, $6, $7 <> 'DISABLED', case when $7 = 'PAUSED' then now() end, $8, $9, $10, $11)`,
+    values: [
+      endpoint.id,
+      endpoint.companyId,
+      endpoint.userId,
+      endpoint.name,
+      endpoint.url,
+      endpoint.eventTypes,
+      endpoint.state,
+      endpoint.secret,
+      endpoint.maxPerSecond,
+      header_names,
+      header_values,
+    ],
   });
 }
 
-export interface HeldEndpoint {
+export interface HeldEndpoint extends StoredHeaders {
   enabled: boolean;
   paused: boolean;
   /** When it was paused or disabled, in microseconds since 1970; null while it is enabled. */
@@ -134,7 +156,7 @@ export interface HeldEndpoint {
 export async function lockEndpoint(tx: Transaction, companyId: string, id: string): Promise<HeldEndpoint> {
   const { rows } = await tx.query<HeldEndpoint>({
     name: 'lock_webhook',
-    text: `select enabled, paused_at is not null as paused, stopped_at, secret
+    text: `select enabled, paused_at is not null as paused, stopped_at, secret, header_names, header_values
       from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null for update`,
     values: [companyId, id],
   });
@@ -147,11 +169,14 @@ export interface EndpointChange {
   url: string | null;
   eventTypes: readonly string[] | null;
   state: EndpointState | null;
+  /** 0 removes the limit. */
+  maxPerSecond: number | null;
+  headers: StoredHeaders | null;
 }
 
 /** Null keeps the value. Enabling an endpoint or changing its URL clears its failure, slow-downs and circuit. */
 export async function updateEndpoint(tx: Transaction, companyId: string, id: string, change: EndpointChange): Promise<void> {
-  const { name, url, eventTypes, state } = change;
+  const { name, url, eventTypes, state, maxPerSecond, headers } = change;
   await tx.query({
     name: 'update_webhook',
     text: `update webhook_endpoints set name = coalesce($3, name), url = coalesce($4, url), event_types = coalesce($5::text[], event_types),
@@ -159,15 +184,29 @@ export async function updateEndpoint(tx: Transaction, companyId: string, id: str
         paused_at = case when $6 = 'PAUSED' then coalesce(paused_at, now()) when $6 is null then paused_at end,
         failing_since = case when $7 then null else failing_since end, slowdowns = case when $7 then 0 else slowdowns end,
         resume_at = case when $7 then null else resume_at end,
-        circuit_open_until = case when $7 then null else circuit_open_until end, updated_at = now()
+        circuit_open_until = case when $7 then null else circuit_open_until end, updated_at = now(),
+        max_per_second = case when $8::int is null then max_per_second else nullif($8, 0) end,
+        header_names = coalesce($9::text[], header_names), header_values = case when $9 is null then header_values else $10 end
       where company_id = $1 and id = $2`,
-    values: [companyId, id, name, url, eventTypes, state, state === 'ENABLED' || url !== null],
+    values: [
+      companyId,
+      id,
+      name,
+      url,
+      eventTypes,
+      state,
+      state === 'ENABLED' || url !== null,
+      maxPerSecond,
+      headers?.header_names ?? null,
+      headers?.header_values ?? null,
+    ],
   });
 }
 
 export async function markDeleted(tx: Transaction, companyId: string, id: string): Promise<void> {
   await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where company_id = $1 and id = $2', values: [companyId, id] });
-  for (const table of ['webhook_queue', 'webhook_recoveries']) await tx.query({ text: `delete from ${table} where endpoint_id = $1`, values: [id] });
+  for (const table of ['webhook_queue', 'webhook_recoveries', 'webhook_rates'])
+    await tx.query({ text: `delete from ${table} where endpoint_id = $1`, values: [id] });
 }
 
 /** The old secret stays valid until `previousUntil`, in microseconds since 1970. */

@@ -6,20 +6,18 @@ import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
 import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
-import { LEASE, LEASE_LOCK, NOW, inFlight, opener } from './lease.ts';
+import { LEASE, LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from './lease.ts';
 import { lendable, type Borrowable, type Lendable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
 
 const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
 
-interface Subscriber extends Borrowable {
+interface Subscriber extends Borrowable, SealedEndpoint {
   company_id: string;
   event_types: string[];
   enabled: boolean;
   url: string;
-  secret: Buffer;
-  previous_secret: Buffer | null;
 }
 
 export interface NewDelivery extends Lendable {
@@ -64,7 +62,7 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
 
 /**
  * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `room` is the number of deliveries
- * that may be leased now: 0 if others are due, which go first, or if another worker holds the lease lock, which storing must not wait for.
+ * that may be leased now: 0 if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
  */
 async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
   const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
@@ -76,7 +74,8 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
   const subscribers = tx.query<Subscriber>({
     name: 'webhook_subscribers',
     text: `select id, company_id, event_types, enabled, url, secret, case when previous_secret_until > ${NOW} then previous_secret end as previous_secret,
-        case when $2::int = 0 or resume_at > ${NOW} or exists (
+        header_names, header_values,
+        case when $2::int = 0 or resume_at > ${NOW} or max_per_second is not null or exists (
             select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
           else case when slowdowns > 0 then 1 else $2::int end
             - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$3')})::int end as room
@@ -116,7 +115,7 @@ function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], o
         company_id,
         endpoint_id,
         url,
-        secrets: open(endpoint_id, endpoint),
+        ...open(endpoint_id, endpoint),
         event_id,
         event_type: '',
         body: Buffer.alloc(0),

@@ -22,7 +22,8 @@ export function count(counter: DeliveryCounter, state: DeliveryState, by = 1): v
   if (by > 0) counter.inc({ state: state.toLowerCase() }, by);
 }
 
-const FARES = ['well', 'failing', 'paused'] as const;
+const FARES = ['well', 'limited', 'failing', 'paused'] as const;
+const ENDPOINTS = ['well', 'failing', 'paused', 'disabled'] as const;
 const STATES = ['due', 'under_way', 'retrying'] as const;
 
 type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest: number };
@@ -30,7 +31,7 @@ type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest
 export function webhookFigures(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const queue = metrics.gauge(
     'webhook_backlog',
-    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well, failing or paused, told by every replica',
+    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well, well with a rate limit, failing or paused, told by every replica',
     ['endpoints', 'state'],
   );
   const oldest = metrics.gauge('webhook_backlog_oldest_seconds', 'For how long the oldest of those that are due has been due', ['endpoints']);
@@ -44,7 +45,8 @@ export function webhookFigures(database: Database, log: Logger, metrics: Metrics
     const [{ rows: waiting }, { rows: counted }] = await Promise.all([
       database.query<Row>({
         name: 'measure_webhook_queue',
-        text: `select case when e.paused_at is not null then 'paused' when e.failing_since is null then 'well' else 'failing' end as endpoints,
+        text: `select case when e.paused_at is not null then 'paused' when e.failing_since is not null then 'failing'
+            when e.max_per_second is not null then 'limited' else 'well' end as endpoints,
             count(*) filter (where q.leased_until is null and q.due_at <= now()) as due,
             count(*) filter (where q.leased_until is not null) as under_way,
             count(*) filter (where q.leased_until is null and q.due_at > now()) as retrying,
@@ -62,7 +64,7 @@ export function webhookFigures(database: Database, log: Logger, metrics: Metrics
       for (const state of STATES) queue.set({ endpoints: fare, state }, row?.[state] ?? 0);
       oldest.set({ endpoints: fare }, row?.oldest ?? 0);
     }
-    for (const state of [...FARES, 'disabled']) endpoints.set({ state }, counted.find((row) => row.state === state)?.count ?? 0);
+    for (const state of ENDPOINTS) endpoints.set({ state }, counted.find((row) => row.state === state)?.count ?? 0);
   }
 
   async function run(): Promise<void> {

@@ -1,9 +1,11 @@
 // DeliveryService.Lease: leases due deliveries to a worker for a limited time.
 import { now } from '@truckroll/contract';
-import type { LeaseRequest, LeaseResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { LeaseRequest, LeaseResponse, LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Database, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
+import { openHeaders, type StoredHeaders } from './custom-headers.ts';
+import { EACH, allowedNow, spentUntil } from './rate.ts';
 
 const { uuid } = binaryArrays;
 
@@ -23,15 +25,13 @@ export const inFlight = (taken: string): string => `q.leased_until is not null a
 /** Maximum size of the bodies in one response, in bytes, to stay below the limit of a gRPC message. */
 const MOST_BYTES = 8_000_000;
 
-interface Row {
+interface Row extends SealedEndpoint {
   delivery_id: string;
   lease_token: string;
   leased_until: number;
   company_id: string;
   endpoint_id: string;
   url: string;
-  secret: Buffer;
-  previous_secret: Buffer | null;
   event_id: string;
   event_type: string;
   body: Buffer;
@@ -51,7 +51,7 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
     const fitting = await withinSize(tx, taken);
     return { rows: fitting, nextDueAt: fitting.length < taken.length ? now() : next };
   });
-  const secretsOf = opener(secrets);
+  const open = opener(secrets);
   return {
     deliveries: rows.map((row) => ({
       delivery_id: row.delivery_id,
@@ -60,7 +60,7 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
       company_id: row.company_id,
       endpoint_id: row.endpoint_id,
       url: row.url,
-      secrets: secretsOf(row.endpoint_id, row),
+      ...open(row.endpoint_id, row),
       event_id: row.event_id,
       event_type: row.event_type,
       body: row.body,
@@ -79,14 +79,21 @@ async function isEmpty(database: Database): Promise<boolean> {
   return rows[0]?.empty === true;
 }
 
-/** Decrypts each endpoint's secrets once. */
-export function opener(secrets: Context['secrets']): (endpointId: string, sealed: { secret: Buffer; previous_secret: Buffer | null }) => Buffer[] {
-  const opened = new Map<string, Buffer[]>();
-  return (endpointId, { secret, previous_secret: previous }) => {
+export interface SealedEndpoint extends StoredHeaders {
+  secret: Buffer;
+  previous_secret: Buffer | null;
+}
+
+/** Decrypts each endpoint's secrets and headers once. */
+export function opener(secrets: Context['secrets']): (endpointId: string, sealed: SealedEndpoint) => Pick<LeasedDelivery, 'secrets' | 'headers'> {
+  const opened = new Map<string, Pick<LeasedDelivery, 'secrets' | 'headers'>>();
+  return (endpointId, endpoint) => {
     let found = opened.get(endpointId);
     if (found === undefined) {
+      const { secret, previous_secret: previous } = endpoint;
       const sealed = previous === null ? [secret] : [secret, previous];
-      opened.set(endpointId, (found = sealed.map((each) => secrets.open(endpointId, each))));
+      found = { secrets: sealed.map((each) => secrets.open(endpointId, each)), headers: openHeaders(secrets, endpointId, endpoint) };
+      opened.set(endpointId, found);
     }
     return found;
   };
@@ -110,6 +117,7 @@ async function freeExpired(tx: Transaction): Promise<void> {
  * Leases due deliveries. Steps from endpoint to endpoint by index, so that the cost per endpoint does not depend on the backlog.
  * - Companies take turns, and so do each company's endpoints: a company with more endpoints gets no more than others.
  * - Probes (deliveries that users just requested) go first and ignore circuits and slow-downs; one goes even if all slots are taken.
+ * - An endpoint's rate limits probes and others alike.
  * - `limit` makes PostgreSQL look up the leased deliveries by key, even if the plan was made for a small partition.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
@@ -135,11 +143,14 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         cross join lateral (
           select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
           from webhook_queue q where ${IS_PROBE} and q.endpoint_id = e.id and q.due_at <= ${NOW}
-          order by q.due_at, q.sequence limit greatest($1::int - in_flight.lent, case when in_flight.probes = 0 then 1 else 0 end)) d
+          order by q.due_at, q.sequence
+          limit least(greatest($1::int - in_flight.lent, case when in_flight.probes = 0 then 1 else 0 end), ${allowedNow(NOW)})) d
         where e.deleted_at is null and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       open as (
-        select e.id, e.enabled, e.company_id, greatest(0, case when e.slowdowns > 0 then 1 else $1::int end
-          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$8')})
+        select e.id, e.enabled, e.company_id, greatest(0, least(
+            case when e.slowdowns > 0 then 1 else $1::int end
+              - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$8')}),
+            ${allowedNow(NOW)})
           - (select count(*) from probes p where p.endpoint_id = e.id)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
         where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
@@ -163,9 +174,15 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
       leased as (
         update webhook_queue q set lease_token = gen_random_uuid(), leased_until = ${NOW} + ${LEASE}, worker = $4
         from chosen where q.delivery_id = chosen.delivery_id
-        returning q.delivery_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence, q.forced and q.failures = 0 as probe)
+        returning q.delivery_id, q.endpoint_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence, q.forced and q.failures = 0 as probe),
+      spent as (
+        insert into webhook_rates (endpoint_id, spent_until)
+        select e.id, ${spentUntil(NOW)} + l.sent * ${EACH}
+        from (select endpoint_id, count(*) as sent from leased group by endpoint_id) l join webhook_endpoints e on e.id = l.endpoint_id
+        where e.max_per_second is not null on conflict (endpoint_id) do update set spent_until = excluded.spent_until)
       select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
-        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts, l.probe, v.request_id, v.traceparent
+        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, e.header_names, e.header_values,
+        d.event_id, d.event_type, v.body, d.attempts, l.probe, v.request_id, v.traceparent
       from leased l
       cross join lateral (select company_id, endpoint_id, event_id, event_type, attempts from webhook_deliveries where day = l.day and id = l.delivery_id limit 1) d
       cross join lateral (select body, request_id, traceparent from webhook_events where company_id = d.company_id and day = l.day and id = d.event_id limit 1) v
@@ -203,7 +220,10 @@ async function nextDue(tx: Transaction): Promise<number | null> {
   const { rows } = await tx.query<{ at: number | null }>({
     name: 'next_webhook_due',
     text: `select least((select min(due_at) from webhook_queue where tried and due_at > ${NOW}),
-      (select min(resume_at) from webhook_endpoints where resume_at > ${NOW})) as at`,
+      (select min(resume_at) from webhook_endpoints where resume_at > ${NOW}),
+      (select min(r.spent_until + ${EACH}) from webhook_rates r join webhook_endpoints e on e.id = r.endpoint_id
+        where r.spent_until > ${NOW} - interval '1 second' and e.max_per_second is not null and exists (
+          select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}))) as at`,
   });
   return rows[0]?.at ?? null;
 }

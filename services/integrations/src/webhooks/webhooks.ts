@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { auditEndpoint } from './audited.ts';
+import { NO_HEADERS, sealHeaders } from './custom-headers.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { endpointState, wantedState } from './endpoint-state.ts';
@@ -25,15 +26,27 @@ const OVERLAP = 24 * 3_600_000_000;
 
 async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
   const { company_id: companyId, user_id: userId } = callerOf(request);
-  const { name, url, event_types, ...rest } = checked('CreateWebhookRequest', request);
+  const { name, url, event_types, max_per_second = null, headers: given, ...rest } = checked('CreateWebhookRequest', request);
   refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest)]);
   const id = randomUUID();
   const secret = newSecret();
+  const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
   return await database.transaction(async (tx) => {
     if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
     await requireRoom(tx, companyId);
     const eventTypes = [...new Set(event_types)];
-    await insertEndpoint(tx, { id, companyId, userId, name, url, eventTypes, state: wantedState(rest) ?? 'ENABLED', secret: secrets.seal(id, secret) });
+    await insertEndpoint(tx, {
+      id,
+      companyId,
+      userId,
+      name,
+      url,
+      eventTypes,
+      state: wantedState(rest) ?? 'ENABLED',
+      maxPerSecond: max_per_second,
+      headers,
+      secret: secrets.seal(id, secret),
+    });
     const after = await selectEndpoint(tx, companyId, id);
     await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
     return { data: { ...after, signing_secret: secretText(secret) } };
@@ -50,9 +63,9 @@ async function get({ database }: Context, request: wire.GetWebhookRequest): Prom
   return { data: await selectEndpoint(database.of(companyId), companyId, request.key?.id ?? '') };
 }
 
-async function update({ database, targets, recoveries }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
+async function update({ database, targets, recoveries, secrets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
-  const { id, name = null, url = null, event_types, resume_skipped, ...rest } = checked('UpdateWebhookRequest', request);
+  const { id, name = null, url = null, event_types, resume_skipped, max_per_second = null, headers: given, ...rest } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
   refuseBroken([...(url === null ? [] : urlProblems(url, targets)), ...checkWebhookState(request)]);
   const data = await database.transaction(
@@ -60,7 +73,8 @@ async function update({ database, targets, recoveries }: Context, request: wire.
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
       const state = wantedState(rest, endpointState(held));
-      await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state });
+      const headers = given == null ? null : sealHeaders(secrets, id, given.values, held);
+      await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state, maxPerSecond: max_per_second, headers });
       if (held.enabled && state === 'DISABLED') await skipQueued(tx, companyId, id);
       if (state === 'ENABLED' && resume_skipped === true && held.stopped_at !== null) await queueSkipped(tx, companyId, id, held.stopped_at);
       // Deliveries that were held back because of earlier failures are due now.

@@ -4,6 +4,9 @@ import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exc
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { signatureOf } from '../http/signature.ts';
 
+/** Shown in the log instead of a custom header's value. */
+const HIDDEN = '(hidden)';
+
 /** Sends a delivery once. Undefined if no connection was free. Calls `charge` with the CPU time of the answer in ms. Never rejects. */
 export function attempt(options: ExchangeOptions, delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
   const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
@@ -27,9 +30,11 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
   const startedAt = Date.now();
   const timestamp = Math.floor(startedAt / 1000);
   const body = Buffer.from(delivery.body.buffer, delivery.body.byteOffset, delivery.body.byteLength);
+  const custom = new Map(delivery.headers.map(({ name, value }) => [name.toLowerCase(), value]));
   const headers = {
-    'content-type': 'application/json',
     'user-agent': 'Truckroll-Webhooks/1.0',
+    ...Object.fromEntries(custom),
+    'content-type': 'application/json',
     'webhook-id': delivery.event_id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatureOf(delivery.secrets, delivery.event_id, timestamp, body),
@@ -47,7 +52,8 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
     error_message: result.failure?.message.slice(0, 500) ?? '',
     started_at: startedAt * 1000,
     ended_at: endedAt * 1000,
-    request_headers: result.requestHeaders,
+    // The values of custom headers are secrets of the endpoint's owner.
+    request_headers: result.requestHeaders.map((header) => (custom.has(header.name) ? { ...header, value: HIDDEN } : header)),
     response_headers: result.responseHeaders,
     response_body: result.responseBody,
     response_truncated: result.truncated,

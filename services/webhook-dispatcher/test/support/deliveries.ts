@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import {
   DeliveryServiceService,
   type DeadLetter,
+  type HttpHeader,
   type LeaseRequest,
   type LeasedDelivery,
   type PublicEvent,
@@ -19,6 +20,7 @@ export interface Endpoint {
   readonly id: string;
   readonly url: string;
   readonly secret: Buffer;
+  readonly headers?: HttpHeader[];
 }
 
 interface Delivery {
@@ -87,8 +89,8 @@ export class Deliveries {
     await this.#server.drain(100);
   }
 
-  endpoint(url: string): Endpoint {
-    const endpoint = { id: randomUUID(), url, secret: randomBytes(32) };
+  endpoint(url: string, headers: HttpHeader[] = []): Endpoint {
+    const endpoint = { id: randomUUID(), url, secret: randomBytes(32), headers };
     this.endpoints.push(endpoint);
     return endpoint;
   }
@@ -97,7 +99,7 @@ export class Deliveries {
   add(event: PublicEvent, endpoints: readonly Endpoint[] = this.endpoints): void {
     if (this.fanned.some(({ id }) => id === event.id)) return;
     this.fanned.push(event);
-    for (const { id, url, secret } of endpoints) {
+    for (const { id, url, secret, headers = [] } of endpoints) {
       const lent: LeasedDelivery = {
         delivery_id: randomUUID(),
         lease_token: randomUUID(),
@@ -111,6 +113,7 @@ export class Deliveries {
         body: event.body,
         attempt: 1,
         probe: false,
+        headers,
       };
       this.#deliveries.push({ lent, state: 'due' });
     }

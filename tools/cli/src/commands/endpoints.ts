@@ -13,7 +13,8 @@ const LISTED = 25;
 const STATES = Object.entries(WebhookHealthState).filter(([name]) => name !== 'UNSPECIFIED');
 
 const EXAMPLES = `
-Worst first: what fails, the longest first; what was disabled for failing; degraded, healthy and idle ones; what users disabled.
+Worst first: what fails, the longest first; what was disabled for failing; degraded, paused, healthy and idle ones; what
+users disabled.
 Rates and times are those of the last 24 hours.
 
 Examples:

@@ -1,0 +1,41 @@
+// Headers that an endpoint's owner adds to every request. Their values are stored encrypted, as signing secrets are, and never shown.
+import { checkWebhookHeaders, refuseBroken, type JsonProblem } from '@truckroll/contract';
+import type { HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { WebhookHeaderValue } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import type { SecretBox } from './secrets.ts';
+
+export interface StoredHeaders {
+  header_names: string[];
+  /** Encrypted JSON of the values, in the order of the names; null without headers. */
+  header_values: Buffer | null;
+}
+
+export const NO_HEADERS: StoredHeaders = { header_names: [], header_values: null };
+
+/** Maximum size of names and values together. */
+const MOST_BYTES = 4096;
+
+/** Encryption binds the values to this name, so that they cannot be exchanged for the endpoint's signing secret. */
+const boundTo = (endpointId: string): string => `${endpointId} headers`;
+
+export function openHeaders(secrets: SecretBox, endpointId: string, { header_names: names, header_values: sealed }: StoredHeaders): HttpHeader[] {
+  if (sealed === null) return [];
+  const values = JSON.parse(secrets.open(boundTo(endpointId), sealed).toString()) as string[];
+  return names.map((name, index) => ({ name, value: values[index] as string }));
+}
+
+/** The headers to store. A header without a value keeps that of `present` under its name. Throws 400. */
+export function sealHeaders(secrets: SecretBox, endpointId: string, given: readonly WebhookHeaderValue[], present: StoredHeaders): StoredHeaders {
+  refuseBroken(checkWebhookHeaders(given));
+  const known = new Map(openHeaders(secrets, endpointId, present).map(({ name, value }) => [name.toLowerCase(), value]));
+  const values = given.map(({ name, value }) => value ?? known.get(name.toLowerCase()));
+  refuseBroken(
+    values.flatMap((value, index): JsonProblem[] =>
+      value === undefined ? [{ field: `headers[${index}].value`, code: 'MISSING', message: 'Give a value: the endpoint has no header of this name.' }] : [],
+    ),
+  );
+  const bytes = given.reduce((sum, { name }, index) => sum + name.length + (values[index] as string).length, 0);
+  if (bytes > MOST_BYTES) refuseBroken([{ field: 'headers', code: 'TOO_LARGE', message: `Shorten names and values to ${MOST_BYTES} bytes together.` }]);
+  if (given.length === 0) return NO_HEADERS;
+  return { header_names: given.map(({ name }) => name), header_values: secrets.seal(boundTo(endpointId), Buffer.from(JSON.stringify(values))) };
+}
