@@ -7,6 +7,7 @@ import type {
   AuditEvent,
   Delivery,
   Endpoint,
+  EndpointState,
   EndpointWithSecret,
   EventType,
   HealthSeries,
@@ -24,7 +25,16 @@ export interface EndpointFields {
   readonly name?: string;
   readonly url?: string;
   readonly eventTypes?: readonly string[];
-  readonly enabled?: boolean;
+  readonly maxPerSecond?: number | null;
+  /** A present name without a value keeps its value. */
+  readonly headers?: readonly { readonly name: string; readonly value?: string }[];
+  readonly state?: EndpointState;
+}
+
+/** Changes of state that are no fields of a form. */
+export interface StateChange {
+  readonly state: EndpointState;
+  readonly resumeSkipped?: boolean;
 }
 
 export interface DeliveryFilter {
@@ -59,7 +69,7 @@ export const readEndpoint = (id: string, signal: AbortSignal) => data<Endpoint>(
 export const readHealth = (id: string, period: Period, signal: AbortSignal) =>
   data<HealthSeries>(request('GET', `${at(id)}/health`, { query: { period }, signal }));
 export const createEndpoint = (body: EndpointFields) => data<EndpointWithSecret>(request('POST', 'webhooks', { body }));
-export const updateEndpoint = (id: string, body: EndpointFields) => data<Endpoint>(request('PATCH', at(id), { body }));
+export const updateEndpoint = (id: string, body: EndpointFields | StateChange) => data<Endpoint>(request('PATCH', at(id), { body }));
 export const deleteEndpoint = (id: string) => data<Endpoint>(request('DELETE', at(id)));
 export const rotateSecret = (id: string) => data<EndpointWithSecret>(request('POST', `${at(id)}/rotate-secret`));
 export const sendTest = (id: string) => data<QueuedDelivery>(request('POST', `${at(id)}/test`));

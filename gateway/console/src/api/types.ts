@@ -38,7 +38,7 @@ export interface Figures {
 
 /** Figures cover the last 24 hours. */
 export interface Health extends Figures {
-  readonly state: 'disabled' | 'failing' | 'degraded' | 'idle' | 'healthy';
+  readonly state: 'disabled' | 'failing' | 'degraded' | 'idle' | 'healthy' | 'paused';
   readonly circuit: { readonly state: 'closed' | 'open' | 'half_open'; readonly nextTryAt: string | null };
   readonly failingSince: string | null;
   readonly lastSuccessAt: string | null;
@@ -61,12 +61,18 @@ export interface HealthSeries extends Figures {
   readonly buckets: readonly Bucket[];
 }
 
+export const STATES = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
+export type EndpointState = (typeof STATES)[number];
+
 export interface Endpoint {
   readonly id: string;
   readonly name: string;
   readonly url: string;
   readonly eventTypes: readonly string[];
-  readonly enabled: boolean;
+  readonly state: EndpointState;
+  readonly maxPerSecond: number | null;
+  /** Additional headers of every request; their values are never shown. */
+  readonly headers: readonly { readonly name: string }[];
   readonly disabledReason: 'GONE' | 'FAILING' | null;
   readonly createdAt: string;
   readonly updatedAt: string;

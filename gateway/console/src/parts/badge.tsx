@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Delivery, DeliveryStatus, Endpoint, Health, Progress } from '../api/types.ts';
+import type { Delivery, DeliveryStatus, Endpoint, EndpointState, Health, Progress } from '../api/types.ts';
 
 type Tone = 'good' | 'bad' | 'busy' | 'off';
 
@@ -36,19 +36,23 @@ export function NewestBadge({ status, at }: { status: DeliveryStatus; at: string
 /** Whether the last attempt succeeded and the backlog is being sent. */
 export const recovers = ({ state, failingSince, backlog }: Health): boolean => state === 'degraded' && failingSince === null && backlog > 0;
 
-export function EndpointBadge({ endpoint: { enabled, disabledReason: reason, health } }: { endpoint: Endpoint }) {
-  if (!enabled) return <Badge tone={reason === null ? 'off' : 'bad'}>Disabled</Badge>;
+/** The names of states, everywhere in the console. */
+export const STATE_NAMES: Record<EndpointState, string> = { ENABLED: 'Enabled', PAUSED: 'Paused', DISABLED: 'Disabled' };
+
+export function EndpointBadge({ endpoint: { state, disabledReason: reason, health } }: { endpoint: Endpoint }) {
+  if (state === 'DISABLED') return <Badge tone={reason === null ? 'off' : 'bad'}>{STATE_NAMES[state]}</Badge>;
+  if (state === 'PAUSED') return <Badge tone="busy">{STATE_NAMES[state]}</Badge>;
   switch (health?.state) {
     case 'failing':
       return <Badge tone="bad">Failing</Badge>;
     case 'degraded':
-      return <Badge tone="busy">{recovers(health) ? 'Recovering' : 'Degraded'}</Badge>;
+      return <Badge tone="busy">Degraded</Badge>;
     case 'healthy':
       return <Badge tone="good">Healthy</Badge>;
     case 'idle':
       return <Badge tone="off">Idle</Badge>;
     default:
-      return <Badge tone="off">Enabled</Badge>;
+      return <Badge tone="off">{STATE_NAMES.ENABLED}</Badge>;
   }
 }
 
@@ -59,7 +63,7 @@ export function OwnerlessBadge() {
 
 const REASONS = { GONE: 'It answered 410 Gone.', FAILING: 'Nothing but failures for five days.' };
 
-/** Why Truckroll disabled the endpoint; undefined if a user did, or if it is enabled. */
+/** Why Truckroll disabled the endpoint; undefined if a user did, or if it is not disabled. */
 export function disabledReason({ disabledReason: reason }: Endpoint): string | undefined {
   return reason === null ? undefined : (REASONS[reason] ?? reason);
 }

@@ -19,6 +19,10 @@ export function waiting(count: number): string {
   return count === 1 ? '1 delivery waits' : `${deliveries(count)}${count >= MOST_BACKLOG ? ' or more' : ''} wait`;
 }
 
+/** "1 delivery that waits is", "10,000 deliveries or more that wait are" */
+export const thatWait = (count: number): string =>
+  count === 1 ? '1 delivery that waits is' : `${deliveries(count)}${count >= MOST_BACKLOG ? ' or more' : ''} that wait are`;
+
 /** "412 delivered, 3 failed" */
 export const counts = ({ delivered, failed }: Pick<Bucket | Figures, 'delivered' | 'failed'>): string =>
   `${number(delivered)} delivered, ${number(failed)} failed`;

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { createEndpoint, listEventTypes, readEndpoint, updateEndpoint, type EndpointFields } from '../api/integrations.ts';
-import type { Endpoint, EndpointWithSecret, EventType } from '../api/types.ts';
+import { STATES, type Endpoint, type EndpointState, type EndpointWithSecret, type EventType } from '../api/types.ts';
+import { STATE_NAMES } from '../parts/badge.tsx';
 import { Field, messagesFor, typed } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -10,8 +11,9 @@ import { useAction } from '../state/action.ts';
 import { tell } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { go, goInstead, places } from '../state/route.ts';
+import { HeaderFields, headersIn } from './header-fields.tsx';
 
-const FIELDS = ['name', 'url', 'eventTypes', 'enabled'];
+const FIELDS = ['name', 'url', 'eventTypes', 'maxPerSecond', 'headers', 'state'];
 
 export function NewEndpoint() {
   const types = useResource('event-types', listEventTypes);
@@ -65,7 +67,8 @@ export function EditEndpoint({ id }: { id: string }) {
           failed="The changes were not saved."
           onCancel={() => go(places.endpoint(id))}
           onSave={async (fields) => {
-            const { name } = await updateEndpoint(id, changed(fields, known));
+            const { state: _state, ...settings } = fields;
+            const { name } = await updateEndpoint(id, changed(settings, known));
             tell(`${name} was saved.`);
             goInstead(places.endpoint(id));
           }}
@@ -76,7 +79,7 @@ export function EditEndpoint({ id }: { id: string }) {
 }
 
 /** Only the changed fields, so that other people's changes are kept. */
-function changed(fields: Required<EndpointFields>, known: Endpoint): EndpointFields {
+function changed(fields: EndpointFields, known: Endpoint): EndpointFields {
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !same(value, known[name as keyof Endpoint])));
 }
@@ -93,13 +96,20 @@ interface Given {
 function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
   const action = useAction();
   const typeErrors = [...new Set(messagesFor(action.problem, 'eventTypes'))];
-  const enabledErrors = messagesFor(action.problem, 'enabled');
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
+    const rate = typed(form, 'maxPerSecond');
     void action.run(() =>
-      onSave({ name: typed(form, 'name'), url: typed(form, 'url'), eventTypes: form.getAll('eventTypes').map(String), enabled: form.has('enabled') }),
+      onSave({
+        name: typed(form, 'name'),
+        url: typed(form, 'url'),
+        eventTypes: form.getAll('eventTypes').map(String),
+        maxPerSecond: rate === '' ? null : Number(rate),
+        headers: headersIn(form),
+        state: (typed(form, 'state') || 'ENABLED') as EndpointState,
+      }),
     );
   }
 
@@ -143,21 +153,29 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
           </label>
         ))}
       </fieldset>
-      <label class="choice">
-        <input
-          type="checkbox"
-          name="enabled"
-          defaultChecked={known?.enabled ?? true}
-          aria-describedby={enabledErrors.length > 0 ? 'enabled-error' : undefined}
-        />
-        <span>
-          Enabled<span class="hint">While it is not, events are kept as skipped for 30 days and can be recovered.</span>
-        </span>
-      </label>
-      {enabledErrors.length > 0 && (
-        <p class="error" id="enabled-error">
-          {enabledErrors.join(' ')}
-        </p>
+      <Field name="maxPerSecond" label="Rate limit" hint="Most requests a second, from 1 to 1000. Leave it empty for no limit." problem={action.problem}>
+        {(ties) => (
+          <input {...ties} type="number" inputMode="numeric" min={1} max={1000} step={1} defaultValue={known?.maxPerSecond ?? ''} autocomplete="off" />
+        )}
+      </Field>
+      <HeaderFields known={known?.headers ?? []} problem={action.problem} />
+      {known === undefined && (
+        <Field
+          name="state"
+          label="State"
+          hint="Events wait for a paused endpoint, for up to five days. For a disabled one they are kept as skipped."
+          problem={action.problem}
+        >
+          {(ties) => (
+            <select {...ties}>
+              {STATES.map((state) => (
+                <option key={state} value={state}>
+                  {STATE_NAMES[state]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
       )}
       <div class="buttons">
         <button type="submit" class="primary" disabled={action.busy}>

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import { deleteEndpoint, readEndpoint, rotateSecret, sendTest, updateEndpoint } from '../api/integrations.ts';
+import { deleteEndpoint, readEndpoint, rotateSecret, sendTest } from '../api/integrations.ts';
 import type { Endpoint as EndpointRecord } from '../api/types.ts';
 import { EndpointBadge, NewestBadge, OwnerlessBadge, disabledReason } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { number, thatWait } from '../parts/figures.ts';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
@@ -18,8 +19,9 @@ import { addressOf, narrowingIn } from './delivery-filters.tsx';
 import { Charts, Standing, Trouble, periodIn, useHealth } from './health.tsx';
 import { Recover } from './recover.tsx';
 import { Sending, type Sent } from './sending.tsx';
+import { AskState, StateButtons, type AskedState } from './endpoint-state.tsx';
 
-type Asking = 'rotate' | 'recover' | 'delete' | undefined;
+type Asking = 'rotate' | 'recover' | 'delete' | AskedState | undefined;
 
 export function Endpoint({ id }: { id: string }) {
   const { query } = useStore(route);
@@ -46,13 +48,6 @@ export function Endpoint({ id }: { id: string }) {
       setSent({ what: 'Test', before: new Map([[deliveryId, 0]]) });
     });
 
-  const toggle = () =>
-    action.run(async () => {
-      const { name, enabled } = await updateEndpoint(id, { enabled: !known!.enabled });
-      tell(enabled ? `${name} is enabled. What was skipped meanwhile can be recovered.` : `${name} is disabled. Events are kept as skipped for 30 days.`);
-      refresh();
-    });
-
   return (
     <Page
       title={known?.name ?? 'Endpoint'}
@@ -77,9 +72,7 @@ export function Endpoint({ id }: { id: string }) {
             <a class="button" href={places.editEndpoint(id)}>
               Edit
             </a>
-            <button type="button" disabled={action.busy} onClick={() => void toggle()}>
-              {known.enabled ? 'Disable' : 'Enable'}
-            </button>
+            <StateButtons endpoint={known} action={action} onChanged={refresh} onAsk={setAsking} />
             <button type="button" onClick={() => setAsking('rotate')}>
               Rotate secret…
             </button>
@@ -100,7 +93,17 @@ export function Endpoint({ id }: { id: string }) {
       {asking === 'recover' && (
         <Recover
           id={id}
-          enabled={known!.enabled}
+          state={known!.state}
+          onClose={() => {
+            setAsking(undefined);
+            refresh();
+          }}
+        />
+      )}
+      {(asking === 'disable' || asking === 'enable') && (
+        <AskState
+          endpoint={known!}
+          asked={asking}
           onClose={() => {
             setAsking(undefined);
             refresh();
@@ -147,7 +150,10 @@ export function Endpoint({ id }: { id: string }) {
             tell(`${name} was deleted.`);
           }}
         >
-          <p>It is removed together with its deliveries, and what happens from now on is kept for nobody. To stop sending for a while, disable it instead.</p>
+          <p>
+            It is removed together with its deliveries{known!.health?.backlog ? `: ${thatWait(known!.health.backlog)} not sent` : ''}. What happens from now on
+            is not kept. To stop sending for a while, pause it instead.
+          </p>
         </Confirm>
       )}
     </Page>
@@ -159,14 +165,19 @@ export function isMoving({ lastDeliveryStatus, health }: EndpointRecord): boolea
 }
 
 function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
-  const { createdBy, ownerless, enabled, health } = endpoint;
+  const { createdBy, ownerless, state, health } = endpoint;
   const reason = disabledReason(endpoint);
   return (
     <>
-      {enabled && health && <Trouble health={health} />}
+      {state === 'ENABLED' && health && <Trouble health={health} />}
+      {state === 'PAUSED' && (
+        <p class="warning">
+          <strong>This endpoint is paused.</strong> Events wait for it and are sent once it is resumed. Those that have waited for five days are skipped.
+        </p>
+      )}
       {reason !== undefined && (
         <p class="problem">
-          <strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.
+          <strong>Truckroll has disabled this endpoint.</strong> {reason} Once it is fixed, enable it and send what was skipped.
         </p>
       )}
       {ownerless && (
@@ -179,7 +190,11 @@ function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
   );
 }
 
-function Facts({ endpoint: { url, eventTypes, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus } }: { endpoint: EndpointRecord }) {
+function Facts({
+  endpoint: { url, eventTypes, maxPerSecond, headers, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus },
+}: {
+  endpoint: EndpointRecord;
+}) {
   return (
     <section aria-labelledby="settings">
       <h2 id="settings">Settings</h2>
@@ -202,6 +217,26 @@ function Facts({ endpoint: { url, eventTypes, createdAt, createdBy, updatedAt, l
                 </li>
               ))}
             </ul>
+          </dd>
+        </div>
+        <div>
+          <dt>Rate limit</dt>
+          <dd>{maxPerSecond === null ? <span class="soft">None</span> : `${number(maxPerSecond)} a second`}</dd>
+        </div>
+        <div>
+          <dt>Headers</dt>
+          <dd>
+            {headers.length === 0 ? (
+              <span class="soft">None</span>
+            ) : (
+              <ul class="types">
+                {headers.map(({ name }) => (
+                  <li key={name}>
+                    <code>{name}</code>
+                  </li>
+                ))}
+              </ul>
+            )}
           </dd>
         </div>
         <div>

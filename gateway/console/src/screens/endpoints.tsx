@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
       <>
         <EndpointBadge endpoint={endpoint} /> {endpoint.ownerless && <OwnerlessBadge />}
         {disabledReason(endpoint) && <span class="soft below">{disabledReason(endpoint)}</span>}
-        {endpoint.enabled && endpoint.health && <Since health={endpoint.health} />}
+        {endpoint.state !== 'DISABLED' && endpoint.health && <Since health={endpoint.health} />}
       </>
     ),
   },
@@ -71,6 +71,21 @@ function Since({ health: { failingSince, backlog } }: { health: Health }) {
   );
 }
 
+/** Ranks of endpoints that need somebody, worst first. What users disabled comes last. */
+const RANKS: readonly Health['state'][] = ['failing', 'disabled', 'degraded', 'paused', 'healthy', 'idle'];
+
+function rankOf({ state, disabledReason: reason, health }: Endpoint): number {
+  if (state === 'DISABLED' && reason === null) return RANKS.length;
+  return health == null ? RANKS.indexOf('idle') : RANKS.indexOf(health.state);
+}
+
+/** Worst first; of equal ones, the longest failing first, then by name. */
+export function worstFirst(list: readonly Endpoint[]): Endpoint[] {
+  const since = ({ health }: Endpoint): number => (health?.failingSince == null ? Infinity : Date.parse(health.failingSince));
+  const order = (a: number, b: number): number => (a === b ? 0 : a - b);
+  return list.toSorted((a, b) => order(rankOf(a), rankOf(b)) || order(since(a), since(b)) || a.name.localeCompare(b.name));
+}
+
 export function Endpoints() {
   const endpoints = useResource('endpoints', listEndpoints, (list) => list.some(isMoving));
   const list = endpoints.value;
@@ -93,7 +108,7 @@ export function Endpoints() {
           </a>
         </div>
       )}
-      {list !== undefined && list.length > 0 && <Table caption="Webhook endpoints" columns={COLUMNS} rows={list} rowKey={({ id }) => id} />}
+      {list !== undefined && list.length > 0 && <Table caption="Webhook endpoints" columns={COLUMNS} rows={worstFirst(list)} rowKey={({ id }) => id} />}
     </Page>
   );
 }

@@ -123,7 +123,7 @@ export function Charts({ series: { value }, period, href }: Given) {
         ) : (
           <div class="charts">
             <Outcomes series={value} />
-            <Latency series={value} />
+            {value.p50Ms !== null && <Latency series={value} />}
           </div>
         ))}
     </section>

@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { recover } from '../api/integrations.ts';
 import { Problem } from '../api/problem.ts';
-import type { Recovery } from '../api/types.ts';
+import type { EndpointState, Recovery } from '../api/types.ts';
+import { STATE_NAMES } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, requireWholeMoments, typed } from '../parts/field.tsx';
 import { deliveries, number } from '../parts/figures.ts';
@@ -14,12 +15,12 @@ const DAY_MS = 86_400_000;
 
 interface Given {
   id: string;
-  enabled: boolean;
+  state: EndpointState;
   onClose: () => void;
 }
 
 /** Queues skipped and failed events again. Each request queues a part, and requests repeat until nothing remains. */
-export function Recover({ id, enabled, onClose }: Given) {
+export function Recover({ id, state, onClose }: Given) {
   const action = useAction();
   const [progress, setProgress] = useState<Recovery | undefined>(undefined);
   const stopped = useRef(false);
@@ -59,7 +60,7 @@ export function Recover({ id, enabled, onClose }: Given) {
     <Dialog title="Recover deliveries" onCancel={close}>
       <form onSubmit={submit} noValidate>
         <p>Queues again, oldest first, the events that were skipped or given up in a time. They are kept for 30 days.</p>
-        {!enabled && <p class="warning">The endpoint is disabled: what is queued is sent once it is enabled.</p>}
+        {state !== 'ENABLED' && <p class="warning">The endpoint is {STATE_NAMES[state].toLowerCase()}: what is queued is sent once it is enabled.</p>}
         <ProblemBox problem={action.problem} shownElsewhere={['since', 'until']} focus />
         {!done && (
           <>
