@@ -47,7 +47,7 @@ export function beginSession(text: string, me: Me): void {
   clearTimeout(expiry);
   if (expiresAt === undefined) return;
   const delay = Math.min(Math.max(0, expiresAt.getTime() - Date.now()), LONGEST_DELAY_MS);
-  expiry = setTimeout(() => endSession(text, EXPIRED), delay);
+  expiry = window.setTimeout(() => endSession(text, EXPIRED), delay);
 }
 
 /** Ends the session when its token has. The screens stay in memory, hidden, until the same user signs in again. */
