@@ -1,6 +1,6 @@
 /** Phrases, and what to write instead. Those that begin with ^ heed letter case: they are about how a sentence begins. */
 export const PHRASES = [
-  [/(?:^|[.:;] )(?:Of|By|To|For|With|Beside|Behind) (?:which|what|whom|those|an? \w+\'s)\b/i, 'begin with the subject'],
+  [/(?:^|[.:;] )(?:Of|By|To|For|With|Beside|Behind) (?:which|what|whom|those|an? \w+'s)\b/i, 'begin with the subject'],
   [
     /^(?:Of|Who|Whom|Whose|Whoever|Whatever|How (?:many|long|often|far)|So (?:many|long|much|few)|As (?:many|long|often)) /,
     'begin with the noun: "Milliseconds to wait", "Maximum deliveries per request"',
@@ -14,7 +14,7 @@ export const PHRASES = [
   [/\bbut for\b/i, 'except'],
   [/\b(?:is|are|was|were) to be\b/i, 'must be, should be'],
   [/\b(?:nobody|somebody|anybody)\b/i, 'no caller, another process, any client'],
-  [/\bof (?:\w+\'s)\b(?=[ ,.;:)])/i, 'drop the double genitive'],
+  [/\bof (?:\w+'s)\b(?=[ ,.;:)])/i, 'drop the double genitive'],
   [/\bat best\b/i, 'at its fastest, under no load (give the baseline a name)'],
   [/\b(?:stands?|stood) (?:still|for|beside|behind|there|again)\b/i, 'stalls, represents, is next to'],
   [/\b(?:mend(?:s|ed|ing)?|lend(?:s|ing)?|lent|borrow(?:s|ed|ing)?)\b/i, 'fix / lease'],
