@@ -11,7 +11,7 @@ import {
   type Operation,
   type Shape,
 } from '@truckroll/contract';
-import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { WebhookServiceService, type WebhookHeaders } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 
@@ -24,7 +24,7 @@ interface Rule {
 }
 
 const STATE: Rule = { of: ['enabled', 'state', 'resumeSkipped'], check: checkWebhookState };
-const HEADERS: Rule = { of: ['headers'], check: ({ headers }) => checkWebhookHeaders(headers?.values ?? []) };
+const HEADERS: Rule = { of: ['headers'], check: ({ headers }) => checkWebhookHeaders((headers as WebhookHeaders | undefined)?.values ?? []) };
 
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   CreateApiKey: [{ of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) }],

@@ -39,6 +39,6 @@ async function byDay(report: string, column: string, { start, end }: Days, signa
   return rows.map((row) => ({ day: row['period_start'] as string, cents: row[column] as number }));
 }
 
-async function rowsOf(report: string, query: Query, signal: AbortSignal): Promise<readonly Record<string, any>[]> {
-  return (await request('GET', `${PUBLIC}reports/${report}`, { query: { ...query, limit: PAGE }, signal }))['data'] as Record<string, any>[];
+async function rowsOf(report: string, query: Query, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
+  return (await request('GET', `${PUBLIC}reports/${report}`, { query: { ...query, limit: PAGE }, signal }))['data'] as Record<string, unknown>[];
 }

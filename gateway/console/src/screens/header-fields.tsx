@@ -66,12 +66,13 @@ export function HeaderFields({ known, problem }: Given) {
   );
 }
 
+const textsOf = (form: FormData, name: string): string[] => form.getAll(name).filter((value) => typeof value === 'string');
+
 /** The headers of a form; rows without a name and a value are left out. */
 export function headersIn(form: FormData): NonNullable<EndpointFields['headers']> {
-  const values = form.getAll('headerValue').map(String);
-  return form
-    .getAll('headerName')
-    .map((name, index) => ({ name: String(name).trim(), value: values[index] ?? '' }))
+  const values = textsOf(form, 'headerValue');
+  return textsOf(form, 'headerName')
+    .map((name, index) => ({ name: name.trim(), value: values[index] ?? '' }))
     .filter(({ name, value }) => name !== '' || value !== '')
     .map(({ name, value }) => (value === '' ? { name } : { name, value }));
 }
