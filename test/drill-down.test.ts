@@ -145,7 +145,7 @@ it.each([
 ])('while rows of %s.%s are of an older release, only filters that are new answer 503', async (schema, table, closed, open) => {
   const path = table.replace('_', '-');
   const database = new Database({ url: system.serviceEnvironment['DATABASE_URL'] ?? '', schema, maxConnections: 2 });
-  // The lock of whoever projects rows: no service begins meanwhile.
+  // The lock under which rows are projected: no service can begin.
   const session = await database.session();
   try {
     await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });

@@ -1,4 +1,4 @@
-// /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from the API, with the token of whoever signs in.
+// /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from the API, with the token of the user who signs in.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsoleSignIn } from './console-sign-in.ts';

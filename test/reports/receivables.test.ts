@@ -221,7 +221,7 @@ it('refuses other statuses, dates of other reports and a range that ends before 
 it('answers 503 while invoices of an older release lack their open balance, and 500 for a sum beyond the limit', async () => {
   const { company, invoices } = await world(6, 'America/Chicago');
   const database = new Database({ url: system.serviceEnvironment['DATABASE_URL'] ?? '', schema: 'billing', maxConnections: 2 });
-  // The lock of whoever projects rows: no service begins meanwhile.
+  // The lock under which rows are projected: no service can begin.
   const session = await database.session();
   try {
     await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });

@@ -16,7 +16,7 @@ export interface Awaited {
 
 /** A service has no changes for a poll. */
 export interface Unchanged {
-  /** Version below which the service was asked. */
+  /** Changes below this version were looked up. */
   readonly below: number;
   /** Microseconds. */
   readonly asOf: number;

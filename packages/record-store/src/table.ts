@@ -199,8 +199,8 @@ export function referenceColumn({ columns }: Pick<Table, 'columns'>, field: stri
   return columns.find(({ name }) => name === field || name === `${field}_id`);
 }
 
-/** The values of an enumeration as requests spell them, apart from the one that means none. */
-export function publicNames({ enum: values }: Field): string[] {
+/** The values of an enumeration as requests spell them, without the unspecified one. */
+function publicNames({ enum: values }: Field): string[] {
   return [...(values?.spellings.values() ?? [])].filter((name) => name !== '');
 }
 

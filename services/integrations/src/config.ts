@@ -24,6 +24,7 @@ const own = {
   webhookAllowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
 };
 
+/** @public The generator of docs/reference/configuration.md reads it. */
 export const settings = { ...own, ...mailSettings };
 
 export type IntegrationsConfig = Config<typeof own> & MailConfig;

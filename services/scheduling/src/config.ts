@@ -12,6 +12,7 @@ const own = {
   ...kafkaSettings(),
 };
 
+/** @public The generator of docs/reference/configuration.md reads it. */
 export const settings = { ...own, ...notificationSettings };
 
 export type SchedulingConfig = Config<typeof own> & NotificationConfig;

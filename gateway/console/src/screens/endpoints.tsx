@@ -71,7 +71,7 @@ function Since({ health: { failingSince, backlog } }: { health: Health }) {
   );
 }
 
-/** Ranks of endpoints that need somebody, worst first. What users disabled comes last. */
+/** Order of endpoints, worst first. Endpoints that users disabled come last. */
 const RANKS: readonly Health['state'][] = ['failing', 'disabled', 'degraded', 'paused', 'healthy', 'idle'];
 
 function rankOf({ state, disabledReason: reason, health }: Endpoint): number {

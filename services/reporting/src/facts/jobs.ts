@@ -4,7 +4,7 @@ import { resource } from '@truckroll/contract';
 import { CostCategory, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
-import { standingOfJob } from '../financials/standing.ts';
+import { standingOfJob } from './standing.ts';
 import { isCounted } from '../financials/totals.ts';
 import { JOBS, PARTICIPATION, measuresOf } from './definitions.ts';
 import { amountOf, entryWith, plus, type Amount, type Entry, type FactKind } from './fact.ts';

@@ -4,7 +4,7 @@ import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1
 import type { Handlers } from '@truckroll/grpc';
 import type { Database, Transaction } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
-import { countedStandings } from '../financials/standing.ts';
+import { countedStandings } from '../facts/standing.ts';
 import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, type SummaryDefinition } from '../facts/definitions.ts';
 import { passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';

@@ -6,7 +6,7 @@ import { Memory } from './memory.ts';
 import { problemPage } from './page.ts';
 
 /** Where people choose who they are, followed by the id of the sign-in. */
-export const SIGN_IN = '/sign-in/';
+const SIGN_IN = '/sign-in/';
 
 /** Names the API within the issuer, which asks for a URI. The tokens' `aud` is the configured audience. */
 const API = 'urn:truckroll:api';

@@ -1,9 +1,9 @@
 // Which jobs count in the job reports (decisions §2, §13): their standing, and the standings that a company's settings admit.
 import { CostTrackingStatus, CostVerificationStatus, type JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Queryable } from '@truckroll/postgres';
-import { STANDINGS, standingOf, type Standing } from '../facts/definitions.ts';
+import { STANDINGS, standingOf, type Standing } from './definitions.ts';
 
-/** Of a job whose costs are not tracked: no report counts it. */
+/** Standing of a job whose costs are not tracked: no report counts it. */
 const UNTRACKED = 'untracked';
 const ALL: readonly string[] = [...Object.keys(STANDINGS), UNTRACKED];
 
