@@ -146,8 +146,13 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     reason: 'The queue of webhooks names endpoints and deliveries, which lead to the company.',
     statements: {
       'services/integrations/src/webhooks/lease.ts free_expired_leases': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/lease.ts lease_webhook_deliveries': ['webhook_endpoints e', 'webhook_endpoints e (2)', 'webhook_deliveries'],
-      'services/integrations/src/webhooks/lease.ts next_webhook_due': ['webhook_endpoints'],
+      'services/integrations/src/webhooks/lease.ts lease_webhook_deliveries': [
+        'webhook_endpoints e',
+        'webhook_endpoints e (2)',
+        'webhook_endpoints e (3)',
+        'webhook_deliveries',
+      ],
+      'services/integrations/src/webhooks/lease.ts next_webhook_due': ['webhook_endpoints', 'webhook_endpoints e'],
     },
   },
 ];

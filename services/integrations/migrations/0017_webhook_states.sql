@@ -2,16 +2,16 @@
 -- resume_at lies far ahead, which keeps every release from leasing its deliveries.
 alter table webhook_endpoints
   add column paused_at timestamptz,
-  -- When it was last paused or disabled; null while it is enabled.
+  -- When it was last paused or disabled; null while it is enabled, and if it was disabled before this migration.
   add column stopped_at timestamptz,
   -- Whether nothing is sent yet because skipped deliveries are still being queued again.
   add column resuming boolean not null default false,
   -- Most deliveries a second; null is no limit.
-  add column max_per_second integer check (max_per_second between 1 and 1000),
+  add column max_per_second integer,
   -- Names of additional headers, and their values as a JSON list, sealed as signing secrets are.
   add column header_names text[] not null default '{}',
   add column header_values bytea;
-update webhook_endpoints set stopped_at = updated_at where not enabled;
+alter table webhook_endpoints add constraint webhook_endpoints_max_per_second check (max_per_second between 1 and 1000) not valid;
 
 -- Until when an endpoint's rate is used up. Only leasing changes it, under the lock of leases.
 create table webhook_rates (

@@ -147,7 +147,7 @@ export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Pr
 export interface HeldEndpoint extends StoredHeaders {
   enabled: boolean;
   paused: boolean;
-  /** When it was paused or disabled, in microseconds since 1970; null while it is enabled. */
+  /** When it was paused or disabled, in microseconds since 1970; null while it is enabled. If an older release disabled it: its last change. */
   stopped_at: number | null;
   secret: Buffer;
 }
@@ -156,7 +156,8 @@ export interface HeldEndpoint extends StoredHeaders {
 export async function lockEndpoint(tx: Transaction, companyId: string, id: string): Promise<HeldEndpoint> {
   const { rows } = await tx.query<HeldEndpoint>({
     name: 'lock_webhook',
-    text: `select enabled, paused_at is not null as paused, stopped_at, secret, header_names, header_values
+    text: `select enabled, paused_at is not null as paused, secret,
+        coalesce(stopped_at, case when not enabled then updated_at end) as stopped_at, header_names, header_values
       from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null for update`,
     values: [companyId, id],
   });

@@ -31,7 +31,7 @@ type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest
 export function webhookFigures(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const queue = metrics.gauge(
     'webhook_backlog',
-    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well, well with a rate limit, failing or paused, told by every replica',
+    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well, well with a rate limit, failing or paused, reported by every replica',
     ['endpoints', 'state'],
   );
   const oldest = metrics.gauge('webhook_backlog_oldest_seconds', 'For how long the oldest of those that are due has been due', ['endpoints']);

@@ -5,7 +5,6 @@ import { binaryArrays, type Database, type Transaction } from '@truckroll/postgr
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { openHeaders, type StoredHeaders } from './custom-headers.ts';
-import { EACH, allowedNow, spentUntil } from './rate.ts';
 
 const { uuid } = binaryArrays;
 
@@ -22,6 +21,13 @@ const IS_PROBE = 'q.forced and q.failures = 0 and q.leased_until is null';
  * parameter `taken`, which the endpoint has accepted, take one only if the endpoint is slowed down.
  */
 export const inFlight = (taken: string): string => `q.leased_until is not null and (e.slowdowns > 0 or q.delivery_id <> all(${taken}::uuid[]))`;
+/** Time that one delivery uses up of its endpoint's rate. Alias e: the endpoint. */
+const EACH = `interval '1 second' / e.max_per_second`;
+/** Until when the rate is used up. An endpoint may catch up on a tenth of a second: a limit of 100 a second sends at most 10 at once. */
+const SPENT_UNTIL = `greatest(${NOW} - greatest(interval '100 milliseconds', ${EACH}), (select r.spent_until from webhook_rates r where r.endpoint_id = e.id))`;
+/** Number of deliveries that the rate lets go now; null without a limit. The addend makes up for the rounding of intervals. */
+const ALLOWED = `case when e.max_per_second is not null
+  then greatest(0, floor(extract(epoch from ${NOW} - ${SPENT_UNTIL}) * e.max_per_second + 0.001))::int end`;
 /** Maximum size of the bodies in one response, in bytes, to stay below the limit of a gRPC message. */
 const MOST_BYTES = 8_000_000;
 
@@ -117,7 +123,7 @@ async function freeExpired(tx: Transaction): Promise<void> {
  * Leases due deliveries. Steps from endpoint to endpoint by index, so that the cost per endpoint does not depend on the backlog.
  * - Companies take turns, and so do each company's endpoints: a company with more endpoints gets no more than others.
  * - Probes (deliveries that users just requested) go first and ignore circuits and slow-downs; one goes even if all slots are taken.
- * - An endpoint's rate limits probes and others alike.
+ * - An endpoint's rate limits probes and others alike. Only this statement changes webhook_rates, one call at a time.
  * - `limit` makes PostgreSQL look up the leased deliveries by key, even if the plan was made for a small partition.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
@@ -144,13 +150,13 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
           select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
           from webhook_queue q where ${IS_PROBE} and q.endpoint_id = e.id and q.due_at <= ${NOW}
           order by q.due_at, q.sequence
-          limit least(greatest($1::int - in_flight.lent, case when in_flight.probes = 0 then 1 else 0 end), ${allowedNow(NOW)})) d
+          limit least(greatest($1::int - in_flight.lent, case when in_flight.probes = 0 then 1 else 0 end), ${ALLOWED})) d
         where e.deleted_at is null and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       open as (
         select e.id, e.enabled, e.company_id, greatest(0, least(
             case when e.slowdowns > 0 then 1 else $1::int end
               - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$8')}),
-            ${allowedNow(NOW)})
+            ${ALLOWED})
           - (select count(*) from probes p where p.endpoint_id = e.id)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
         where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
@@ -177,7 +183,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         returning q.delivery_id, q.endpoint_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence, q.forced and q.failures = 0 as probe),
       spent as (
         insert into webhook_rates (endpoint_id, spent_until)
-        select e.id, ${spentUntil(NOW)} + l.sent * ${EACH}
+        select e.id, ${SPENT_UNTIL} + l.sent * ${EACH}
         from (select endpoint_id, count(*) as sent from leased group by endpoint_id) l join webhook_endpoints e on e.id = l.endpoint_id
         where e.max_per_second is not null on conflict (endpoint_id) do update set spent_until = excluded.spent_until)
       select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,

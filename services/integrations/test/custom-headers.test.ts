@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { KeyRing } from '@truckroll/process';
+import { NO_HEADERS, openHeaders, sealHeaders } from '../src/webhooks/custom-headers.ts';
+import { createSecretBox } from '../src/webhooks/secrets.ts';
+
+const secrets = createSecretBox(new KeyRing([['k1', randomBytes(32)]]));
+const KEY = { name: 'X-Key', value: 'a value' };
+const OTHER = { name: 'X-Other', value: 'another' };
+const stored = sealHeaders(secrets, 'e1', [KEY, OTHER], NO_HEADERS);
+
+/** The problems for which a change of `stored` is refused. */
+function problems(given: { name: string; value?: string }[]): unknown {
+  try {
+    sealHeaders(secrets, 'e1', given, stored);
+    return undefined;
+  } catch (error) {
+    return (error as { details: { field: string; code: string }[] }).details.map(({ field, code }) => [field, code]);
+  }
+}
+
+it('keeps names readable and values encrypted for the endpoint', () => {
+  expect(stored.header_names).toEqual(['X-Key', 'X-Other']);
+  expect(stored.header_values!.includes('a value')).toBe(false);
+  expect(openHeaders(secrets, 'e1', stored)).toEqual([KEY, OTHER]);
+  expect(() => openHeaders(secrets, 'e2', stored)).toThrow('not sealed');
+  expect(() => secrets.open('e1', stored.header_values!)).toThrow('not sealed');
+});
+
+it('keeps a value that is not given, under any spelling of its name', () => {
+  const changed = sealHeaders(secrets, 'e1', [{ name: 'x-OTHER' }, { name: 'X-New', value: 'new' }], stored);
+  expect(openHeaders(secrets, 'e1', changed)).toEqual([
+    { name: 'x-OTHER', value: 'another' },
+    { name: 'X-New', value: 'new' },
+  ]);
+});
+
+it('stores nothing for no headers', () => {
+  expect(sealHeaders(secrets, 'e1', [], stored)).toEqual({ header_names: [], header_values: null });
+  expect(openHeaders(secrets, 'e1', NO_HEADERS)).toEqual([]);
+});
+
+it('names what is missing, wrong or too long', () => {
+  expect(problems([KEY, { name: 'X-New' }])).toEqual([['headers[1].value', 'MISSING']]);
+  expect(problems([{ name: 'Host' }])).toEqual([['headers[0].name', 'INVALID_FORMAT']]);
+  // With the kept value of X-Key: 5 + 7 + 6 + 4078 bytes.
+  expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4078) }])).toBeUndefined();
+  expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4079) }])).toEqual([['headers', 'TOO_LARGE']]);
+});
