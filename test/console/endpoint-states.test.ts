@@ -41,8 +41,10 @@ test('sets a rate limit and headers, whose values are not shown again', async ()
   const { id } = await desk.endpoint(company);
   const page = await desk.enter(company, `/endpoints/${id}`);
   await press(page, 'Edit');
+  await page.waitForSelector('input[name="maxPerSecond"]');
   await page.type('input[name="maxPerSecond"]', '25');
   await press(page, 'Add header');
+  await page.waitForSelector('input[name="headerName"]');
   await page.type('input[name="headerName"]', 'X-Api-Key');
   await page.type('input[name="headerValue"]', 'known to the receiver');
   await press(page, 'Save changes');
@@ -57,7 +59,25 @@ test('sets a rate limit and headers, whose values are not shown again', async ()
   await press(page, 'Edit');
   await press(page, 'Remove header 1');
   await press(page, 'Add header');
+  await page.waitForSelector('input[name="headerName"]');
   await page.type('input[name="headerName"]', 'Host');
   await press(page, 'Save changes');
   await shows(page, 'Choose another name');
+});
+
+test('are listed worst first: a paused one before one that is well, and what users disabled last', async () => {
+  const company = await desk.company();
+  for (const [name, state] of [
+    ['A, off', 'DISABLED'],
+    ['B, well', 'ENABLED'],
+    ['C, held', 'PAUSED'],
+  ] as const) {
+    const { id } = await desk.endpoint(company, { name });
+    await desk.api(company, 'PATCH', `/api/v1/integrations/webhooks/${id}`, { state });
+  }
+  const page = await desk.enter(company);
+  await shows(page, 'C, held');
+  expect(await page.$$eval('td a.name', (links) => links.map(({ textContent }) => textContent))).toEqual(['C, held', 'B, well', 'A, off']);
+  expect(await page.$$eval('td .badge', (badges) => badges.map(({ textContent }) => textContent))).toEqual(['Paused', 'Idle', 'Disabled']);
+  expect(await page.$('svg.sparkline')).toBeNull();
 });

@@ -80,7 +80,7 @@ function rankOf({ state, disabledReason: reason, health }: Endpoint): number {
 }
 
 /** Worst first; of equal ones, the longest failing first, then by name. */
-export function worstFirst(list: readonly Endpoint[]): Endpoint[] {
+function worstFirst(list: readonly Endpoint[]): Endpoint[] {
   const since = ({ health }: Endpoint): number => (health?.failingSince == null ? Infinity : Date.parse(health.failingSince));
   const order = (a: number, b: number): number => (a === b ? 0 : a - b);
   return list.toSorted((a, b) => order(rankOf(a), rankOf(b)) || order(since(a), since(b)) || a.name.localeCompare(b.name));
