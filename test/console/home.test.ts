@@ -25,7 +25,21 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => entrance.stop());
 
+/** All records of a list. */
+async function list(path: string, filters: Record<string, string>): Promise<any[]> {
+  const records: any[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ ...filters, limit: '100', ...(cursor && { cursor }) });
+    const { body } = await entrance.system.get(entrance.company, `/v1/${path}?${String(query)}`);
+    records.push(...body.data);
+    cursor = body.pagination.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return records;
+}
+
 const today = (): string => new Date().toLocaleDateString('sv-SE', { timeZone: entrance.company.timezone });
+const sum = (amounts: readonly number[]): number => amounts.reduce((all, each) => all + each, 0);
 
 test('shows this month and last month, with the figures of the reports', async () => {
   await shows(page, 'This month and last month');
@@ -42,10 +56,17 @@ test('shows this month and last month, with the figures of the reports', async (
   }
 });
 
-test('shows what needs attention', async () => {
+test('shows what is owed, as the open invoices add up to, and what needs attention', async () => {
+  const open = await list('invoices', { status: 'OPEN' });
+  const overdue = open.filter(({ aging }) => aging.bucket !== 'CURRENT');
+  const balance = (invoices: any[]): string => dollars(sum(invoices.map(({ amounts }) => amounts.open_balance_cents)));
+  expect(overdue.length).toBeGreaterThan(0);
+  await shows(page, balance(overdue));
+  const tiles = await page.$$eval('.tiles > div', (elements) => elements.map((element) => (element as HTMLElement).innerText.replace(/\s+/g, ' ')));
+  expect(tiles.slice(0, 2)).toEqual([`Open balance ${balance(open)} ${open.length} invoices`, `Overdue ${balance(overdue)} ${overdue.length} invoices`]);
   const { body } = await entrance.system.get(entrance.company, '/api/v1/integrations/summary');
-  await shows(page, `Unbooked service requests\n${body.data.unbookedServiceRequests}`);
-  await shows(page, 'Failing webhook endpoints\n0');
+  expect(tiles[2]).toContain(`Unbooked service requests ${body.data.unbookedServiceRequests} `);
+  expect(tiles[3]).toContain('Failing webhook endpoints 0 ');
 });
 
 test('is free of barriers, fits a phone, and has its charts as tables by keyboard', async () => {

@@ -1,21 +1,20 @@
 // What the home page shows, from the public API and the integrations' summary.
+import type { DayAmount, Days } from '../parts/months.ts';
 import { request, type Query } from './client.ts';
 
 /** Relative to /api/v1/integrations/. */
 const PUBLIC = '../../../v1/';
-/** The largest page. Two months have at most 62 days. */
+/** The largest page. Two months have at most 62 days, and receivables one row for each bucket. */
 const PAGE = 100;
 
-export interface Days {
-  /** The first day, and the day after the last. */
-  readonly start: string;
-  readonly end: string;
+export interface Balance {
+  readonly count: number;
+  readonly cents: number;
 }
 
-/** A day's amount. Money is in cents. */
-export interface DayAmount {
-  readonly day: string;
-  readonly cents: number;
+export interface Receivables {
+  readonly open: Balance;
+  readonly overdue: Balance;
 }
 
 export interface Summary {
@@ -29,6 +28,18 @@ export const readInvoiced = (days: Days, signal: AbortSignal) => byDay('invoice-
 
 /** Money received, less refunds, by date. */
 export const readCollected = (days: Days, signal: AbortSignal) => byDay('collections', 'net_collected_cents', days, signal);
+
+export async function readReceivables(signal: AbortSignal): Promise<Receivables> {
+  const rows = await rowsOf('receivables', {}, signal);
+  const balanceOf = (wanted: (bucket: string) => boolean): Balance =>
+    rows
+      .filter(({ bucket }) => wanted(bucket as string))
+      .reduce<Balance>((sum, row) => ({ count: sum.count + (row['invoice_count'] as number), cents: sum.cents + (row['open_balance_cents'] as number) }), {
+        count: 0,
+        cents: 0,
+      });
+  return { open: balanceOf((bucket) => bucket === 'TOTAL'), overdue: balanceOf((bucket) => bucket.startsWith('PAST_DUE')) };
+}
 
 export async function readSummary(signal: AbortSignal): Promise<Summary> {
   return (await request('GET', 'summary', { signal }))['data'] as Summary;

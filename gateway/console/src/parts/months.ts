@@ -1,5 +1,16 @@
 // This month and the last one, day by day. Days are texts such as 2026-03-01 in the company's time zone.
-import type { DayAmount, Days } from '../api/home.ts';
+
+export interface Days {
+  /** The first day, and the day after the last. */
+  readonly start: string;
+  readonly end: string;
+}
+
+/** A day's amount. Money is in cents. */
+export interface DayAmount {
+  readonly day: string;
+  readonly cents: number;
+}
 
 /** Sums from the first of the month on: one for every day so far. */
 export interface MonthSums {

@@ -1,25 +1,29 @@
 import type { ComponentChildren } from 'preact';
-import { readCollected, readInvoiced, readSummary, type DayAmount } from '../api/home.ts';
+import { readCollected, readInvoiced, readReceivables, readSummary, type Balance } from '../api/home.ts';
 import { number } from '../parts/figures.ts';
+import { dollars } from '../parts/money.ts';
 import { MonthChart } from '../parts/month-chart.tsx';
-import { compare, sumsOf, twoMonths } from '../parts/months.ts';
+import { compare, sumsOf, twoMonths, type DayAmount } from '../parts/months.ts';
 import { Page } from '../parts/page.tsx';
 import { today as dayIn } from '../parts/time.tsx';
 import { useResource, type Resource } from '../state/resource.ts';
 import { places } from '../state/route.ts';
 
-/** What an owner looks at in the morning: this month against the last one, and what needs attention. */
+/** What an owner looks at in the morning: this month against the last one, what is owed, and what needs attention. */
 export function Home() {
   const today = dayIn();
   const days = twoMonths(today);
   const invoiced = useResource(`invoiced ${today}`, (signal) => readInvoiced(days, signal));
   const collected = useResource(`collected ${today}`, (signal) => readCollected(days, signal));
+  const receivables = useResource('receivables', readReceivables);
   const summary = useResource('summary', readSummary);
   return (
-    <Page title="Home" live={[invoiced, collected, summary]}>
+    <Page title="Home" live={[invoiced, collected, receivables, summary]}>
       <section aria-labelledby="attention">
         <h2 id="attention">Now</h2>
         <dl class="tiles">
+          <Owed title="Open balance" balance={receivables.value?.open} />
+          <Owed title="Overdue" balance={receivables.value?.overdue} bad />
           <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests}>
             without a visit, and not closed
           </Tile>
@@ -46,6 +50,16 @@ function Tile({ title, figure, bad = false, children }: { title: string; figure:
       <dt>{title}</dt>
       <dd class={bad && figure !== undefined && figure > 0 ? 'figure bad' : 'figure'}>{figure === undefined ? '–' : number(figure)}</dd>
       <dd class="soft">{children}</dd>
+    </div>
+  );
+}
+
+function Owed({ title, balance, bad = false }: { title: string; balance: Balance | undefined; bad?: boolean }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class={bad && balance !== undefined && balance.cents > 0 ? 'figure bad' : 'figure'}>{balance === undefined ? '–' : dollars(balance.cents)}</dd>
+      <dd class="soft">{balance !== undefined && `${number(balance.count)} ${balance.count === 1 ? 'invoice' : 'invoices'}`}</dd>
     </div>
   );
 }
