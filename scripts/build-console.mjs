@@ -43,6 +43,10 @@ export async function buildConsole() {
     logLevel: 'warning',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    // What is imported by import() becomes a file of its own, named after its module.
+    splitting: true,
+    chunkNames: '[name]',
+    plugins: [{ name: 'zip', setup: ({ onResolve }) => onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'src/xlsx/zip.ts') })) }],
   });
   renameSync(join(fresh, 'console-styles.css'), join(fresh, 'console.css'));
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(fresh, name));

@@ -10,6 +10,7 @@ const FOLDER = join(import.meta.dirname, '../console/gen');
 
 const TYPES = {
   'console.js': 'text/javascript; charset=utf-8',
+  'xlsx.js': 'text/javascript; charset=utf-8',
   'console.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 };

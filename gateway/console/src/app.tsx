@@ -11,6 +11,7 @@ import { EventTypes } from './screens/event-types.tsx';
 import { NewKey } from './screens/key-form.tsx';
 import { Home } from './screens/home.tsx';
 import { Keys } from './screens/keys.tsx';
+import { ReportsSection } from './screens/reports/section.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { places, route } from './state/route.ts';
 import { session, signOut } from './state/session.ts';
@@ -33,6 +34,7 @@ export function App() {
 
 const SECTIONS = [
   { title: 'Home', href: places.home, first: 'home' },
+  { title: 'Reports', href: places.reports, first: 'reports' },
   { title: 'Endpoints', href: places.endpoints, first: 'endpoints' },
   { title: 'API keys', href: places.keys, first: 'keys' },
   { title: 'Audit trail', href: places.audit(), first: 'audit' },
@@ -100,6 +102,7 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
 function Screen({ path }: { path: readonly string[] }) {
   const [section = 'home', id, part, partId, ...more] = path;
   if (section === 'home' && id === undefined) return <Home />;
+  if (section === 'reports') return <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />;
   if (more.length === 0 && section === 'endpoints') {
     if (id === undefined) return <Endpoints />;
     if (id === 'new' && part === undefined) return <NewEndpoint />;
@@ -111,6 +114,10 @@ function Screen({ path }: { path: readonly string[] }) {
   if (section === 'keys' && id === 'new' && part === undefined) return <NewKey />;
   if (section === 'audit' && id === undefined) return <AuditTrail />;
   if (section === 'event-types' && id === undefined) return <EventTypes />;
+  return <Nowhere />;
+}
+
+function Nowhere() {
   return (
     <Page title="Nothing is here">
       <p>

@@ -19,7 +19,16 @@ export interface Asking {
 }
 
 /** The answer's JSON. Throws Problem, or AbortError if the signal aborted. A 401 ends the session. */
-export async function request(method: string, path: string, asking: Asking = {}): Promise<Json> {
+export function request(method: string, path: string, asking: Asking = {}): Promise<Json> {
+  return send(method, path, asking, 'application/json', (response) => response.json() as Promise<Json>);
+}
+
+/** A page of CSV, and its header that leads to the next one. */
+export function requestText(path: string, query: Query): Promise<{ body: string; link: string | null }> {
+  return send('GET', path, { query }, 'text/csv', async (response) => ({ body: await response.text(), link: response.headers.get('link') }));
+}
+
+async function send<T>(method: string, path: string, asking: Asking, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
   const { query = {}, body, signal } = asking;
   const bearer = asking.token ?? token();
   if (bearer === undefined) throw new Problem('Sign in again to go on.', { status: 401, code: 'UNAUTHENTICATED' });
@@ -31,7 +40,7 @@ export async function request(method: string, path: string, asking: Asking = {})
   try {
     const response = await fetch(address, {
       method,
-      headers: { accept: 'application/json', authorization: `Bearer ${bearer}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { accept, authorization: `Bearer ${bearer}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: 'omit',
       cache: 'no-store',
@@ -39,7 +48,7 @@ export async function request(method: string, path: string, asking: Asking = {})
       referrerPolicy: 'no-referrer',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    if (response.ok) return (await response.json()) as Json;
+    if (response.ok) return await read(response);
     const problem = await problemOf(response);
     if (problem.status === 401 && asking.token === undefined) endSession(bearer, problem.message);
     throw problem;

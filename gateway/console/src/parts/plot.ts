@@ -40,3 +40,25 @@ export function scaleTo(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
 }
+
+/** A scale around zero: the value at its top, the one at its bottom, and where a value is between 0 (top) and 100. */
+export interface Scale {
+  readonly top: number;
+  readonly bottom: number;
+  at(value: number): number;
+}
+
+export function scaleAround(values: readonly number[]): Scale {
+  const [most, least] = [Math.max(0, ...values), Math.min(0, ...values)];
+  const top = most > 0 || least === 0 ? scaleTo(most) : 0;
+  const bottom = least < 0 ? -scaleTo(-least) : 0;
+  return { top, bottom, at: (value) => round(((top - value) / (top - bottom)) * 100) };
+}
+
+/** A bar from zero to the value. A small one stays visible. */
+export function bar(index: number, value: number, scale: Scale): string {
+  if (value === 0) return '';
+  const zero = scale.at(0);
+  const height = scale.at(value) - zero;
+  return `M${index * WIDTH + GAP} ${zero}h${WIDTH - 2 * GAP}v${round(Math.sign(height) * Math.max(Math.abs(height), 1))}h${2 * GAP - WIDTH}z`;
+}

@@ -5,6 +5,10 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
   /** The column's title is for screen readers only. */
   readonly quiet?: boolean;
+  /** Aligned right, so that digits are below each other. */
+  readonly numeric?: boolean;
+  /** What the last line of the table has in this column. */
+  readonly total?: ComponentChildren;
 }
 
 interface Given<T> {
@@ -21,8 +25,8 @@ export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ title, quiet }) => (
-            <th key={title} role="columnheader" scope="col">
+          {columns.map(({ title, quiet, numeric }) => (
+            <th key={title} role="columnheader" scope="col" class={numeric ? 'numeric' : undefined}>
               {quiet ? <span class="unseen">{title}</span> : title}
             </th>
           ))}
@@ -31,14 +35,25 @@ export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={rowKey(row)} role="row">
-            {columns.map(({ title, cell, quiet }) => (
-              <td key={title} role="cell" data-title={quiet ? undefined : title}>
+            {columns.map(({ title, cell, quiet, numeric }) => (
+              <td key={title} role="cell" class={numeric ? 'numeric' : undefined} data-title={quiet ? undefined : title}>
                 {cell(row)}
               </td>
             ))}
           </tr>
         ))}
       </tbody>
+      {columns.some(({ total }) => total !== undefined) && (
+        <tfoot role="rowgroup">
+          <tr role="row">
+            {columns.map(({ title, total, quiet, numeric }) => (
+              <td key={title} role="cell" class={numeric ? 'numeric' : undefined} data-title={quiet ? undefined : title}>
+                {total}
+              </td>
+            ))}
+          </tr>
+        </tfoot>
+      )}
     </table>
   );
 }

@@ -29,12 +29,13 @@ interface State<T> {
   readonly loading: boolean;
 }
 
-/** Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll interval for that time. */
+/** Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll interval for that time, `seldomMs` otherwise. */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   expecting: (value: T) => boolean = () => false,
   soonMs = SOON_MS,
+  seldomMs = SELDOM_MS,
 ): Resource<T> {
   const { signedIn, number } = useStore(session);
   const [state, setState] = useState<State<T>>({ key, loading: true });
@@ -56,7 +57,7 @@ export function useResource<T>(
       if (busy || document.hidden) return;
       busy = true;
       setState((known) => (known.key === key ? { ...known, loading: true } : { key, loading: true }));
-      let next = SELDOM_MS;
+      let next = seldomMs;
       try {
         const value = await latest.current.load(ended.signal);
         if (ended.signal.aborted) return;

@@ -56,4 +56,8 @@ export const places = {
   newKey: href(['keys', 'new']),
   audit: (query: Readonly<Record<string, string | undefined>> = {}) => href(['audit'], query),
   eventTypes: href(['event-types']),
+  reports: href(['reports']),
+  /** A view of a report, or what is below it. */
+  report: (path: readonly string[], query: URLSearchParams) => `${href(['reports', ...path])}${query.size === 0 ? '' : `?${query.toString()}`}`,
+  record: (kind: string, id: string) => href(['reports', 'records', kind, id]),
 };

@@ -1,0 +1,90 @@
+// The public API's reports and lists, as the console's reports use them.
+import { request, requestText, type Query } from './client.ts';
+import { Problem } from './problem.ts';
+
+/** The largest page. */
+const PAGE = 100;
+/** Most rows that one view loads; a narrower range or filter shows the rest. */
+const MOST_ROWS = 10_000;
+/** Relative to /api/v1/integrations/. */
+const PUBLIC = '../../../v1/';
+
+export type ApiRecord = Readonly<Record<string, any>>;
+
+export interface ReportRow {
+  readonly period_start: string;
+  readonly period_end: string;
+  readonly group: { readonly value: string | null; readonly label: string | null } | null;
+  readonly [column: string]: unknown;
+}
+
+export interface ReportAnswer {
+  readonly rows: readonly ReportRow[];
+  /** The time up to which everything committed is in the figures; the earliest of all pages. */
+  readonly asOf: string;
+  /** Settings of the company that the job reports follow. */
+  readonly settings: { readonly costing_enabled?: boolean; readonly verified_only?: boolean };
+}
+
+/** All rows of a report. */
+export async function readReport(name: string, query: Query, signal?: AbortSignal): Promise<ReportAnswer> {
+  const rows: ReportRow[] = [];
+  let asOf: string | undefined;
+  let settings: ReportAnswer['settings'] = {};
+  let cursor: string | undefined;
+  do {
+    const answer = await request('GET', `${PUBLIC}reports/${name}`, { query: { ...query, limit: PAGE, cursor }, ...(signal && { signal }) });
+    rows.push(...(answer['data'] as ReportRow[]));
+    const at = answer['report'].as_of as string;
+    if (asOf === undefined || at < asOf) asOf = at;
+    settings = answer['report'];
+    cursor = answer['pagination'].next_cursor ?? undefined;
+    if (cursor !== undefined && rows.length >= MOST_ROWS) {
+      throw new Problem(`This view has more than ${MOST_ROWS} rows. Choose a shorter period, longer intervals or a filter.`, { code: 'TOO_MANY_ROWS' });
+    }
+  } while (cursor !== undefined);
+  return { rows, asOf: asOf!, settings };
+}
+
+/** The whole report as CSV. */
+export async function readReportCsv(name: string, query: Query): Promise<string> {
+  let text = '';
+  let next: string | undefined = `${PUBLIC}reports/${name}`;
+  let asking: Query = { ...query, limit: PAGE };
+  while (next !== undefined) {
+    const { body, link }: { body: string; link: string | null } = await requestText(next, asking);
+    // Every page repeats the line of column names.
+    text += text === '' ? body : body.slice(body.indexOf('\n') + 1);
+    const cursor = link === null ? null : new URL(/<([^>]*)>/.exec(link)?.[1] ?? '', document.baseURI).searchParams.get('cursor');
+    if (cursor === null) next = undefined;
+    else asking = { ...query, limit: PAGE, cursor };
+  }
+  return text;
+}
+
+export interface Listed {
+  readonly records: readonly ApiRecord[];
+  /** Whether there are more records than were asked for. */
+  readonly more: boolean;
+}
+
+/** The first records of a list, at most about `most`. */
+export async function readList(path: string, query: Query, most: number, signal?: AbortSignal): Promise<Listed> {
+  const records: ApiRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE, cursor }, ...(signal && { signal }) });
+    records.push(...(answer['data'] as ApiRecord[]));
+    cursor = answer['pagination'].next_cursor ?? undefined;
+  } while (cursor !== undefined && records.length < most);
+  return { records, more: cursor !== undefined };
+}
+
+export async function readPage(path: string, query: Query, signal: AbortSignal): Promise<{ records: readonly ApiRecord[]; cursor: string | undefined }> {
+  const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE }, signal });
+  return { records: answer['data'] as ApiRecord[], cursor: answer['pagination'].next_cursor ?? undefined };
+}
+
+export async function readRecord(path: string, id: string, signal: AbortSignal): Promise<ApiRecord> {
+  return (await request('GET', `${PUBLIC}${path}/${encodeURIComponent(id)}`, { signal }))['data'] as ApiRecord;
+}

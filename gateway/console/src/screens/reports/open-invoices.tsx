@@ -1,0 +1,63 @@
+import type { ApiRecord } from '../../api/reports.ts';
+import { Page } from '../../parts/page.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useResource } from '../../state/resource.ts';
+import { route } from '../../state/route.ts';
+import { useStore } from '../../state/store.ts';
+import { ageIn, readAging } from './aging.ts';
+import { RELOAD_MS } from './data.ts';
+import { AGES, RECEIVABLES as REPORT, addUp } from './definitions.ts';
+import { groupName } from './group-name.ts';
+import { Moment, SourceRecords } from './records.tsx';
+import { readSource } from './sources.ts';
+import { addressWith, valueIn, viewIn } from './view.ts';
+
+const [SOURCE] = REPORT.sources;
+const DUE: readonly Column<ApiRecord>[] = [
+  { title: 'Due', cell: ({ due_at: at }) => <Moment at={at} /> },
+  { title: 'Age', cell: ({ aging }) => AGES[aging.bucket as keyof typeof AGES] },
+];
+
+/** The open invoices behind a balance: of one group or all, of one age or all. */
+export function OpenInvoices() {
+  const { query } = useStore(route);
+  const view = viewIn(REPORT, query);
+  const age = ageIn(query);
+  const value = valueIn(query);
+  const key = JSON.stringify([view.group.key, view.filters, age, query.get('value')]);
+  const resource = useResource(
+    `open ${key}`,
+    async (signal) => {
+      const [aging, { records, more }] = await Promise.all([readAging(view, signal), readSource(view, SOURCE!, value, {}, signal)]);
+      const of = value === undefined ? undefined : aging.groups.find((group) => group.value === value);
+      return {
+        asOf: aging.asOf,
+        label: of?.label ?? value ?? null,
+        figures: (value === undefined ? aging.ages : of?.ages)?.get(age ?? 'TOTAL') ?? addUp([], REPORT.measures),
+        loaded: { records: records.filter(({ aging: at }) => age === undefined || at.bucket === age), more },
+      };
+    },
+    undefined,
+    undefined,
+    RELOAD_MS,
+  );
+  const shown = resource.value;
+  const parts = [
+    REPORT.title,
+    ...(shown && value !== undefined ? [groupName(view.group, shown.label)] : []),
+    ...(age === undefined ? [] : [AGES[age].toLowerCase()]),
+  ];
+  return (
+    <Page title={parts.join(': ')} above={{ title: REPORT.title, href: addressWith(REPORT, query, { value: undefined, page: undefined }) }} live={[resource]}>
+      {shown && (
+        <>
+          <p class="basis soft">
+            Open invoices as of <Time at={shown.asOf} />.
+          </p>
+          <SourceRecords source={SOURCE!} report={REPORT} loaded={shown.loaded} figures={shown.figures} overlapping={false} query={query} extra={DUE} />
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,208 @@
+import type { ApiRecord } from '../../api/reports.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { number } from '../../parts/figures.ts';
+import { Page } from '../../parts/page.tsx';
+import { ProblemBox } from '../../parts/problem-box.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useAction } from '../../state/action.ts';
+import { useResource } from '../../state/resource.ts';
+import { places, route } from '../../state/route.ts';
+import { useStore } from '../../state/store.ts';
+import { Basis } from './basis.tsx';
+import { dayName, rangeName } from './calendar.ts';
+import { RELOAD_MS, readFigures } from './data.ts';
+import { addUp, type Measure, type RecordKind, type Report, type Source } from './definitions.ts';
+import { saveWorkbook, fileName } from './downloads.tsx';
+import { figure, figureOf } from './figures.tsx';
+import { groupName } from './group-name.ts';
+import { filtersInWords, methodName } from './name-filters.tsx';
+import { factsOf, recordsSheet } from './sheets.ts';
+import { AMOUNTS, DATES, ONE, TITLES, readSource, type Records as Loaded } from './sources.ts';
+import { addressWith, valueIn, viewIn } from './view.ts';
+
+const PAGE_SIZE = 50;
+
+/** The records that a figure adds up, with their sums. */
+export function Records({ report }: { report: Report }) {
+  const { query } = useStore(route);
+  const view = viewIn(report, query);
+  const value = valueIn(query);
+  const key = JSON.stringify([report.name, view.range, view.group.key, view.filters, view.excluded, query.get('value')]);
+  const resource = useResource(
+    `records ${key}`,
+    async (signal) => {
+      const explained = await readFigures(view, value, signal);
+      const sources = await Promise.all(report.sources.map((source) => readSource(view, source, value, explained.settings, signal)));
+      return { explained, sources };
+    },
+    undefined,
+    undefined,
+    RELOAD_MS,
+  );
+  const loaded = resource.value;
+  const name = loaded && value !== undefined ? groupName(view.group, loaded.explained.label) : undefined;
+  const { busy, problem, run } = useAction();
+  const download = async ({ explained, sources }: NonNullable<typeof loaded>): Promise<void> => {
+    const filters = await filtersInWords(report.filters, view.filters);
+    const facts = factsOf(view, explained.asOf, [...(name === undefined ? [] : [[view.group.title, name] as const]), ...filters]);
+    await saveWorkbook(
+      `${fileName(report.name, view.range)}-records`,
+      report.sources.map(({ kind }, index) => recordsSheet(kind, sources[index]!.records, measuresOf(report, kind), facts)),
+    );
+  };
+  const back = addressWith(report, query, { value: undefined, page: undefined });
+  return (
+    <Page
+      title={`${report.title}${name === undefined ? '' : `: ${name}`}`}
+      above={{ title: `${report.title}, ${rangeName(view.range)}`, href: back }}
+      live={[resource]}
+      actions={
+        loaded && (
+          <button type="button" disabled={busy} onClick={() => void run(() => download(loaded))}>
+            Download for Excel
+          </button>
+        )
+      }
+    >
+      <ProblemBox problem={problem} title="The file was not made." focus />
+      {loaded && (
+        <>
+          <Basis view={{ ...view, compare: false }} asOf={loaded.explained.asOf} />
+          {report.sources.map((source, index) => (
+            <SourceRecords
+              key={source.kind}
+              source={source}
+              report={report}
+              loaded={loaded.sources[index]!}
+              figures={loaded.explained.figures}
+              overlapping={!report.additive && value === undefined}
+              query={query}
+            />
+          ))}
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface Given {
+  /** Columns that only this figure's records have. */
+  extra?: readonly Column<ApiRecord>[];
+  source: Source;
+  report: Report;
+  loaded: Loaded;
+  figures: Readonly<Record<string, number | null>>;
+  overlapping: boolean;
+  query: URLSearchParams;
+}
+
+export function SourceRecords({ source: { kind }, report, loaded: { records, more }, figures, overlapping, query, extra = [] }: Given) {
+  const amounts = AMOUNTS[kind];
+  const measures = measuresOf(report, kind);
+  const sums = addUp(records.map(amounts), measures);
+  const pages = Math.max(1, Math.ceil(records.length / PAGE_SIZE));
+  const page = Math.min(pages, Math.max(1, Number(query.get('page')) || 1));
+  const to = (at: number): string => addressWith(report, query, { page: at === 1 ? undefined : String(at) }, ['records']);
+  const columns: Column<ApiRecord>[] = [
+    {
+      title: ONE[kind],
+      cell: (record) => (
+        <a class="name" href={places.record(kind, record['id'])}>
+          {record['number'] ?? ONE[kind]}
+        </a>
+      ),
+      total: `Sum of ${number(records.length)}`,
+    },
+    { title: 'Date', cell: (record) => <Moment at={DATES[kind](record)} /> },
+    { title: 'Customer', cell: ({ account }) => account.name },
+    { title: kind === 'jobs' ? 'Job type' : kind === 'invoices' ? 'Status' : 'Method', cell: (record) => sortOf(kind, record) },
+    ...extra,
+    ...measures
+      .filter(({ kind: of, detail }) => of !== 'count' && detail !== true)
+      .map((measure) => ({
+        title: measure.title,
+        numeric: true,
+        cell: (record: ApiRecord) => figure(amounts(record)[measure.key], measure.kind),
+        total: figureOf(sums, measure),
+      })),
+  ];
+  return (
+    <section aria-labelledby={kind}>
+      <h2 id={kind}>
+        {TITLES[kind]} <span class="soft">{number(records.length)}</span>
+      </h2>
+      {!overlapping && <Proof measures={measures} sums={sums} figures={figures} more={more} />}
+      {records.length === 0 ? (
+        <div class="empty">
+          <p>None.</p>
+        </div>
+      ) : (
+        <Table
+          caption={`${TITLES[kind]}, newest first`}
+          columns={columns}
+          rows={records.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+          rowKey={({ id }) => id as string}
+        />
+      )}
+      {pages > 1 && (
+        <nav class="pages" aria-label={`Pages of ${TITLES[kind].toLowerCase()}`}>
+          {page > 1 && (
+            <a class="button" href={to(page - 1)}>
+              Newer
+            </a>
+          )}
+          <span class="soft">
+            Page {page} of {pages}
+          </span>
+          {page < pages && (
+            <a class="button" href={to(page + 1)}>
+              Older
+            </a>
+          )}
+        </nav>
+      )}
+    </section>
+  );
+}
+
+/** The report's measures that records of this kind add to. Of an invoice, an average says nothing; of a job, a margin does. */
+export function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
+  if (kind === 'payments') return report.measures.filter(({ key }) => key === 'payment_count' || key === 'received_cents');
+  if (kind === 'refunds') return report.measures.filter(({ key }) => key === 'refund_count' || key === 'refunded_cents');
+  return report.measures.filter(({ key }) => key !== 'average_total_cents');
+}
+
+/** Whether the records add up to what the report says. */
+function Proof({ measures, sums, figures, more }: { measures: readonly Measure[]; sums: Given['figures']; figures: Given['figures']; more: boolean }) {
+  if (more) return <p class="warning">There are more records than can be added up here. Choose a shorter period.</p>;
+  const wrong = measures.filter(({ key }) => sums[key] !== figures[key]);
+  if (wrong.length === 0) {
+    return (
+      <p class="proof">
+        <Badge tone="good">Adds up</Badge> The sums of these records are the figures of the report.
+      </p>
+    );
+  }
+  return (
+    <p class="proof">
+      <Badge tone="busy">Differs</Badge>{' '}
+      {wrong.map((measure) => `${measure.title}: ${figureOf(sums, measure)} here, ${figureOf(figures, measure)} in the report.`).join(' ')} Records have changed
+      in between: refresh.
+    </p>
+  );
+}
+
+export function Moment({ at }: { at: string | null }) {
+  if (at === null) return <>–</>;
+  return at.includes('T') ? <Time at={at} /> : <>{dayName(at)}</>;
+}
+
+function sortOf(kind: RecordKind, record: ApiRecord): string {
+  if (kind === 'jobs') return record['job_type']?.name ?? '–';
+  if (kind === 'invoices') return titleCase(record['status']);
+  return methodName(record[kind === 'payments' ? 'method' : 'payment_method']);
+}
+
+/** "Voided" of VOIDED */
+export const titleCase = (code: string): string => (code.charAt(0) + code.slice(1).toLowerCase()).replaceAll('_', ' ');

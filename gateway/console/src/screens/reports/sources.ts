@@ -1,0 +1,68 @@
+// The records behind a figure: which list has them, which of them count, and what each adds to the figure.
+import { readList, type ApiRecord } from '../../api/reports.ts';
+import type { Group, RecordKind, Source } from './definitions.ts';
+import { asked, type View } from './view.ts';
+
+/** Most records of one figure that are loaded to add them up. */
+const MOST_RECORDS = 5_000;
+
+export const PATHS: Record<RecordKind, string> = { invoices: 'invoices', payments: 'payments', refunds: 'refunds', jobs: 'job-financials' };
+export const TITLES: Record<RecordKind, string> = { invoices: 'Invoices', payments: 'Payments', refunds: 'Refunds', jobs: 'Jobs' };
+export const ONE: Record<RecordKind, string> = { invoices: 'Invoice', payments: 'Payment', refunds: 'Refund', jobs: 'Job' };
+
+/** What a record adds to each column of its report. */
+export const AMOUNTS: Record<RecordKind, (record: ApiRecord) => Readonly<Record<string, number>>> = {
+  invoices: ({ amounts }) => ({ invoice_count: 1, ...amounts }),
+  payments: ({ amount_cents: cents }) => ({ payment_count: 1, received_cents: cents }),
+  refunds: ({ amount_cents: cents }) => ({ refund_count: 1, refunded_cents: cents }),
+  jobs: ({ totals }) => ({ job_count: 1, ...totals }),
+};
+
+export const DATES: Record<RecordKind, (record: ApiRecord) => string | null> = {
+  invoices: ({ issued_at: at }) => at,
+  payments: ({ occurred_at: at }) => at,
+  refunds: ({ occurred_at: at }) => at,
+  jobs: ({ report_date: day }) => day,
+};
+
+export interface Records {
+  readonly records: readonly ApiRecord[];
+  /** Whether some are missing, so that the sum is not the figure. */
+  readonly more: boolean;
+}
+
+interface Settings {
+  readonly costing_enabled?: boolean;
+  readonly verified_only?: boolean;
+}
+
+/** The records of a source that a figure counts, newest first. `value` is the group's; null is the group without one, undefined all groups. */
+export async function readSource(view: View, source: Source, value: string | null | undefined, settings: Settings, signal: AbortSignal): Promise<Records> {
+  const { range, group } = view;
+  const { include_excluded_job_types: excluded, ...filters } = asked(view);
+  const grouped = value === undefined ? {} : value === null ? {} : { [group.filter]: value };
+  const query: Record<string, string | readonly string[] | undefined> = {
+    ...split(source.counted),
+    ...renamed({ ...filters, ...grouped }, source.renamed ?? {}),
+    ...(source.from && { [source.from]: range.start }),
+    ...(source.before && { [source.before]: range.end }),
+  };
+  const { records, more } = await readList(PATHS[source.kind], query, MOST_RECORDS, signal);
+  const counts = (record: ApiRecord): boolean =>
+    (value !== null || isMissing(record, group)) && (source.kind !== 'jobs' || eligible(record, settings, excluded === 'true'));
+  const date = DATES[source.kind];
+  return { records: records.filter(counts).sort((a, b) => (date(b) ?? '').localeCompare(date(a) ?? '')), more };
+}
+
+const split = (counted: Source['counted']) => Object.fromEntries(Object.entries(counted).map(([name, values]) => [name, values.split(',')]));
+const renamed = <T>(filters: Readonly<Record<string, T>>, names: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(filters).map(([name, values]) => [names[name] ?? name, values]));
+
+const isMissing = (record: ApiRecord, { field }: Group): boolean => record[field] === null;
+
+/** Whether the job reports count the job, by the company's settings that the report names. */
+function eligible({ costing, job_type: type }: ApiRecord, { costing_enabled: enabled, verified_only: verified }: Settings, excluded: boolean): boolean {
+  if (enabled === false || costing.tracking_status !== 'TRACKED') return false;
+  if (verified === true && costing.verification_status !== 'VERIFIED') return false;
+  return excluded || (costing.job_type_included && type !== null);
+}

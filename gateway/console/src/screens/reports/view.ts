@@ -1,0 +1,76 @@
+// A view of a report as it is in the address, so that it can be shared, saved and gone back to.
+import { zone } from '../../parts/time.tsx';
+import { places } from '../../state/route.ts';
+import { BUCKETS, PERIODS, addDays, isDay, rangeOf, usualBucket, type Bucket, type Period, type Range } from './calendar.ts';
+import type { Group, Measure, Report } from './definitions.ts';
+
+export interface View {
+  readonly report: Report;
+  readonly period: Period;
+  readonly range: Range;
+  readonly bucket: Bucket;
+  readonly group: Group;
+  readonly measure: Measure;
+  readonly compare: boolean;
+  readonly excluded: boolean;
+  /** Values of the report's filters by name, in the order chosen. */
+  readonly filters: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Changes of the address; undefined removes a parameter. */
+export type Change = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The value in the address that stands for the group without one. */
+export const NONE = 'none';
+
+/** The value of the group whose records are shown: null is the group without one, undefined all groups. */
+export function valueIn(query: URLSearchParams): string | null | undefined {
+  const given = query.get('value');
+  return given === null ? undefined : given === NONE ? null : given;
+}
+
+/** Today in the company's time zone. */
+export const today = (): string => new Date().toLocaleDateString('sv-SE', { timeZone: zone() });
+
+/** Parts of the address that are missing or make no sense are replaced by their defaults. */
+export function viewIn(report: Report, query: URLSearchParams): View {
+  const period = PERIODS.find((each) => each === query.get('period')) ?? 'month';
+  const range = period === 'custom' ? customIn(query) : rangeOf(period, today());
+  return {
+    report,
+    period,
+    range,
+    bucket: BUCKETS.find((each) => each === query.get('bucket')) ?? usualBucket(range),
+    group: report.groups.find(({ key }) => key === query.get('group')) ?? report.groups[0]!,
+    measure: report.measures.find(({ key }) => key === query.get('measure')) ?? report.measures.find(({ key }) => key === report.first)!,
+    compare: query.get('compare') === 'yes',
+    excluded: report.excludable && query.get('excluded') === 'yes',
+    filters: Object.fromEntries(report.filters.map(({ name }) => [name, query.getAll(name).filter((value) => value !== '')])),
+  };
+}
+
+/** `to` is the last day, as people name it. */
+function customIn(query: URLSearchParams): Range {
+  const [from = '', to = ''] = [query.get('from') ?? '', query.get('to') ?? ''];
+  const start = isDay(from) ? from : rangeOf('month', today()).start;
+  const last = isDay(to) && to >= start ? to : start > today() ? start : today();
+  return { start, end: addDays(last, 1) };
+}
+
+/** The address of this query with changes, below the report. */
+export function addressWith(report: Report, query: URLSearchParams, change: Change, below: readonly string[] = []): string {
+  const next = new URLSearchParams(query);
+  for (const [name, values] of Object.entries(change)) {
+    next.delete(name);
+    for (const value of [values ?? []].flat()) if (value !== '') next.append(name, value);
+  }
+  return places.report([report.name, ...below], next);
+}
+
+/** The address of exactly this range. */
+export const only = ({ start, end }: Range): Change => ({ period: 'custom', from: start, to: addDays(end, -1), bucket: undefined });
+
+/** The report's parameters of the API for a view's filters. */
+export function asked({ report, filters, excluded }: View): Readonly<Record<string, string | readonly string[] | undefined>> {
+  return { ...filters, ...(report.excludable && excluded ? { include_excluded_job_types: 'true' } : {}) };
+}

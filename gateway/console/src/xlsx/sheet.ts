@@ -1,0 +1,16 @@
+// What a spreadsheet shows, before it is one.
+
+export interface SheetColumn {
+  readonly title: string;
+  /** Money is in cents here and in dollars in the file. */
+  readonly kind: 'text' | 'date' | 'money' | 'count' | 'share';
+}
+
+export interface Sheet {
+  readonly name: string;
+  /** Lines above the table: company, report, range, as of. */
+  readonly facts: readonly (readonly [title: string, text: string])[];
+  readonly columns: readonly SheetColumn[];
+  readonly rows: readonly (readonly (string | number | null)[])[];
+  readonly total: readonly (string | number | null)[] | undefined;
+}

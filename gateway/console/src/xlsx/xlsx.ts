@@ -1,0 +1,45 @@
+// Writes spreadsheets. A bundle of its own, loaded when the first one is wanted.
+import writeExcelFile, { type Cell, type SheetData } from 'write-excel-file/universal';
+import type { Sheet, SheetColumn } from './sheet.ts';
+
+const FORMATS: Record<SheetColumn['kind'], string | undefined> = {
+  text: undefined,
+  date: 'yyyy-mm-dd',
+  money: '"$"#,##0.00;[Red]-"$"#,##0.00',
+  count: '#,##0',
+  share: '0.0%',
+};
+const WIDTHS: Record<SheetColumn['kind'], number> = { text: 28, date: 12, money: 16, count: 10, share: 10 };
+
+/** Each sheet has facts above its table, whose head stays visible, and a bold last line of totals if it has them. */
+export async function workbook(sheets: readonly Sheet[]): Promise<Blob> {
+  return await writeExcelFile(
+    sheets.map(({ name, facts, columns, rows, total }) => ({
+      sheet: name,
+      columns: columns.map(({ kind, title }) => ({ width: Math.max(WIDTHS[kind], title.length + 2) })),
+      stickyRowsCount: facts.length + 2,
+      data: [
+        ...facts.map(([title, text]): Cell[] => [
+          { value: title, fontWeight: 'bold' },
+          { value: text, type: String },
+        ]),
+        [],
+        columns.map(({ title, kind }): Cell => ({ value: title, fontWeight: 'bold', align: kind === 'text' || kind === 'date' ? 'left' : 'right' })),
+        ...rows.map((row) => row.map((value, index) => cell(value, columns[index]!))),
+        ...(total === undefined ? [] : [total.map((value, index) => cell(value, columns[index]!, true))]),
+      ] as SheetData,
+    })),
+  ).toBlob();
+}
+
+function cell(value: string | number | null, { kind }: SheetColumn, bold = false): Cell {
+  const style = bold ? { fontWeight: 'bold' as const } : {};
+  if (value === null) return null;
+  if (typeof value === 'string') {
+    // A day has no zone; a spreadsheet's dates have none either.
+    if (kind === 'date' && /^\d{4}-\d\d-\d\d$/.test(value)) return { value: new Date(`${value}T00:00:00Z`), type: Date, format: FORMATS.date!, ...style };
+    return { value, type: String, ...style };
+  }
+  const format = FORMATS[kind];
+  return { value: kind === 'money' ? value / 100 : value, type: Number, ...(format === undefined ? {} : { format }), ...style };
+}
