@@ -82,7 +82,7 @@ export function Bars<T>({ title, legend, bars, format, onOpen, table }: Given<T>
             <a
               key={key}
               href={href}
-              tabIndex={index === stop ? 0 : -1}
+              tabindex={index === stop ? 0 : -1}
               aria-label={text}
               onFocus={() => setFocused(index)}
               onPointerEnter={() => setHovered(index)}

@@ -1,6 +1,6 @@
 // The records behind a figure: which list has them, which of them count, and what each adds to the figure.
 import { readList, type ApiRecord } from '../../api/reports.ts';
-import type { Group, RecordKind, Source } from './definitions.ts';
+import type { RecordKind, Source } from './definitions.ts';
 import { asked, type View } from './view.ts';
 
 /** Most records of one figure that are loaded to add them up. */
@@ -40,16 +40,17 @@ interface Settings {
 export async function readSource(view: View, source: Source, value: string | null | undefined, settings: Settings, signal: AbortSignal): Promise<Records> {
   const { range, group } = view;
   const { include_excluded_job_types: excluded, ...filters } = asked(view);
-  const grouped = value === undefined ? {} : value === null ? {} : { [group.filter]: value };
+  const grouped = value === undefined ? {} : value === null ? { missing: group.field } : { [group.filter]: value };
   const query: Record<string, string | readonly string[] | undefined> = {
     ...split(source.counted),
     ...renamed({ ...filters, ...grouped }, source.renamed ?? {}),
+    // The list has no parameter for jobs of excluded types: those are left out below.
+    ...(source.kind === 'jobs' && excluded !== 'true' && { eligible: 'true' }),
     ...(source.from && { [source.from]: range.start }),
     ...(source.before && { [source.before]: range.end }),
   };
   const { records, more } = await readList(PATHS[source.kind], query, MOST_RECORDS, signal);
-  const counts = (record: ApiRecord): boolean =>
-    (value !== null || isMissing(record, group)) && (source.kind !== 'jobs' || eligible(record, settings, excluded === 'true'));
+  const counts = (record: ApiRecord): boolean => source.kind !== 'jobs' || excluded !== 'true' || countsIfExcluded(record, settings);
   const date = DATES[source.kind];
   return { records: records.filter(counts).sort((a, b) => (date(b) ?? '').localeCompare(date(a) ?? '')), more };
 }
@@ -58,11 +59,7 @@ const split = (counted: Source['counted']) => Object.fromEntries(Object.entries(
 const renamed = <T>(filters: Readonly<Record<string, T>>, names: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(filters).map(([name, values]) => [names[name] ?? name, values]));
 
-const isMissing = (record: ApiRecord, { field }: Group): boolean => record[field] === null;
-
-/** Whether the job reports count the job, by the company's settings that the report names. */
-function eligible({ costing, job_type: type }: ApiRecord, { costing_enabled: enabled, verified_only: verified }: Settings, excluded: boolean): boolean {
-  if (enabled === false || costing.tracking_status !== 'TRACKED') return false;
-  if (verified === true && costing.verification_status !== 'VERIFIED') return false;
-  return excluded || (costing.job_type_included && type !== null);
+/** Whether the job reports count the job if they include excluded job types, by the company's settings that the report names. */
+function countsIfExcluded({ costing }: ApiRecord, { costing_enabled: enabled, verified_only: verified }: Settings): boolean {
+  return enabled !== false && costing.tracking_status === 'TRACKED' && (verified !== true || costing.verification_status === 'VERIFIED');
 }
