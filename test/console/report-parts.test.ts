@@ -1,0 +1,75 @@
+// Computations of the console's reports, without a browser.
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { dollars } from '../../gateway/console/src/parts/money.ts';
+import { bar, scaleAround } from '../../gateway/console/src/parts/plot.ts';
+import { BUCKETS, addDays, bucketsOf, previousOf, rangeOf } from '../../gateway/console/src/screens/reports/calendar.ts';
+import { addUp, marginOf, reportNamed } from '../../gateway/console/src/screens/reports/definitions.ts';
+import { periodsOf } from '../reports/oracle/dates.ts';
+
+const day = fc.integer({ min: 0, max: 40_000 }).map((days) => addDays('1950-01-01', days));
+const range = fc.tuple(day, fc.integer({ min: 1, max: 800 })).map(([start, days]) => ({ start, end: addDays(start, days) }));
+
+test('divides a range into the periods that the reports have', () => {
+  fc.assert(
+    fc.property(range, fc.constantFrom(...BUCKETS), (of, bucket) => {
+      expect(bucketsOf(of, bucket).map(({ start, end }) => [start, end])).toEqual(periodsOf(of.start, of.end, bucket));
+    }),
+  );
+});
+
+test.each([
+  ['month', '2026-11-25', '2026-11-01', '2026-11-26', '2026-10-01', '2026-10-26'],
+  ['month', '2026-03-31', '2026-03-01', '2026-04-01', '2026-02-01', '2026-03-01'],
+  ['month', '2026-03-30', '2026-03-01', '2026-03-31', '2026-02-01', '2026-03-01'],
+  ['last-month', '2026-01-15', '2025-12-01', '2026-01-01', '2025-11-01', '2025-12-01'],
+  ['quarter', '2026-08-09', '2026-07-01', '2026-08-10', '2026-04-01', '2026-05-10'],
+  ['year', '2024-02-29', '2024-01-01', '2024-03-01', '2023-01-01', '2023-03-01'],
+] as const)('on %2$s, the period “%1$s” and the one before it have comparable days', (period, today, start, end, before, until) => {
+  expect(rangeOf(period, today)).toEqual({ start, end });
+  expect(previousOf({ start, end }, period)).toEqual({ start: before, end: until });
+});
+
+test('compares whole months with as many before them, and other days with as many before', () => {
+  expect(previousOf({ start: '2026-01-01', end: '2026-04-01' }, 'custom')).toEqual({ start: '2025-10-01', end: '2026-01-01' });
+  expect(previousOf({ start: '2026-03-03', end: '2026-03-10' }, 'custom')).toEqual({ start: '2026-02-24', end: '2026-03-03' });
+});
+
+test('writes every amount of cents in dollars exactly', () => {
+  expect([0, 5, -5, 123_405, -100, 9_007_199_254_740_991].map(dollars)).toEqual(['$0.00', '$0.05', '-$0.05', '$1,234.05', '-$1.00', '$90,071,992,547,409.91']);
+});
+
+test('rounds averages and margins as the API does: halves upward, also below zero', () => {
+  const activity = reportNamed('invoice-activity')!.measures;
+  const row = (total: number, count: number) => ({
+    invoice_count: count,
+    subtotal_cents: 0,
+    discount_cents: 0,
+    discounted_subtotal_cents: 0,
+    tax_cents: 0,
+    total_cents: total,
+  });
+  expect([row(5, 2), row(-5, 2), row(-7, 3), row(0, 0)].map((of) => addUp([of], activity)['average_total_cents'])).toEqual([3, -2, -2, null]);
+  expect([marginOf(1950, 6000), marginOf(-1, 20_000), marginOf(1, 20_000), marginOf(1, -20_000), marginOf(-4500, 0)]).toEqual([0.325, -0, 0.0001, -0, 0]);
+});
+
+test('draws bars around zero, and keeps small ones visible', () => {
+  const scale = scaleAround([100, -50]);
+  expect([scale.top, scale.bottom, scale.at(0)]).toEqual([100, -50, 66.67]);
+  expect([bar(0, 100, scale), bar(1, -50, scale), bar(2, 0.1, scale), bar(3, 0, scale)]).toEqual([
+    'M1 66.67h8v-66.67h-8z',
+    'M11 66.67h8v33.33h-8z',
+    'M21 66.67h8v-1h-8z',
+    '',
+  ]);
+  expect(scaleAround([0, 0])).toMatchObject({ top: 1, bottom: 0 });
+});
+
+test.each([
+  ['console.js', 60_000],
+  ['xlsx.js', 25_000],
+  ['console.css', 8_000],
+])('%s is at most %i bytes, compressed', (name, most) => {
+  expect(gzipSync(readFileSync(new URL(`../../gateway/console/gen/${name}`, import.meta.url))).length).toBeLessThan(most);
+});

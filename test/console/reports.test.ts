@@ -1,0 +1,350 @@
+// The console's reports in a browser, compared with the oracle of test/reports: figures, what they are made of, and files.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateCompany } from '@truckroll/demo-company';
+import type { Page } from 'puppeteer-core';
+import { readSheet } from 'read-excel-file/node';
+import { answerOf } from '../reports/oracle/answer.ts';
+import { periodsOf } from '../reports/oracle/dates.ts';
+import type { Question } from '../reports/oracle/question.ts';
+import { readRecords, type Records } from '../reports/oracle/records.ts';
+import { fresh } from '../reports/ask.ts';
+import type { Json } from '../support/expected.ts';
+import type { TestCompany } from '../support/system.ts';
+import { DESKTOP, PHONE } from './browser.ts';
+import { press, shows, startConsoleDesk, tabTo, visibleText, type Desk } from './desk.ts';
+import { barriers, tooWide } from './look.ts';
+
+const timezone = 'America/Chicago';
+const RANGE = { start: '2026-07-01', end: '2026-11-01' };
+const CUSTOM = 'period=custom&from=2026-07-01&to=2026-10-31';
+
+let desk: Desk;
+let company: TestCompany;
+let records: Records;
+let page: Page;
+let downloads: string;
+
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  desk = await startConsoleDesk();
+  company = await desk.company(timezone);
+  for (const { path, records: lines } of generateCompany({ seed: 7, size: 300, timezone, until: '2026-11-20T18:00:00Z' })) {
+    expect((await desk.system.importRecords(company, path, lines)).problems).toEqual([]);
+  }
+  await fresh(desk.system, company);
+  records = await readRecords(desk.system, company, { timezone, costing: true, verifiedOnly: false });
+  downloads = await mkdtemp(join(tmpdir(), 'reports-'));
+  page = await desk.enter(company, '/reports');
+}, 600_000);
+afterAll(async () => {
+  await desk.stop();
+  await rm(downloads, { recursive: true });
+});
+
+async function go(place: string): Promise<void> {
+  // Otherwise the last view could be taken for the new one.
+  await page.evaluate(() => void (location.hash = '/reports'));
+  await page.waitForSelector('.cards');
+  await page.evaluate((to) => void (location.hash = to), `/reports/${place}`);
+  await shows(page, 'figures as of');
+}
+
+/** Waits for a place and a number of bars. */
+async function bars(part: string, count: number): Promise<void> {
+  const arrived = (wanted: string, many: number) => location.hash.includes(wanted) && document.querySelectorAll('.report-chart a').length === many;
+  await page.waitForFunction(arrived, {}, part, count).catch(async () => {
+    throw new Error(`${await page.evaluate(() => location.hash)} has not ${count} bars:\n${await visibleText(page)}`);
+  });
+}
+
+const oracle = (question: Partial<Question> & Pick<Question, 'report'>): Json[] =>
+  answerOf({ ...RANGE, bucket: 'month', groupBy: null, filters: {}, includeExcluded: false, ...question }, records);
+
+/** The cells of a table by the titles of its columns. */
+async function cells(selector: string): Promise<Record<string, string>[]> {
+  await page.waitForSelector(selector);
+  return page.$eval(selector, (table) => {
+    const titles = [...table.querySelectorAll('th')].map(({ textContent }) => textContent!.trim());
+    return [...table.querySelectorAll('tbody tr')].map((row) =>
+      Object.fromEntries([...row.querySelectorAll('td')].map((cell, n) => [titles[n], cell.textContent!.trim()])),
+    );
+  });
+}
+
+const cents = (dollars: string): number => Number(dollars.replace(/[$,.]/g, ''));
+const sum = (rows: readonly Json[], column: string): number => rows.reduce((total, row) => total + row[column], 0);
+
+const REPORTS = [
+  ['invoice-activity', 'business_unit', 'Business unit', 'Net sales', 'discounted_subtotal_cents'],
+  ['collections', 'payment_method', 'Payment method', 'Net collected', 'net_collected_cents'],
+  ['job-profitability', 'job_type', 'Job type', 'Gross profit', 'gross_profit_cents'],
+] as const;
+
+test.each(REPORTS)('%s has the figures of the oracle by month and by group, and their total', async (report, groupBy, _title, measure, column) => {
+  await go(`${report}?${CUSTOM}&bucket=month`);
+  const months = oracle({ report });
+  const shown = await cells('.as-table table');
+  expect(shown.map((row) => cents(row[measure]!))).toEqual(months.map((row) => row[column]));
+  const groups = Object.values(Object.groupBy(oracle({ report, groupBy }), ({ group }) => String(group.value))).map((rows) => sum(rows!, column));
+  const ranked = await cells('.groups table');
+  expect(ranked.map((row) => cents(row[measure]!))).toEqual(groups.sort((a, b) => b - a));
+  const total = await page.$$eval('.tiles > div', (tiles) => tiles.map(({ children }) => [...children].map(({ textContent }) => textContent)));
+  expect(cents(total.find(([title]) => title === measure)![1]!)).toBe(sum(months, column));
+});
+
+test('technicians are ranked by their own figures and have no total; one of them has figures over time', async () => {
+  const report = 'technician-participation-profitability';
+  await go(`${report}?${CUSTOM}`);
+  const rows = Object.groupBy(oracle({ report }), ({ group }) => group.value);
+  const revenue = Object.values(rows).map((of) => sum(of!, 'revenue_cents'));
+  const ranked = await cells('.groups table');
+  expect(ranked.map((row) => cents(row['Revenue']!))).toEqual(revenue.sort((a, b) => b - a));
+  expect(await page.$$('tfoot, .tiles, .report-chart')).toEqual([]);
+  const [id, own] = Object.entries(rows)[0]!;
+  await go(`${report}?${CUSTOM}&bucket=month&team_member_id=${id}`);
+  const months = periodsOf(RANGE.start, RANGE.end, 'month').map(([start]) =>
+    sum(
+      own!.filter((row) => row['period_start'] === start),
+      'revenue_cents',
+    ),
+  );
+  expect((await cells('.as-table table')).map((row) => cents(row['Revenue']!))).toEqual(months);
+});
+
+test('compares with the previous period, and a filter is chosen and shared by name', async () => {
+  await go(`invoice-activity?${CUSTOM}&bucket=month&compare=yes`);
+  const before = oracle({ report: 'invoice-activity', start: '2026-03-01', end: '2026-07-01' });
+  expect((await cells('.as-table table')).map((row) => cents(row['Net sales before']!))).toEqual(before.map((row) => row['discounted_subtotal_cents']));
+  const invoice = records.invoices.find(({ issued_at: at }) => at > '2026-08' && at < '2026-10')!;
+  await page.type('[name="account_id"]', invoice['account'].name);
+  await press(page, invoice['account'].name);
+  await page.waitForFunction((id) => location.hash.includes(`account_id=${id}`), {}, invoice['account'].id);
+  const own = oracle({ report: 'invoice-activity', filters: { account_id: [invoice['account'].id] } });
+  const total = await page.waitForFunction(
+    (wanted) => [...document.querySelectorAll('.tiles > div')].some(({ textContent }) => textContent!.startsWith(wanted)),
+    {},
+    `Invoices${sum(own, 'invoice_count')}`,
+  );
+  expect(total).toBeDefined();
+  // A reload of the address, as a colleague opens it, shows the name of the customer.
+  const again = await desk.enter(company, (await page.evaluate(() => location.hash)).slice(1));
+  await shows(again, invoice['account'].name);
+  await again.waitForSelector('.tiles');
+  await page.bringToFront();
+});
+
+/** Follows the bar of September, then the largest group, to the records. */
+async function drill(report: string): Promise<void> {
+  await go(`${report}?${CUSTOM}&bucket=month`);
+  await page.locator('.report-chart a[aria-label^="Sep 2026"]').click();
+  await bars('from=2026-09-01', 30);
+  await page.locator('.groups tbody a').click();
+}
+
+test.each(REPORTS)('%s: a bar leads to its groups, a group to its records, and their sum is the figure', async (report, groupBy, _title, measure, column) => {
+  await drill(report);
+  await shows(page, 'Adds up');
+  const september = { start: '2026-09-01', end: '2026-10-01' };
+  const best = Math.max(...oracle({ report, groupBy, ...september }).map((row) => row[column]));
+  const sums = await page.$$eval('main table', (tables) =>
+    tables.map((table) => {
+      const titles = [...table.querySelectorAll('th')].map(({ textContent }) => textContent!.trim());
+      return Object.fromEntries([...table.querySelectorAll('tfoot td')].map((cell, n) => [titles[n], cell.textContent!.trim()]));
+    }),
+  );
+  const figure =
+    report === 'collections'
+      ? sums.reduce((net, of) => net + (of['Received'] ? cents(of['Received']) : -cents(of['Refunded']!)), 0)
+      : cents(sums[0]![measure]!);
+  expect(figure).toBe(best);
+  expect(await visibleText(page)).not.toContain('Differs');
+  const [first] = await cells('main table');
+  await page.locator('main tbody a.name').click();
+  await shows(page, 'The record as the API returns it');
+  await shows(page, Object.values(first!)[0]!);
+});
+
+test('the records behind a technician, a group without a value, and all of a report add up', async () => {
+  const report = 'technician-participation-profitability';
+  const [row] = oracle({ report });
+  await go(`${report}/records?${CUSTOM}&value=${row!['group'].value}`);
+  await shows(page, 'Adds up');
+  await go(`collections/records?${CUSTOM}&group=collector&value=none`);
+  await page.waitForFunction(() => document.querySelectorAll('.proof .badge.good').length === 2);
+  await go(`invoice-activity/records?${CUSTOM}&value=none`);
+  await shows(page, 'Invoice activity: No business unit');
+  await shows(page, 'Adds up');
+  await go(`job-profitability/records?${CUSTOM}&group=account&value=${records['job-financials'][0]!['account'].id}`);
+  await shows(page, 'Adds up');
+  await go(`job-profitability/records?${CUSTOM}&excluded=yes`);
+  await shows(page, 'Adds up');
+  const [jobs] = await page.$$eval('h2 .soft', (counts) => counts.map(({ textContent }) => Number(textContent)));
+  expect(jobs).toBe(sum(oracle({ report: 'job-profitability', includeExcluded: true }), 'job_count'));
+  if (jobs! > 50) {
+    await press(page, 'Older');
+    await shows(page, 'Page 2 of');
+  }
+});
+
+/** Presses the button and resolves to the content of the file that it saves. */
+async function saved(button: string): Promise<Buffer> {
+  const session = await page.target().createCDPSession();
+  await session.send('Browser.setDownloadBehavior', {
+    behavior: 'allowAndName',
+    downloadPath: downloads,
+    eventsEnabled: true,
+    browserContextId: page.browserContext().id!,
+  });
+  const done = new Promise<string>((resolve) => {
+    session.on('Browser.downloadProgress', ({ state, guid }) => state === 'completed' && resolve(guid));
+  });
+  await press(page, button);
+  const content = await readFile(join(downloads, await done));
+  await session.detach();
+  return content;
+}
+
+test('receivables: what is open by age, its groups, and the invoices behind them', async () => {
+  const open = records.invoices.filter(({ status }) => status === 'OPEN');
+  const balance = (of: readonly Json[]): number => of.reduce((all, { amounts }) => all + amounts.open_balance_cents, 0);
+  await page.evaluate(() => void (location.hash = '/reports/receivables?group=business_unit'));
+  await shows(page, 'Open invoices as of');
+  const ages = await cells('.as-table table');
+  expect(ages.length).toBe(5);
+  expect(ages.reduce((all, row) => all + cents(row['Open balance']!), 0)).toBe(balance(open));
+  const units = Object.values(Object.groupBy(open, ({ business_unit: unit }) => String(unit?.id))).map((of) => balance(of!));
+  expect((await cells('.groups table')).map((row) => cents(row['Open balance']!))).toEqual(units.sort((a, b) => b - a));
+  const oldest = open.filter(({ aging }) => aging.bucket === 'PAST_DUE_91_PLUS');
+  await page.locator('.report-chart a[aria-label^="Over 90 days"]').click();
+  await shows(page, 'Receivables: over 90 days');
+  await page.locator('.groups tfoot a').click();
+  await shows(page, 'Adds up');
+  expect((await cells('main table')).length).toBe(Math.min(50, oldest.length));
+  const [total] = await page.$$eval('tfoot td:last-child', (of) => of.map(({ textContent }) => textContent!));
+  expect(cents(total!)).toBe(balance(oldest));
+});
+
+test('the spreadsheet has the figures as numbers, says what they are, and its columns add up to its totals', async () => {
+  await go(`invoice-activity?${CUSTOM}&bucket=month&job_class=SERVICE`);
+  const file = await saved('For Excel');
+  const [overTime, byUnit] = [await readSheet(file, 'Over time'), await readSheet(file, 'By business unit')];
+  const name = records['job-classes'].find(({ id }) => id === 'SERVICE')!['name'];
+  const facts = Object.fromEntries(overTime.slice(0, 5));
+  expect(facts).toEqual({
+    Company: expect.any(String),
+    Report: 'Invoice activity',
+    Range: 'Jul 1, 2026 – Oct 31, 2026 (America/Chicago)',
+    'As of': expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d \(America\/Chicago\)$/),
+    'Job class': name,
+  });
+  const months = oracle({ report: 'invoice-activity', filters: { job_class: ['SERVICE'] } });
+  for (const sheet of [overTime, byUnit]) {
+    const head = sheet.findIndex((row) => row.includes('Billed'));
+    const at = sheet[head]!.indexOf('Billed');
+    const column = sheet.slice(head + 1).map((row) => Math.round((row[at] as number) * 100));
+    expect(column.at(-1)).toBe(sum(months, 'total_cents'));
+    expect(column.slice(0, -1).reduce((all, each) => all + each, 0)).toBe(column.at(-1));
+  }
+  const [first] = overTime.slice(7);
+  expect(first![0]).toEqual(new Date('2026-07-01T00:00:00Z'));
+});
+
+test.each([
+  ['CSV in cents', (text: string) => Number(text)],
+  ['CSV in dollars', cents],
+])('%s has the rows of the API', async (button, amount) => {
+  await go(`collections?${CUSTOM}&bucket=month`);
+  const lines = (await saved(button)).toString().trim().split('\r\n');
+  const rows = oracle({ report: 'collections', groupBy: 'payment_method' });
+  expect(lines.length).toBe(rows.length + 1);
+  expect(lines.slice(1).reduce((all, line) => all + amount(line.split(',').at(-1)!), 0)).toBe(sum(rows, 'net_collected_cents'));
+});
+
+test('everything works with the keyboard alone: choosing, a bar, a group, a record, saving a view', async () => {
+  await go(`invoice-activity?${CUSTOM}&bucket=month`);
+  await page.waitForSelector('.report-chart a');
+  await tabTo(page, 'Save view…');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(' of the summer');
+  await page.keyboard.press('Enter');
+  await shows(page, 'was saved in this browser');
+  await page.focus('h1');
+  // One stop of the Tab key for all bars.
+  expect(await page.$$eval('.report-chart a', (all) => all.map(({ tabIndex }) => tabIndex))).toEqual([0, -1, -1, -1]);
+  const july = await page.$eval('.report-chart a', (bar) => bar.getAttribute('aria-label')!);
+  await tabTo(page, july);
+  await page.keyboard.press('ArrowRight');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toMatch(/^Aug 2026: Net sales \$/);
+  await page.keyboard.press('Enter');
+  await bars('from=2026-08-01', 31);
+  const group = await page.$eval('.groups tbody a', ({ textContent }) => textContent!);
+  await tabTo(page, group);
+  await page.keyboard.press('Enter');
+  await shows(page, 'Adds up');
+  await tabTo(page, await page.$eval('main tbody a', ({ textContent }) => textContent!));
+  await page.keyboard.press('Enter');
+  await shows(page, 'The record as the API returns it');
+  await page.evaluate(() => void (location.hash = '/reports'));
+  await shows(page, 'Saved views');
+  await tabTo(page, 'Invoice activity by business unit of the summer');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.includes('from=2026-07-01'));
+  await page.evaluate(() => void (location.hash = '/reports'));
+  await press(page, 'Forget Invoice activity by business unit of the summer');
+  await page.waitForFunction(() => !document.body.innerText.includes('Saved views'));
+});
+
+const LOOKS = [
+  ['', 'Job profitability'],
+  [`invoice-activity?${CUSTOM}&compare=yes&job_class=SERVICE`, 'Downloads'],
+  [`job-profitability?${CUSTOM}&measure=gross_margin`, 'Downloads'],
+  [`technician-participation-profitability?${CUSTOM}`, 'Downloads'],
+  ['receivables', 'Downloads'],
+  [`collections/records?${CUSTOM}`, 'Adds up'],
+  ['records/jobs/', 'The record as the API returns it'],
+] as const;
+
+test.each(LOOKS)('%s has no barriers in either theme and fits a phone', async (place, text) => {
+  const to = place === 'records/jobs/' ? `${place}${records['job-financials'][0]!['id']}` : place;
+  await page.evaluate((hash) => void (location.hash = hash), `/reports${to === '' ? '' : `/${to}`}`);
+  await shows(page, text);
+  await page.$$eval('.as-table', (tables) => tables.forEach((table) => table.setAttribute('open', '')));
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMediaFeatures([
+      { name: 'prefers-color-scheme', value: scheme },
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ]);
+    await picture(`reports-${LOOKS.findIndex(([each]) => each === place)}-${scheme}`);
+    expect([place, scheme, await barriers(page)]).toEqual([place, scheme, []]);
+  }
+  expect((await visibleText(page)).match(/\b(undefined|NaN|Infinity|Invalid Date)\b/)).toBeNull();
+  await page.setViewport(PHONE);
+  await picture(`reports-${LOOKS.findIndex(([each]) => each === place)}-phone`);
+  expect([place, await tooWide(page)]).toEqual([place, []]);
+  await page.setViewport(DESKTOP);
+});
+
+async function picture(name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS'];
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+test('a print has the figures and the table of the chart, and no controls', async () => {
+  await go(`invoice-activity?${CUSTOM}&bucket=month`);
+  await page.waitForSelector('.report-chart');
+  await page.emulateMediaType('print');
+  const visible = (selector: string): Promise<boolean> => page.$eval(selector, (element) => element.checkVisibility());
+  expect([await visible('.report-filters'), await visible('.downloads'), await visible('.report-chart svg'), await visible('.as-table table')]).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
+  await page.emulateMediaType('screen');
+});
+
+test('no page had errors, sent requests to another origin, or left anything in the browser', async () => {
+  expect(await desk.leave()).toEqual([]);
+});
