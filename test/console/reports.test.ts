@@ -66,9 +66,9 @@ const oracle = (question: Partial<Question> & Pick<Question, 'report'>): Json[] 
 async function cells(selector: string): Promise<Record<string, string>[]> {
   await page.waitForSelector(selector);
   return page.$eval(selector, (table) => {
-    const titles = [...table.querySelectorAll('th')].map(({ textContent }) => textContent!.trim());
+    const titles = [...table.querySelectorAll('th')].map(({ textContent }) => textContent.trim());
     return [...table.querySelectorAll('tbody tr')].map((row) =>
-      Object.fromEntries([...row.querySelectorAll('td')].map((cell, n) => [titles[n], cell.textContent!.trim()])),
+      Object.fromEntries([...row.querySelectorAll('td')].map((cell, n) => [titles[n], cell.textContent.trim()])),
     );
   });
 }
@@ -123,7 +123,7 @@ test('compares with the previous period, and a filter is chosen and shared by na
   await page.waitForFunction((id) => location.hash.includes(`account_id=${id}`), {}, invoice['account'].id);
   const own = oracle({ report: 'invoice-activity', filters: { account_id: [invoice['account'].id] } });
   const total = await page.waitForFunction(
-    (wanted) => [...document.querySelectorAll('.tiles > div')].some(({ textContent }) => textContent!.startsWith(wanted)),
+    (wanted) => [...document.querySelectorAll('.tiles > div')].some(({ textContent }) => textContent.startsWith(wanted)),
     {},
     `Invoices${sum(own, 'invoice_count')}`,
   );
@@ -150,14 +150,14 @@ test.each(REPORTS)('%s: a bar leads to its groups, a group to its records, and t
   const best = Math.max(...oracle({ report, groupBy, ...september }).map((row) => row[column]));
   const sums = await page.$$eval('main table', (tables) =>
     tables.map((table) => {
-      const titles = [...table.querySelectorAll('th')].map(({ textContent }) => textContent!.trim());
-      return Object.fromEntries([...table.querySelectorAll('tfoot td')].map((cell, n) => [titles[n], cell.textContent!.trim()]));
+      const titles = [...table.querySelectorAll('th')].map(({ textContent }) => textContent.trim());
+      return Object.fromEntries([...table.querySelectorAll('tfoot td')].map((cell, n) => [titles[n], cell.textContent.trim()]));
     }),
   );
   const figure =
     report === 'collections'
-      ? sums.reduce((net, of) => net + (of['Received'] ? cents(of['Received']) : -cents(of['Refunded']!)), 0)
-      : cents(sums[0]![measure]!);
+      ? sums.reduce((net, of) => net + (of['Received'] ? cents(of['Received']) : -cents(of['Refunded'])), 0)
+      : cents(sums[0]![measure]);
   expect(figure).toBe(best);
   expect(await visibleText(page)).not.toContain('Differs');
   const [first] = await cells('main table');
@@ -222,7 +222,7 @@ test('receivables: what is open by age, its groups, and the invoices behind them
   await page.locator('.groups tfoot a').click();
   await shows(page, 'Adds up');
   expect((await cells('main table')).length).toBe(Math.min(50, oldest.length));
-  const [total] = await page.$$eval('tfoot td:last-child', (of) => of.map(({ textContent }) => textContent!));
+  const [total] = await page.$$eval('tfoot td:last-child', (of) => of.map(({ textContent }) => textContent));
   expect(cents(total!)).toBe(balance(oldest));
 });
 
@@ -279,11 +279,11 @@ test('everything works with the keyboard alone: choosing, a bar, a group, a reco
   expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toMatch(/^Aug 2026: Net sales \$/);
   await page.keyboard.press('Enter');
   await bars('from=2026-08-01', 31);
-  const group = await page.$eval('.groups tbody a', ({ textContent }) => textContent!);
+  const group = await page.$eval('.groups tbody a', ({ textContent }) => textContent);
   await tabTo(page, group);
   await page.keyboard.press('Enter');
   await shows(page, 'Adds up');
-  await tabTo(page, await page.$eval('main tbody a', ({ textContent }) => textContent!));
+  await tabTo(page, await page.$eval('main tbody a', ({ textContent }) => textContent));
   await page.keyboard.press('Enter');
   await shows(page, 'The record as the API returns it');
   await page.evaluate(() => void (location.hash = '/reports'));

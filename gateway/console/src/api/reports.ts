@@ -43,7 +43,7 @@ export async function readReport(name: string, query: Query, signal?: AbortSigna
       throw new Problem(`This view has more than ${MOST_ROWS} rows. Choose a shorter period, longer intervals or a filter.`, { code: 'TOO_MANY_ROWS' });
     }
   } while (cursor !== undefined);
-  return { rows, asOf: asOf!, settings };
+  return { rows, asOf: asOf, settings };
 }
 
 /** The whole report as CSV. */

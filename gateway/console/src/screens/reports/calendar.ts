@@ -24,10 +24,10 @@ const dayAt = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(ms(text)) && dayAt(ms(text)) === text;
 
 export const addDays = (day: string, days: number): string => dayAt(ms(day) + days * DAY_MS);
-export const lengthOf = ({ start, end }: Range): number => Math.round((ms(end) - ms(start)) / DAY_MS);
+const lengthOf = ({ start, end }: Range): number => Math.round((ms(end) - ms(start)) / DAY_MS);
 
 /** The same day of another month, or that month's last day. */
-export function addMonths(day: string, months: number): string {
+function addMonths(day: string, months: number): string {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
   return dayAt(Date.UTC(year, month - 1 + months, Math.min(date, last)));

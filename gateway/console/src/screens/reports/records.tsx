@@ -167,7 +167,7 @@ export function SourceRecords({ source: { kind }, report, loaded: { records, mor
 }
 
 /** The report's measures that records of this kind add to. Of an invoice, an average says nothing; of a job, a margin does. */
-export function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
+function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
   if (kind === 'payments') return report.measures.filter(({ key }) => key === 'payment_count' || key === 'received_cents');
   if (kind === 'refunds') return report.measures.filter(({ key }) => key === 'refund_count' || key === 'refunded_cents');
   return report.measures.filter(({ key }) => key !== 'average_total_cents');
