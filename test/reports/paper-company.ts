@@ -5,7 +5,7 @@ import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';
 
 export const TIMEZONE = 'America/Chicago';
-const page = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/reports.md', import.meta.url), 'utf8');
 
 type Row = Record<string, string>;
 
