@@ -87,7 +87,7 @@ function headingOf(of: readonly string[], all: number): string {
 /** Durations are kept in milliseconds and written with the largest unit that fits. */
 function valueOf(value: unknown, expected: string): string {
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return 'none';
-  if (typeof value !== 'number' || !expected.startsWith('a duration')) return `\`${value as string}\``;
+  if (typeof value !== 'number' || !expected.startsWith('a duration')) return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
   const units = [
     ['h', 3_600_000],
     ['m', 60_000],
