@@ -161,5 +161,5 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
 export const NOT_READ: Readonly<Record<string, string>> = {
   'packages/postgres/src/migrate.ts apply': 'runs migrations, which make the tables',
   'packages/postgres/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
-  'services/scheduling/src/statements/together.ts add_assignment': 'puts statements together that are checked by themselves',
+  'services/scheduling/src/statements/combine.ts add_assignment': 'puts statements together that are checked by themselves',
 };
