@@ -110,3 +110,9 @@ it.each<[string, Parameter['within'], Partial<Field>, boolean]>([
 ])('for %s, returns whether it is required', (_, within, field, required) => {
   expect(isRequired(parameter(within, field))).toBe(required);
 });
+
+it('offers CSV for reports only', () => {
+  const offering = operations.filter((each) => inputsOf(each).csv).map(({ route }) => route);
+  expect(offering).toEqual(operations.map(({ route }) => route).filter((route) => route.startsWith('/v1/reports/')));
+  expect(offering.length).toBeGreaterThan(3);
+});
