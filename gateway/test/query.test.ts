@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { formatInstant, operations, type Operation } from '@truckroll/contract';
 import { inputsOf } from '../src/routes/inputs.ts';
-import { compileQuery, MOST_PROBLEMS, type Query } from '../src/routes/query.ts';
+import { compileQuery, DEFAULT_LIMIT, MOST_PROBLEMS, type Query } from '../src/routes/query.ts';
 
 const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const parser = (name: string): ((text: string) => Query) => compileQuery(inputsOf(operation(name)));
@@ -31,6 +31,7 @@ describe('a query', () => {
   test('accepts bounds beyond the range of instants, also two on one side', () => {
     for (const text of [
       'created_from=9999-12-01T00:00:00Z&created_before=9999-12-31T00:00:00Z',
+      'created_from=0001-01-01T00:00:00Z&created_before=0001-02-01T00:00:00Z',
       'created_from=0001-01-01T00:00:00Z&created_before=9999-12-31T00:00:00Z',
     ]) {
       expect(parse(text).problems).toEqual([]);
@@ -90,6 +91,24 @@ describe('a query', () => {
     expect(codes(parse(text))).toEqual([expected]);
   });
 
+  test('of three values for a single one is one failure', () => {
+    expect(codes(parse('limit=5&limit=6&limit=7'))).toEqual(['limit REPEATED_PARAMETER']);
+  });
+
+  test('compares only bounds of one field', () => {
+    const estimates = parser('ListEstimates');
+    expect(codes(estimates('sold_from=2026-03-02T00:00:00Z&created_before=2026-03-01T00:00:00Z'))).toEqual([]);
+    expect(codes(estimates('sold_from=2026-03-02T00:00:00Z&sold_before=2026-03-01T00:00:00Z'))).toEqual(['sold_before RANGE_ORDER']);
+  });
+
+  test('sets the page size', () => {
+    expect(parse('limit=7&status=OPEN')).toMatchObject({ limit: 7, problems: [] });
+  });
+
+  test('names an unknown parameter by its first 100 characters', () => {
+    expect(parse(`${'x'.repeat(101)}=1`).problems[0]?.field).toBe('x'.repeat(100));
+  });
+
   test('lists every failure at once', () => {
     expect(codes(parse('limit=0&stat=1&ids=x&ids=y&created_from=now&job_id='))).toEqual([
       'limit OUT_OF_RANGE',
@@ -106,6 +125,19 @@ describe('a query', () => {
     expect(messages[0]).toContain('Did you mean status?');
     expect(messages[1]).toContain('%2B');
     expect(messages[2]).toContain('ids=A&ids=B');
+  });
+
+  test('is not advised to repeat a parameter unless that helps', () => {
+    const [id, date] = parse('ids=1&created_from=2026-03-01,2026-03-02').problems.map(({ message }) => message);
+    expect(id).not.toContain('Repeat');
+    expect(date).not.toContain('Repeat');
+  });
+
+  test('with an unknown name like no other gets the names that the operation takes, if any', () => {
+    const hint = (query: Query): string | undefined => query.problems[0]?.message;
+    expect(hint(parse('nothing=1'))).toMatch(/parameter\. It takes limit, ids, .*, job_class, cursor\.$/);
+    expect(hint(parser('GetChangesDigest')('nothing=1'))).toMatch(/parameter\. It takes kinds, cursor, buckets\.$/);
+    expect(hint(parser('GetInvoice')('nothing=1'))).toMatch(/parameter\.$/);
   });
 
   test('gets suggestions for its first three unknown names only, and for none of more than 32 characters', () => {
@@ -166,6 +198,69 @@ describe('the canonical text of the filters', () => {
 function shifted(micros: number): string {
   return formatInstant(micros + 5.5 * 3_600_000_000).replace('Z', '%2B05:30');
 }
+
+describe('the query of a report', () => {
+  const report = parser('GetInvoiceActivityReport');
+  const RANGE = 'start_date=2026-01-01&end_date=2026-04-01';
+  const defaulted = (query: Query): string[] => Array.from(query.defaulted, ({ name }) => name);
+
+  test('must have the range', () => {
+    expect(codes(report(''))).toEqual(['start_date MISSING', 'end_date MISSING']);
+    expect(codes(report('end_date=2026-04-01'))).toEqual(['start_date MISSING']);
+    expect(codes(report('start_date=&end_date=2026-04-01'))).toEqual(['start_date EMPTY_VALUE']);
+    expect(codes(report(RANGE))).toEqual([]);
+  });
+
+  test('has the default of every parameter that it leaves out, and says which those are', () => {
+    const query = report(RANGE);
+    expect(defaulted(query)).toEqual(['bucket', 'status']);
+    expect([value(query, 'bucket'), value(query, 'status')]).toEqual(['BUCKET_MONTH', ['INVOICE_STATUS_OPEN', 'INVOICE_STATUS_PAID']]);
+    expect(value(query, 'account_id')).toBeUndefined();
+  });
+
+  test('keeps what it gives', () => {
+    const query = report(`${RANGE}&bucket=week&status=VOIDED`);
+    expect(defaulted(query)).toEqual([]);
+    expect([value(query, 'bucket'), value(query, 'status')]).toEqual(['BUCKET_WEEK', ['INVOICE_STATUS_VOIDED']]);
+  });
+
+  test('has the same canonical text with a default left out and given', () => {
+    expect(report(`${RANGE}&bucket=month&status=PAID&status=OPEN`).filters).toBe(report(RANGE).filters);
+    expect(report(`${RANGE}&bucket=week`).filters).not.toBe(report(RANGE).filters);
+  });
+
+  test('may have at most 10,000 periods', () => {
+    expect(codes(report('start_date=2000-01-01&end_date=2100-01-01&bucket=day'))).toEqual(['end_date OUT_OF_RANGE']);
+  });
+});
+
+describe('a parser', () => {
+  test('reads the same from parameters in any order', () => {
+    for (const [name, text] of [
+      ['ListInvoices', `limit=7&status=OPEN&ids=${ID}&created_from=2026-03-01T00:00:00Z&issued_before=2026-03-01`],
+      ['GetCollectionsReport', 'start_date=2000-01-01&end_date=2100-01-01&bucket=day&limit=7'],
+    ] as const) {
+      const inputs = inputsOf(operation(name));
+      const [query, reversed] = [inputs.query, inputs.query.toReversed()].map((parameters) => compileQuery({ ...inputs, query: parameters })(text));
+      expect(reversed).toMatchObject({ limit: 7, filters: query!.filters, problems: query!.problems });
+    }
+  });
+
+  test('leaves a limit that is not of a list to the operation', () => {
+    const changes = parser('ListChanges');
+    expect(value(changes('limit=3'), 'limit')).toBe(3);
+    expect(value(changes(''), 'limit')).toBe(100);
+    expect(changes('limit=3').limit).toBe(DEFAULT_LIMIT);
+  });
+
+  test('is refused for a default that the parameter does not accept', () => {
+    const inputs = inputsOf(operation('GetCollectionsReport'));
+    const query = inputs.query.map((parameter) =>
+      parameter.name === 'bucket' ? { ...parameter, field: { ...parameter.field, defaults: ['hour'] } } : parameter,
+    );
+    expect(() => compileQuery({ ...inputs, query })).toThrow('the default hour of bucket is none of its values');
+  });
+});
 
 describe('every operation', () => {
   test('rejects unknown parameters, and never fails on any text', () => {

@@ -1,5 +1,5 @@
 // The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
-import { BEYOND, checkText, type DetailCode, type ErrorDetail, type Field, type Parameter } from '@truckroll/contract';
+import { BEYOND, checkText, type DetailCode, type ErrorDetail, type Parameter } from '@truckroll/contract';
 import { mostValues, isRequired, type Inputs, type Value } from './inputs.ts';
 import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
@@ -133,9 +133,7 @@ function defaultOf(parameter: Parameter): [Parameter, Value | Value[]][] {
 
 function rangesOf(parameters: readonly Parameter[]): RangePair[] {
   return parameters.flatMap((from) => {
-    const before = parameters.find(
-      ({ filter, field }) => filter?.comparison === 'before' && filter.field === from.filter?.field && comparable(field, from.field),
-    );
+    const before = parameters.find(({ filter }) => filter?.comparison === 'before' && filter.field === from.filter?.field);
     return from.filter?.comparison === 'from' && before !== undefined ? [{ from, before }] : [];
   });
 }
@@ -143,10 +141,6 @@ function rangesOf(parameters: readonly Parameter[]): RangePair[] {
 /** Whether both bounds lie beyond the range of instants on the same side, so that their order is unknown. */
 function bothBeyond(lower: Value | Value[], upper: Value | Value[]): boolean {
   return lower === upper && (upper === BEYOND.before || upper === BEYOND.after);
-}
-
-function comparable(a: Field, b: Field): boolean {
-  return a.kind === b.kind && !a.repeated && !b.repeated;
 }
 
 /** Sorts repeated values in place: services receive them in the order of the text. */
