@@ -40,11 +40,10 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
   const { name, field } = parameter;
   const isLimit = parameter.within === 'collection' && name === 'limit';
   // An empty value is rejected (api.md, policy of all collection reads).
-  const range = field.kind === 'string' ? { minLength: 1, ...field.range } : field.range;
-  const single = { ...field, nullable: false, doc: '', derived: false, ...(range && { range }) };
+  const single = { ...field, nullable: false, doc: '', derived: false, range: { minLength: 1, ...field.range } };
   const value = field.enum === undefined ? scalar(single) : components.field({ ...single, repeated: false }, 'snake');
   const most = field.repeated ? mostValues(parameter) : undefined;
-  const list = { type: 'array', items: value, minItems: 1, ...(most === undefined ? {} : { maxItems: most }) };
+  const list = { type: 'array', items: value, minItems: 1, maxItems: most };
   const preset = isLimit ? { default: DEFAULT_LIMIT } : presetOf(parameter);
   const schema = { ...(field.repeated ? list : value), ...preset };
   return {
