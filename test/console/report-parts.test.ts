@@ -51,7 +51,7 @@ test('rounds averages and margins as the API does: halves upward, also below zer
     total_cents: total,
   });
   expect([row(5, 2), row(-5, 2), row(-7, 3), row(0, 0)].map((of) => addUp([of], activity)['average_total_cents'])).toEqual([3, -2, -2, null]);
-  expect([marginOf(1950, 6000), marginOf(-1, 20_000), marginOf(1, 20_000), marginOf(1, -20_000), marginOf(-4500, 0)]).toEqual([0.325, -0, 0.0001, -0, 0]);
+  expect([marginOf(1950, 6000), marginOf(-1, 20_000), marginOf(1, 20_000), marginOf(1, -20_000), marginOf(-4500, 0)]).toEqual([0.325, 0, 0.0001, 0, 0]);
 });
 
 test('draws bars around zero, and keeps small ones visible', () => {
@@ -66,10 +66,9 @@ test('draws bars around zero, and keeps small ones visible', () => {
   expect(scaleAround([0, 0])).toMatchObject({ top: 1, bottom: 0 });
 });
 
-test.each([
-  ['console.js', 60_000],
-  ['xlsx.js', 25_000],
-  ['console.css', 8_000],
-])('%s is at most %i bytes, compressed', (name, most) => {
-  expect(gzipSync(readFileSync(new URL(`../../gateway/console/gen/${name}`, import.meta.url))).length).toBeLessThan(most);
+test('what writes spreadsheets is at most 25 kB, compressed, and loaded apart', () => {
+  const bundle = readFileSync(new URL('../../gateway/console/gen/xlsx.js', import.meta.url));
+  expect(gzipSync(bundle).length).toBeLessThan(25_000);
+  // The page's policy would forbid it.
+  expect(bundle.includes('new Worker')).toBe(false);
 });

@@ -11,7 +11,7 @@ export interface Column<T> {
   readonly total?: ComponentChildren;
 }
 
-interface Given<T> {
+export interface TableGiven<T> {
   caption: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
@@ -19,7 +19,7 @@ interface Given<T> {
 }
 
 /** A table. On a narrow screen each row is a card. The roles are explicit, because that style removes the elements' own roles. */
-export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
+export function Table<T>({ caption, columns, rows, rowKey }: TableGiven<T>) {
   return (
     <table role="table">
       <caption class="unseen">{caption}</caption>

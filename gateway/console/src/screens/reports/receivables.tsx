@@ -1,7 +1,7 @@
 import { Bars } from '../../parts/bars.tsx';
 import { Page, focusHeading } from '../../parts/page.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Time, today } from '../../parts/time.tsx';
 import { useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
@@ -13,9 +13,10 @@ import { figureOf, shortFigure } from './figures.tsx';
 import { groupName } from './group-name.ts';
 import { NameFilter, filtersInWords } from './name-filters.tsx';
 import { Length } from './length.tsx';
+import { Ranked } from './ranked.tsx';
 import { SaveView } from './saved.tsx';
 import { agingSheet } from './sheets.ts';
-import { NONE, addressWith, today, viewIn, type View } from './view.ts';
+import { NONE, addressWith, viewIn, type View } from './view.ts';
 
 const [COUNT, BALANCE] = REPORT.measures as [Measure, Measure];
 const EMPTY = addUp([], REPORT.measures);
@@ -182,7 +183,7 @@ function Groups({ aging, view: { group }, age, query }: { aging: Aging; view: Vi
           <p>Nothing is open.</p>
         </div>
       ) : (
-        <Table caption={`Open balance by ${group.title.toLowerCase()}, highest first`} columns={columns} rows={rows} rowKey={({ value }) => value ?? NONE} />
+        <Ranked caption={`Open balance by ${group.title.toLowerCase()}, highest first`} columns={columns} rows={rows} rowKey={({ value }) => value ?? NONE} />
       )}
     </section>
   );

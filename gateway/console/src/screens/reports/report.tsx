@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import { Bars } from '../../parts/bars.tsx';
 import { Page, focusHeading } from '../../parts/page.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Basis } from './basis.tsx';
@@ -14,12 +13,10 @@ import type { Measure, Report as Definition } from './definitions.ts';
 import { change, figureOf, shortFigure } from './figures.tsx';
 import { Length } from './length.tsx';
 import { filtersInWords } from './name-filters.tsx';
+import { Ranked } from './ranked.tsx';
 import { SaveView } from './saved.tsx';
 import { sheetsOf } from './sheets.ts';
 import { NONE, addressWith, only, viewIn, type View } from './view.ts';
-
-/** Most groups that are listed at first. */
-const FIRST_GROUPS = 25;
 
 /** One report: its total, its figures over time, and its groups, ranked. Each leads to what it is made of. */
 export function Report({ report }: { report: Definition }) {
@@ -130,8 +127,7 @@ const beforeColumns = <T extends Pick<PeriodFigures, 'now' | 'before'>>(measure:
 
 function Groups({ view, query, figures: { groups, total } }: Part) {
   const { report, group, measure, compare } = view;
-  const [all, setAll] = useState(false);
-  const of = ({ now }: GroupFigures): number => now[measure.key] ?? -Infinity;
+  const of = ({ now }: GroupFigures): number => now[measure.key] ?? Number.MIN_SAFE_INTEGER;
   const ranked = groups.toSorted((a, b) => of(b) - of(a));
   const most = Math.max(1, ...ranked.map(({ now }) => Math.abs(now[measure.key] ?? 0)));
   const href = (value: string | null): string => addressWith(report, query, { value: value ?? NONE, group: group.key, page: undefined }, ['records']);
@@ -165,21 +161,7 @@ function Groups({ view, query, figures: { groups, total } }: Part) {
           <p>Nothing in this period.</p>
         </div>
       ) : (
-        <>
-          <Table
-            caption={`${measure.title} ${title.toLowerCase()}, highest first`}
-            columns={columns}
-            rows={all ? ranked : ranked.slice(0, FIRST_GROUPS)}
-            rowKey={({ value }) => value ?? NONE}
-          />
-          {!all && ranked.length > FIRST_GROUPS && (
-            <p class="pages">
-              <button type="button" onClick={() => setAll(true)}>
-                Show all {ranked.length}
-              </button>
-            </p>
-          )}
-        </>
+        <Ranked caption={`${measure.title} ${title.toLowerCase()}, highest first`} columns={columns} rows={ranked} rowKey={({ value }) => value ?? NONE} />
       )}
     </section>
   );

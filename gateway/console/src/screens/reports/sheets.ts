@@ -35,7 +35,7 @@ export function sheetsOf(view: View, { periods, groups, total, asOf }: ReportFig
   const facts = factsOf(view, asOf, filters);
   const values = (of: Readonly<Record<string, number | null>>) => measures.map(({ key }) => of[key] ?? null);
   const totals = total && values(total.now);
-  const ranked = groups.toSorted((a, b) => (b.now[measure.key] ?? -Infinity) - (a.now[measure.key] ?? -Infinity));
+  const ranked = groups.toSorted((a, b) => (b.now[measure.key] ?? Number.MIN_SAFE_INTEGER) - (a.now[measure.key] ?? Number.MIN_SAFE_INTEGER));
   const sheets: Sheet[] = [];
   if (periods.length > 0) {
     sheets.push({

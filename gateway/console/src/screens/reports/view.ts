@@ -1,5 +1,5 @@
 // A view of a report as it is in the address, so that it can be shared, saved and gone back to.
-import { zone } from '../../parts/time.tsx';
+import { today } from '../../parts/time.tsx';
 import { places } from '../../state/route.ts';
 import { BUCKETS, PERIODS, addDays, isDay, rangeOf, usualBucket, type Bucket, type Period, type Range } from './calendar.ts';
 import type { Group, Measure, Report } from './definitions.ts';
@@ -28,9 +28,6 @@ export function valueIn(query: URLSearchParams): string | null | undefined {
   const given = query.get('value');
   return given === null ? undefined : given === NONE ? null : given;
 }
-
-/** Today in the company's time zone. */
-export const today = (): string => new Date().toLocaleDateString('sv-SE', { timeZone: zone() });
 
 /** Parts of the address that are missing or make no sense are replaced by their defaults. */
 export function viewIn(report: Report, query: URLSearchParams): View {
