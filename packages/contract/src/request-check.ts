@@ -68,8 +68,8 @@ function checkField(field: Field, value: unknown, at: Place, check: Check): unkn
     return { [values.name]: checkField(values, (value as Record<string, unknown>)[values.name], at, check) };
   }
   if (field.shape !== undefined) return checkFields(field.shape, value, () => `${at()}.`, check);
-  // Timestamps are already numbers on the wire; bytes have no rule.
-  if (field.kind === 'timestamp' || field.kind === 'bytes') return value;
+  // Timestamps are already numbers on the wire and JSON is text; bytes have no rule.
+  if (field.kind === 'timestamp' || field.kind === 'json' || field.kind === 'bytes') return value;
   if (field.enum !== undefined) {
     if (check.namedValues && !field.enum.spellings.has(value as string)) {
       const message = `Give one of ${[...field.enum.names.values()].join(', ')}.`;

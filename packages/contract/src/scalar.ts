@@ -34,12 +34,13 @@ export function checkValue(field: Field, value: unknown): Checked {
       return typeof value === 'boolean' ? { value } : bad('INVALID_FORMAT', 'Give true or false.');
     case 'enum':
       return checkEnum(field.enum as EnumShape, value);
+    case 'json':
+      return checkJson(field, value);
     case 'reference':
     case 'object':
     case 'list':
     case 'bytes':
     case 'cursor':
-    case 'json':
       throw new Error(`${field.name} is not a scalar`);
   }
 }
@@ -75,6 +76,14 @@ function checkTimestamp(value: unknown): Checked {
   if (typeof value === 'string' && beyondInstants(value) !== undefined) return bad('OUT_OF_RANGE', `Give a date-time after ${FIRST} and before ${LAST}.`);
   const form = '2026-03-01T15:04:05Z: seconds, at most six fractional digits, and Z or an offset such as -06:00';
   return bad('INVALID_FORMAT', `Give a date-time such as ${form}.`);
+}
+
+/** The text of a JSON object. */
+function checkJson({ range }: Field, value: unknown): Checked {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('INVALID_FORMAT', 'Give a JSON object.');
+  const text = JSON.stringify(value);
+  const most = range?.maxLength ?? Infinity;
+  return text.length <= most ? { value: text } : bad('TOO_LARGE', `Give an object of at most ${most} characters of JSON.`);
 }
 
 function checkInteger(field: Field, value: unknown): Checked {
