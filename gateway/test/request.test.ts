@@ -2,7 +2,7 @@ import { codec, operations, type ErrorDetail, type Field, type Operation } from 
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { filledField, inputsOf, type Inputs } from '../src/routes/inputs.ts';
 import { compileQuery } from '../src/routes/query.ts';
-import { bodyShape, compileRequest, readHeaders, readJson, readPath, refuseFields, type RequestParts } from '../src/routes/request.ts';
+import { bodyShape, compileRequest, mayBeLeftOut, readHeaders, readJson, readPath, refuseFields, type RequestParts } from '../src/routes/request.ts';
 
 const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const OTHER = '1c8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
@@ -188,6 +188,35 @@ describe('the body', () => {
       { location: 'body', field: 'team_member_id', code: 'INVALID_UUID', message: expect.any(String) },
       { location: 'body', field: 'ends_at', code: 'RANGE_ORDER', message: expect.any(String) },
     ]);
+  });
+
+  it('may hold an object of any shape where the contract has one, and null clears it', () => {
+    const types = ['service_request.created'];
+    expect(read('PreviewWebhookFilter', { eventTypes: types, filter: { a: { $eq: [1] } } })).toMatchObject({
+      value: { filter: '{"a":{"$eq":[1]}}' },
+      problems: [],
+    });
+    expect(read('PreviewWebhookFilter', { eventTypes: types, filter: null })).toMatchObject({ value: { filter: null }, problems: [] });
+    expect(read('UpdateWebhook', { filter: null })).toMatchObject({ value: { filter: '' }, problems: [] });
+    expect(read('UpdateWebhook', {})).toMatchObject({ value: { filter: null }, problems: [] });
+    expect(read('PreviewWebhookFilter', { eventTypes: types })).toMatchObject({ value: { filter: null }, problems: [] });
+    for (const filter of ['x', 7, []]) {
+      expect(read('PreviewWebhookFilter', { eventTypes: types, filter }).problems).toEqual([
+        { location: 'body', field: 'filter', code: 'INVALID_FORMAT', message: 'Give a JSON object.' },
+      ]);
+    }
+    const text = (length: number) => ({ eventTypes: types, filter: { a: 'x'.repeat(length - '{"a":""}'.length) } });
+    expect(read('PreviewWebhookFilter', text(16_384)).problems).toEqual([]);
+    expect(read('PreviewWebhookFilter', text(16_385)).problems).toMatchObject([{ field: 'filter', code: 'TOO_LARGE' }]);
+  });
+
+  it.each([
+    ['TestWebhook', true],
+    ['RecoverWebhook', false],
+    ['UpdateWebhook', false],
+    ['ListWebhooks', false],
+  ])('of %s may be left out: %j', (name, expected) => {
+    expect(mayBeLeftOut(operation(name), shapeOf(name))).toBe(expected);
   });
 
   it('may not contain fields that come from the path, a header or the credential', () => {

@@ -21,6 +21,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/webhooks/endpoint-state.ts next_overdue_pause': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/recovery.ts next_webhook_recovery': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/recovery.ts send_resumed_webhooks': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/replay.ts next_webhook_replay': ['webhook_endpoints e'],
       'services/reporting/src/jobs/every-job.ts fillIn': ['jobs j'],
       'services/reporting/src/read-models/rebuild.ts removeOlderThan': '*',
       'services/reporting/src/building/builder.ts companies_to_build': [
@@ -114,6 +115,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/keys/store.ts revoke_key': ['api_keys', 'users u'],
       'services/integrations/src/users/store.ts lock_user': ['users'],
       'services/integrations/src/users/store.ts update_user': ['users'],
+      'services/integrations/src/webhooks/alerts.ts webhooks_to_alert': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/endpoint-admin.ts describe_webhooks': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/standing.ts select_webhook_standings': ['webhook_endpoints e'],
     },

@@ -16,7 +16,7 @@ import {
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { CSV_TEXT, describeCsv } from './csv.ts';
-import { bodyShape } from '../routes/request.ts';
+import { bodyShape, mayBeLeftOut } from '../routes/request.ts';
 import { errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
 import { overview } from './overview.ts';
 import { amountsParameter, cursorParameter, describeParameters } from './parameters.ts';
@@ -132,7 +132,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     description: [publicText(operation.doc), ...orderOf(operation), ...goingText(operation)].join(' '),
     ...(operation.deprecation && { deprecated: true, 'x-sunset': operation.deprecation.sunset }),
     parameters: describeParameters(inputs, components),
-    ...(body && { requestBody: describeBody(body, keys, components) }),
+    ...(body && { requestBody: describeBody(operation, body, keys, components) }),
     security: schemes.map((scheme) => ({ [scheme]: [] })),
     responses: {
       [operation.status]: {
@@ -165,9 +165,9 @@ function headersOf(operation: Operation, inputs: Inputs): Schema {
   };
 }
 
-function describeBody(shape: Shape, keys: KeyStyle, components: Components): Schema {
+function describeBody(operation: Operation, shape: Shape, keys: KeyStyle, components: Components): Schema {
   return {
-    required: true,
+    required: !mayBeLeftOut(operation, shape),
     description: `A JSON object of at most ${MOST_BODY_BYTES} bytes.`,
     content: { 'application/json': { schema: components.object(shape, keys, 'body'), example: exampleRecord(shape, keys) } },
   };

@@ -90,6 +90,11 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
   };
 }
 
+/** Whether a command may come without a body, because it needs no field. A PATCH without one would change nothing. */
+export function mayBeLeftOut({ verb }: Operation, body: Shape | undefined): boolean {
+  return verb === 'POST' && body?.fields.every(({ nullable }) => nullable) === true;
+}
+
 /** Rejects the fields of a body if the operation takes none. A body that is not a JSON object is ignored. */
 export function refuseFields(bytes: Buffer, problems: ErrorDetail[]): void {
   let json: unknown;

@@ -46,7 +46,7 @@ export interface PublishedEvent {
   readonly timestamp: number;
 }
 
-/** Ids of the events that are stored as deliveries. Events without subscribers are not. */
+/** Ids of the events that are stored, and so have become the deliveries that they should. */
 export async function fannedOut(db: Queryable, events: readonly PublishedEvent[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>({
     text: 'select e.id from unnest($1::date[], $2::uuid[]) g(day, id) join webhook_events e on e.day = g.day and e.id = g.id',

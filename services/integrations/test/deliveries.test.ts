@@ -309,8 +309,10 @@ test('continues a recovery after its response until all is queued, even after a 
   const skip = (count: number) =>
     desk.sql(
       `insert into webhook_deliveries (day, id, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state)
-       select (now() at time zone 'UTC')::date, gen_random_uuid(), $1, $2, gen_random_uuid(), 'service_request.created', i::text, 1, now() - interval '1 second', 'SKIPPED'
-       from generate_series(1, $3::int) i`,
+       select (at at time zone 'UTC')::date, overlay(gen_random_uuid()::text placing (
+           select substr(time, 1, 8) || '-' || substr(time, 9) from lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') time) from 1)::uuid,
+         $1, $2, gen_random_uuid(), 'service_request.created', i::text, 1, at, 'SKIPPED'
+       from generate_series(1, $3::int) i cross join lateral (select date_trunc('milliseconds', now()) - i * interval '1 millisecond' as at) t`,
       [one.company.id, one.id, count],
     );
   await skip(4500);
@@ -320,7 +322,7 @@ test('continues a recovery after its response until all is queued, even after a 
   await desk.restart();
   const queued = async () => (await desk.sql('select count(*) from webhook_queue where endpoint_id = $1', [one.id]))[0]!['count'] as number;
   while ((await queued()) < 4500);
-  while ((await desk.sql('select from webhook_recoveries')).length > 0);
+  while ((await desk.sql('select from webhook_replays')).length > 0);
   expect((await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since })).data).toEqual({ queued: 0, remaining: 0 });
 });
 

@@ -16,14 +16,18 @@ afterAll(async () => {
 });
 
 const partitions = async (): Promise<string[]> =>
-  (await desk.sql(`select relname from pg_class where relname ~ '^webhook_(events|deliveries|attempts)_[0-9]{8}$' order by 1`)).map(({ relname }) => relname);
+  (await desk.sql(`select relname from pg_class where relname ~ '^webhook_(events|event_log|deliveries|attempts)_[0-9]{8}$' order by 1`)).map(
+    ({ relname }) => relname,
+  );
 
 test('stores an old event in the partition of its day, and ignores one from before the oldest day', async () => {
   const one = await desk.endpoint();
   const timestamp = now() - 20 * DAY;
   expect(await desk.fanOut(one.event({ timestamp }), one.event({ timestamp: now() - 40 * DAY }))).toMatchObject({ pending: 1, skipped: 0 });
   const day = formatDate(Math.floor(timestamp / DAY)).replaceAll('-', '');
-  expect(await partitions()).toEqual(expect.arrayContaining([`webhook_events_${day}`, `webhook_deliveries_${day}`, `webhook_attempts_${day}`]));
+  expect(await partitions()).toEqual(
+    expect.arrayContaining([`webhook_events_${day}`, `webhook_event_log_${day}`, `webhook_deliveries_${day}`, `webhook_attempts_${day}`]),
+  );
   const [delivery] = await desk.lease();
   await desk.report(delivery!);
   expect(await one.deliveries()).toMatchObject([{ created_at: timestamp, status: 'DELIVERY_STATUS_SUCCEEDED' }]);
@@ -37,7 +41,7 @@ test('drops days older than 30 days with their queued deliveries, and nothing el
   expect((await tidy.drop()).filter((name) => name.includes(oldestDay().replaceAll('-', '')))).toEqual([]);
   expect(await tidy.drop(now() + DAY)).toEqual([]);
   const dropped = await tidy.drop(now() + 2 * DAY);
-  expect(dropped).toHaveLength(3);
+  expect(dropped).toHaveLength(4);
   expect(await partitions()).not.toEqual(expect.arrayContaining(dropped));
   const left = await one.deliveries();
   expect(left).toHaveLength(1);
@@ -48,7 +52,7 @@ test('drops days older than 30 days with their queued deliveries, and nothing el
 test('creates a new day once when two processes race', async () => {
   const day = formatDate(Math.floor(now() / DAY) - 10);
   await Promise.all([new Partitions(database, silentLog), new Partitions(database, silentLog)].map((each) => each.ensure([day])));
-  expect((await partitions()).filter((name) => name.endsWith(day.replaceAll('-', '')))).toHaveLength(3);
+  expect((await partitions()).filter((name) => name.endsWith(day.replaceAll('-', '')))).toHaveLength(4);
 });
 
 test('shows an attempt and the time of the next one together, or neither, when reading while it is stored', async () => {

@@ -4,7 +4,7 @@ import { KeyRing } from '@truckroll/process';
 import { testCallers } from '@truckroll/testing';
 import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
-import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
+import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/delivery-id.ts';
 import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
 import { seriesOf, sinceOf } from '../src/webhooks/health-report.ts';
 import { countAttempts, noCounts } from '../src/webhooks/counts.ts';
@@ -278,4 +278,16 @@ test('decrypts a signing secret with the key that encrypted it, and only for its
   expect(rotated.open('one', sealed)).toEqual(secret);
   expect(() => rotated.open('two', sealed)).toThrow();
   expect(() => old.open('one', rotated.seal('one', secret))).toThrow('lacks the key b');
+});
+
+test('ids of deliveries from a time on begin at its first id', () => {
+  const at = Date.UTC(2026, 2, 1, 12) * 1000;
+  expect(firstIdAt(at + 999)).toBe(firstIdAt(at));
+  fc.assert(
+    fc.property(fc.uuid(), fc.uuid(), fc.integer({ min: 0, max: 2000 }), (event, endpoint, later) => {
+      expect(deliveryId(at + later, event, endpoint) >= firstIdAt(at)).toBe(true);
+      expect(deliveryId(at - 1 - later, event, endpoint) < firstIdAt(at)).toBe(true);
+    }),
+  );
+  expect(firstIdAt(-1)).toBe('00000000-0000-0000-0000-000000000000');
 });

@@ -69,7 +69,7 @@ export async function startDesk(mail: MailConfig = {}) {
           const { data } = await log.listWebhookDeliveries({ collection, webhook_id: id, status: [], event_type: [], progress: [] });
           return data.toReversed();
         },
-        event: (fields: Partial<PublicEvent> = {}): PublicEvent => {
+        event: ({ data, ...fields }: Partial<PublicEvent> & { data?: object } = {}): PublicEvent => {
           const eventId = randomUUID();
           const type = fields.type ?? 'service_request.created';
           return {
@@ -79,7 +79,7 @@ export async function startDesk(mail: MailConfig = {}) {
             subject: randomUUID(),
             sequence: 1,
             timestamp: now(),
-            body: Buffer.from(JSON.stringify({ id: eventId, type })),
+            body: Buffer.from(JSON.stringify({ id: eventId, type, data })),
             ...fields,
           };
         },

@@ -15,6 +15,7 @@ interface Found {
   id: string;
   state: DeliveryState;
   event_type: string;
+  test: boolean;
   company_id: string;
   endpoint_id: string;
   lease_token: string | null;
@@ -72,7 +73,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
     healths.set(row.endpoint_id, after);
     // A delivery leased to another worker is left to it, unless this attempt succeeded.
     const settles = holds || isSuccess(outcome);
-    const standing = { failures: row.failures ?? 0, isTest: row.event_type === TEST_EVENT, enabled: after.enabled };
+    const standing = { failures: row.failures ?? 0, isTest: row.test || row.event_type === TEST_EVENT, enabled: after.enabled };
     const next = settles ? deliveryAfter(standing, outcome, Math.random()) : { state: row.state };
     settled.push({ attempt, state: next.state, nextAt: next.nextAt, settles });
     counted.push(countedOf(row, attempt, isSuccess(outcome)));
@@ -86,7 +87,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
 async function find(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<Found[]> {
   const { rows } = await tx.query<Found>({
     name: 'find_reported_deliveries',
-    text: `select d.id, d.state, d.event_type, d.company_id, d.endpoint_id, q.lease_token, q.due_at, q.failures,
+    text: `select d.id, d.state, d.event_type, d.test, d.company_id, d.endpoint_id, q.lease_token, q.due_at, q.failures,
         e.enabled, e.paused_at is not null as paused, e.failing_since, e.slowdowns, e.resume_at, e.circuit_open_until, exists (
           select from webhook_queue o where o.endpoint_id = d.endpoint_id and o.due_at <= now() and o.leased_until is null) as more_due
       from webhook_deliveries d join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id

@@ -1,4 +1,4 @@
-import { ApiError, formatInstant } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { DeliveryProgress } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
@@ -26,6 +26,7 @@ interface Row {
   body: Buffer;
   size: number;
   request_id: string | null;
+  test: boolean;
 }
 
 /** Reads a delivery and its attempts in one snapshot, because a report stores an attempt together with the time of the next. */
@@ -107,7 +108,7 @@ const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failure
 /** $3 is the number of bytes to read of a body. */
 async function select(db: Queryable, where: string, values: unknown[]): Promise<Row[]> {
   const { rows } = await db.query<Row>({
-    text: `select d.id, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,
+    text: `select d.id, d.test, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,
         ${NEXT_AT} as next_at, substring(v.body for $3) as body, octet_length(v.body) as size, v.request_id
       from webhook_deliveries d join webhook_events v on v.company_id = d.company_id and v.day = d.day and v.id = d.event_id
       join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id
@@ -138,6 +139,7 @@ async function withAttempts(db: Queryable, rows: readonly Row[], extent: Extent)
       subject_number: row.subject_number,
       customer_name: row.customer_name,
       request_id: row.request_id,
+      test: row.test || row.event_type === TEST_EVENT,
     };
   });
 }

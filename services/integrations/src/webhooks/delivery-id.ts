@@ -7,12 +7,22 @@ const DAY_MS = 86_400_000;
 
 /** `occurredAt` in microseconds. */
 export function deliveryId(occurredAt: number, eventId: string, endpointId: string): string {
-  const time = Math.floor(occurredAt / 1000)
-    .toString(16)
-    .padStart(12, '0');
+  const time = timePart(occurredAt);
   const digest = hash('sha256', `${eventId} ${endpointId}`, 'hex');
   const variant = ((parseInt(digest.charAt(3), 16) & 3) | 8).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
+}
+
+/** Not after the id of any delivery whose event is of this time or later, in microseconds. */
+export function firstIdAt(occurredAt: number): string {
+  const time = timePart(Math.max(0, occurredAt));
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
+function timePart(occurredAt: number): string {
+  return Math.floor(occurredAt / 1000)
+    .toString(16)
+    .padStart(12, '0');
 }
 
 /** Time of the delivery's event in microseconds, rounded down to a millisecond. */

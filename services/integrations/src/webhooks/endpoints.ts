@@ -12,6 +12,7 @@ import type { DeliveryState } from './rules.ts';
 import { selectStandings } from './standing.ts';
 
 interface Row extends CreatorRow {
+  filter: string | null;
   id: string;
   name: string;
   url: string;
@@ -36,7 +37,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
     name: 'select_webhooks',
     text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.paused_at is not null as paused, e.disabled_reason,
         e.created_at, e.updated_at, l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless,
-        e.max_per_second, e.header_names, ${CREATOR_COLUMNS}
+        e.max_per_second, e.header_names, e.filter, ${CREATOR_COLUMNS}
       from webhook_endpoints e join users u on u.id = e.created_by
       left join lateral (
         select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
@@ -66,6 +67,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       state: WebhookState[endpointState(row)],
       max_per_second: row.max_per_second,
       headers: row.header_names.map((name) => ({ name })),
+      filter: row.filter,
     }));
 }
 
@@ -206,7 +208,7 @@ export async function updateEndpoint(tx: Transaction, companyId: string, id: str
 
 export async function markDeleted(tx: Transaction, companyId: string, id: string): Promise<void> {
   await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where company_id = $1 and id = $2', values: [companyId, id] });
-  for (const table of ['webhook_queue', 'webhook_recoveries', 'webhook_rates'])
+  for (const table of ['webhook_queue', 'webhook_recoveries', 'webhook_replays', 'webhook_rates'])
     await tx.query({ text: `delete from ${table} where endpoint_id = $1`, values: [id] });
 }
 

@@ -6,6 +6,7 @@ import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
 import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
+import { subscribed, type Subscription } from './filter/matchers.ts';
 import { LEASE, LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from './lease.ts';
 import { lendable, type Borrowable, type Lendable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
@@ -13,9 +14,8 @@ import type { DeliveryState } from './rules.ts';
 
 const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
 
-interface Subscriber extends Borrowable, SealedEndpoint {
+interface Subscriber extends Borrowable, SealedEndpoint, Subscription {
   company_id: string;
-  event_types: string[];
   enabled: boolean;
   url: string;
 }
@@ -24,6 +24,8 @@ export interface NewDelivery extends Lendable {
   event: PublicEvent;
   /** Sent even while the endpoint is disabled. */
   forced: boolean;
+  /** Tried once. */
+  test?: boolean;
 }
 
 export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
@@ -38,8 +40,8 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
       await resume(tx, letters);
       const all = deliveriesOf(events, subscribers);
       const lent = asked == null ? undefined : { worker: asked.worker_id, deliveries: lendable(all, subscribers, asked) };
-      const [, added] = await tx.finish(insertingDeliveries(all, lent));
-      return { stored: (added?.rows ?? []) as Stored[], subscribers };
+      const added = (await tx.finish([...insertingEvents(events), ...insertingDeliveries(all, lent)])).at(-1);
+      return { stored: all.length === 0 ? [] : ((added?.rows ?? []) as Stored[]), subscribers };
     },
     { retryContention: true },
   );
@@ -54,9 +56,9 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
 function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subscriber[]): NewDelivery[] {
   const ofCompany = Map.groupBy(subscribers, ({ company_id }) => company_id);
   return events.flatMap((event) =>
-    (ofCompany.get(event.company_id) ?? [])
-      .filter(({ event_types }) => event_types.includes(event.type))
-      .map(({ id, enabled }): NewDelivery => ({ event, endpointId: id, state: enabled ? 'PENDING' : 'SKIPPED', forced: false })),
+    subscribed(ofCompany.get(event.company_id) ?? [], event).map(
+      ({ id, enabled }): NewDelivery => ({ event, endpointId: id, state: enabled ? 'PENDING' : 'SKIPPED', forced: false }),
+    ),
   );
 }
 
@@ -73,7 +75,7 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
   });
   const subscribers = tx.query<Subscriber>({
     name: 'webhook_subscribers',
-    text: `select id, company_id, event_types, enabled, url, secret, case when previous_secret_until > ${NOW} then previous_secret end as previous_secret,
+    text: `select id, company_id, event_types, filter, enabled, url, secret, case when previous_secret_until > ${NOW} then previous_secret end as previous_secret,
         header_names, header_values,
         case when $2::int = 0 or resume_at > ${NOW} or max_per_second is not null or exists (
             select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
@@ -133,40 +135,67 @@ export interface Lent {
   deliveries: ReadonlySet<NewDelivery>;
 }
 
-/** Statements that store deliveries, and queue or lease PENDING ones. Partitions must exist. The second returns new deliveries as Stored. */
+/** The statement that keeps the bodies of events. Partitions must exist. */
+export function insertingBodies(events: readonly PublicEvent[]): Statement {
+  const of = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
+  return {
+    name: 'insert_webhook_events',
+    text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
+      select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[])
+        g (day, id, company_id, type, body, request_id, traceparent) on conflict do nothing`,
+    values: [
+      date(of(({ timestamp }) => dayOf(timestamp))),
+      uuid(of(({ id }) => id)),
+      uuid(of(({ company_id }) => company_id)),
+      text(of(({ type }) => type)),
+      bytes(of(({ body }) => body)),
+      uuid(of(({ request_id }) => request_id ?? null)),
+      text(of(({ traceparent }) => traceparent ?? null)),
+    ],
+  };
+}
+
+/** Statements that keep events, for previews and recoveries too. Partitions must exist. */
+function insertingEvents(events: readonly PublicEvent[]): Statement[] {
+  if (events.length === 0) return [];
+  const of = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
+  const listing: Statement = {
+    name: 'log_webhook_events',
+    text: `insert into webhook_event_log (day, company_id, occurred_at, id, type, subject, sequence, subject_number, customer_name)
+      select * from unnest($1::date[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[])
+        g (day, company_id, occurred_at, id, type, subject, sequence, subject_number, customer_name) on conflict do nothing`,
+    values: [
+      date(of(({ timestamp }) => dayOf(timestamp))),
+      uuid(of(({ company_id }) => company_id)),
+      instant(of(({ timestamp }) => timestamp)),
+      uuid(of(({ id }) => id)),
+      text(of(({ type }) => type)),
+      text(of(({ subject }) => subject)),
+      bigint(of(({ sequence }) => sequence)),
+      text(of(({ subject_number }) => subject_number ?? null)),
+      text(of(({ customer_name }) => customer_name ?? null)),
+    ],
+  };
+  return [insertingBodies(events), listing];
+}
+
+/** The statement that stores deliveries of kept events, and queues or leases PENDING ones. Partitions must exist. Returns new deliveries as Stored. */
 export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: Lent): Statement[] {
   if (deliveries.length === 0) return [];
   const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));
-  const events = [...new Map(deliveries.map(({ event }) => [event.id, event])).values()];
-  const ofEvents = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
   const list = [...byId.values()];
   const of = <T>(pick: (event: PublicEvent) => T): T[] => list.map(({ event }) => pick(event));
   return [
     {
-      name: 'insert_webhook_events',
-      text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
-        select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[])
-          g (day, id, company_id, type, body, request_id, traceparent) on conflict do nothing`,
-      values: [
-        date(ofEvents(({ timestamp }) => dayOf(timestamp))),
-        uuid(ofEvents(({ id }) => id)),
-        uuid(ofEvents(({ company_id }) => company_id)),
-        text(ofEvents(({ type }) => type)),
-        bytes(ofEvents(({ body }) => body)),
-        uuid(ofEvents(({ request_id }) => request_id ?? null)),
-        text(ofEvents(({ traceparent }) => traceparent ?? null)),
-      ],
-    },
-    {
       name: 'insert_webhook_deliveries',
       text: `with given as (
           select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
-            $10::text[], $11::boolean[], $12::text[], $13::text[], $14::boolean[])
-            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, lend)),
+            $10::text[], $11::boolean[], $12::text[], $13::text[], $14::boolean[], $16::boolean[])
+            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, lend, test)),
         added as (
           insert into webhook_deliveries (
-            id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name)
-          select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name from given
+            id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test)
+          select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test from given
           on conflict do nothing returning id, endpoint_id, event_id, state),
         due as materialized (
           select g.*, g.lend and not exists (
@@ -194,6 +223,7 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: L
         text(of(({ customer_name }) => customer_name ?? null)),
         boolean(list.map((delivery) => lent?.deliveries.has(delivery) ?? false)),
         lent?.worker ?? null,
+        boolean(list.map(({ test = false }) => test)),
       ],
     },
   ];

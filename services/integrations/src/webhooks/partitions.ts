@@ -7,7 +7,7 @@ import type { Logger } from '@truckroll/telemetry';
 export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;
 const EVERY_MS = 3_600_000;
-const TABLES = ['webhook_events', 'webhook_deliveries', 'webhook_attempts'];
+const TABLES = ['webhook_events', 'webhook_event_log', 'webhook_deliveries', 'webhook_attempts'];
 /** Number of future days with partitions, so that no event waits for one at midnight. */
 const AHEAD = 2;
 
@@ -34,11 +34,12 @@ export class Partitions implements BackgroundPart {
     if (missing.length === 0) return;
     await this.#exclusively(async (tx) => {
       const { rows } = await tx.query<{ name: string }>({
-        text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_deliveries_'`,
+        text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_[a-z_]+_[0-9]+$'`,
       });
       const existing = new Set(rows.map(({ name }) => name));
-      for (const day of missing.filter((each) => !existing.has(partition('webhook_deliveries', each)))) {
-        for (const table of TABLES) {
+      for (const day of missing) {
+        // An older release creates partitions of the tables that it knows.
+        for (const table of TABLES.filter((each) => !existing.has(partition(each, day)))) {
           // `day` needs no quoting. Deliveries are updated once; free space in their page saves updating the indexes.
           const room = table === 'webhook_deliveries' ? ' with (fillfactor = 55)' : '';
           await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)${room}` });

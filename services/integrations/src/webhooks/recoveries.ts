@@ -3,6 +3,7 @@ import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process
 import type { Logger } from '@truckroll/telemetry';
 import { skipOverdue } from './endpoint-state.ts';
 import { recoverSome, sendResumed } from './recovery.ts';
+import { replaySome } from './replay.ts';
 
 /** Poll interval in ms for recoveries that other replicas began or left behind. */
 const LOOK_MS = 5000;
@@ -37,6 +38,7 @@ export class Recoveries implements BackgroundPart {
   async #run(): Promise<void> {
     try {
       while (!this.#looks.stopped && (await recoverSome(this.#database)));
+      while (!this.#looks.stopped && (await replaySome(this.#database)));
       await sendResumed(this.#database);
       while (!this.#looks.stopped && (await skipOverdue(this.#database)));
       this.#failures = 0;

@@ -1,4 +1,4 @@
-// Queues skipped and failed deliveries again, one transaction at a time.
+// Queues skipped deliveries of resumed endpoints again, and those of recoveries that a release before replays began.
 import { TEST_EVENT, formatInstant, now } from '@truckroll/contract';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { dayOf } from './delivery-id.ts';
@@ -8,7 +8,9 @@ import { oldestDay } from './partitions.ts';
 
 /** Maximum deliveries queued by one transaction. */
 export const MOST_AT_ONCE = 2000;
-export const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and d.event_type <> '${TEST_EVENT}'`;
+/** Condition on webhook_deliveries (alias d). */
+export const NOT_A_TEST = `d.event_type <> '${TEST_EVENT}' and not d.test`;
+const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and ${NOT_A_TEST}`;
 
 /** An endpoint and a period from `since` to before `until`, in microseconds since 1970. */
 interface Range {
@@ -46,9 +48,9 @@ export async function recoverSome(database: Database): Promise<boolean> {
   });
 }
 
-export const WITHIN = 'd.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6';
+const WITHIN = 'd.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6';
 
-export function valuesOf({ company_id, endpoint_id, since, until }: Range): unknown[] {
+function valuesOf({ company_id, endpoint_id, since, until }: Range): unknown[] {
   return [company_id, endpoint_id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
 }
 
@@ -90,7 +92,7 @@ export async function sendResumed(database: Database): Promise<void> {
 }
 
 /** Queues the next deliveries of a range and returns their number; MOST_AT_ONCE means that there may be more. Requires the endpoint's lock. */
-export async function queueSome(tx: Transaction, range: Range): Promise<number> {
+async function queueSome(tx: Transaction, range: Range): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'recover_webhook_deliveries',
     text: `with chosen as (

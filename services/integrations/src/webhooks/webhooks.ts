@@ -1,7 +1,18 @@
 // Management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import { ApiError, TEST_EVENT, checkWebhookState, formatInstant, now, refuseBroken, type JsonProblem } from '@truckroll/contract';
-import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import {
+  ApiError,
+  TEST_EVENT,
+  checkWebhookState,
+  exampleRecord,
+  formatInstant,
+  now,
+  publicEvents,
+  refuseBroken,
+  type JsonProblem,
+  type Shape,
+} from '@truckroll/contract';
+import { DeliveryStatus, type PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/telemetry';
 import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
@@ -15,7 +26,9 @@ import { notifyDue } from './due-notices.ts';
 import { endpointState, wantedState } from './endpoint-state.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
 import { eventTypes } from './event-types.ts';
-import { insertingDeliveries } from './fan-out.ts';
+import { insertingBodies, insertingDeliveries } from './fan-out.ts';
+import { previewFilter } from './filter/preview.ts';
+import { filterProblems, setFilter } from './filter/store.ts';
 import { skipQueued } from './health.ts';
 import { recover } from './recover.ts';
 import { queueSkipped } from './recovery.ts';
@@ -26,8 +39,8 @@ const OVERLAP = 24 * 3_600_000_000;
 
 async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
   const { company_id: companyId, user_id: userId } = callerOf(request);
-  const { name, url, event_types, max_per_second = null, headers: given, ...rest } = checked('CreateWebhookRequest', request);
-  refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest)]);
+  const { name, url, event_types, max_per_second = null, headers: given, filter, ...rest } = checked('CreateWebhookRequest', request);
+  refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest), ...filterProblems(filter, event_types)]);
   const id = randomUUID();
   const secret = newSecret();
   const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
@@ -47,6 +60,7 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
       headers,
       secret: secrets.seal(id, secret),
     });
+    await setFilter(tx, companyId, id, filter);
     const after = await selectEndpoint(tx, companyId, id);
     await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
     return { data: { ...after, signing_secret: secretText(secret) } };
@@ -65,13 +79,26 @@ async function get({ database }: Context, request: wire.GetWebhookRequest): Prom
 
 async function update({ database, targets, recoveries, secrets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
-  const { id, name = null, url = null, event_types, resume_skipped, max_per_second = null, headers: given, ...rest } = checked('UpdateWebhookRequest', request);
+  const {
+    id,
+    name = null,
+    url = null,
+    event_types,
+    resume_skipped,
+    max_per_second = null,
+    headers: given,
+    filter,
+    ...rest
+  } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
   refuseBroken([...(url === null ? [] : urlProblems(url, targets)), ...checkWebhookState(request)]);
   const data = await database.transaction(
     async (tx) => {
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
+      // Also when only the types change: a stored filter may name paths that the new types lack.
+      if (filter != null || types !== null) refuseBroken(filterProblems(filter ?? before.filter, types ?? before.event_types));
+      await setFilter(tx, companyId, id, filter);
       const state = wantedState(rest, endpointState(held));
       const headers = given == null ? null : sealHeaders(secrets, id, given.values, held);
       await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state, maxPerSecond: max_per_second, headers });
@@ -106,22 +133,30 @@ async function remove({ database }: Context, request: wire.DeleteWebhookRequest)
 
 async function test({ database, partitions }: Context, request: wire.TestWebhookRequest): Promise<wire.TestWebhookResponse> {
   const { company_id } = callerOf(request);
-  const { id: endpointId } = checked('TestWebhookRequest', request);
-  const id = randomUUID();
-  const timestamp = now();
-  const data = { webhook_id: endpointId, message: 'A test: the endpoint receives what Truckroll sends.' };
-  const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
-  // The test is its own subject, so that it does not wait for other events.
-  const { requestId: request_id, traceparent } = currentRequest() ?? {};
-  const event = { id, type: TEST_EVENT, company_id, subject: id, sequence: 1, timestamp, body, request_id, traceparent };
+  const { id: endpointId, event_type } = checked('TestWebhookRequest', request);
+  const event = testEvent(company_id, endpointId, event_type ?? TEST_EVENT);
+  const { id, type, timestamp } = event;
   await partitions.ensure([dayOf(timestamp)]);
   await database.transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
-    await Promise.all(insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true }]).map((statement) => tx.query(statement)));
+    const inserting = [insertingBodies([event]), ...insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true, test: true }])];
+    await Promise.all(inserting.map((statement) => tx.query(statement)));
     notifyDue(tx);
-    await auditEndpoint(tx, request, endpointId, { action: 'webhook.tested', of: { eventId: id } });
+    await auditEndpoint(tx, request, endpointId, { action: 'webhook.tested', of: { eventId: id, eventType: type } });
   });
   return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
+}
+
+/** An event that never happened, with the example of its type. It is its own subject, so that it does not wait for other events. */
+function testEvent(company_id: string, webhook_id: string, type: string): PublicEvent {
+  const id = randomUUID();
+  const timestamp = now();
+  const shape = publicEvents.find((each) => each.type === type)?.body as Shape;
+  const example = exampleRecord(shape, 'snake');
+  const data = type === TEST_EVENT ? { webhook_id, message: 'A test: the endpoint receives what Truckroll sends.' } : example['data'];
+  const body = Buffer.from(JSON.stringify({ id, type, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
+  const { requestId: request_id, traceparent } = currentRequest() ?? {};
+  return { id, type, company_id, subject: id, sequence: 1, timestamp, body, request_id, traceparent };
 }
 
 async function rotateSecret({ database, secrets }: Context, request: wire.RotateWebhookSecretRequest): Promise<wire.RotateWebhookSecretResponse> {
@@ -168,6 +203,7 @@ export const webhooks = {
   testWebhook: test,
   rotateWebhookSecret: rotateSecret,
   recoverWebhook: recover,
+  previewWebhookFilter: previewFilter,
   listWebhookEventTypes: listEventTypes,
   checkWebhookTarget: checkTarget,
 };
