@@ -119,6 +119,42 @@ test('an endpoint is paused, limited and given headers; null removes the limit, 
   expect((await change({ headers: [{ name: 'X' }] })).error.details).toMatchObject([{ field: 'headers[0].value', code: 'MISSING' }]);
 });
 
+test('an endpoint is given a filter and addresses for alerts; null removes the filter', async () => {
+  const filter = { status: { $in: ['BOOKED'] }, created_at: { $gte: '2026-03-01T00:00:00-06:00' } };
+  const created = await call('POST', HOOKS, { ...CREATE, filter });
+  expect([created.status, created.body.data.filter]).toEqual([201, filter]);
+  const { id, createdBy, alertEmails } = created.body.data;
+  expect(alertEmails).toEqual([createdBy.email]);
+  const change = async (body: object) => (await call('PATCH', `${HOOKS}/${id}`, body)).body;
+  expect((await change({ name: 'Another', alertEmails: [] })).data).toMatchObject({ filter, alertEmails: [] });
+  expect((await change({ filter: null, alertEmails: [createdBy.email] })).data).toMatchObject({ filter: null, alertEmails: [createdBy.email] });
+  expect((await change({ filter: { statuss: { $eq: 'NEW' } } })).error.details).toMatchObject([
+    { location: 'body', field: 'filter.statuss', code: 'UNKNOWN_FIELD', message: expect.stringContaining('Did you mean status?') },
+  ]);
+});
+
+test('a filter is tried on the newest events', async () => {
+  await happen();
+  const preview = async (status: string) =>
+    (await call('POST', `${HOOKS}/filter-preview`, { eventTypes: CREATE.eventTypes, filter: { status: { $eq: status } } })).body.data;
+  const shown = await preview('NEW');
+  expect(shown.examined).toBeGreaterThan(0);
+  expect(Date.parse(shown.oldestAt)).toBeLessThanOrEqual(Date.now());
+  expect(await preview('CANCELED')).toMatchObject({ examined: shown.examined, events: [] });
+});
+
+test('a test sends the example of a type, and needs no body', async () => {
+  const { id } = await endpoint();
+  const bodies: ({ eventType?: string } | undefined)[] = [undefined, {}, { eventType: 'interaction.completed' }];
+  for (const body of bodies) {
+    const { status, body: answer } = await call('POST', `${HOOKS}/${id}/test`, body);
+    expect(status).toBe(202);
+    const delivery = (await call('GET', `${HOOKS}/${id}/deliveries/${answer.data.id}`)).body.data;
+    expect(delivery).toMatchObject({ eventType: body?.eventType ?? 'webhook.test', test: true });
+  }
+  expect((await call('POST', `${HOOKS}/${id}/test`, { eventType: 'job.moved' })).body.error.details).toMatchObject([{ field: 'eventType' }]);
+});
+
 test('all errors in an endpoint are reported at once', async () => {
   const wrong = await call('POST', HOOKS, { name: '', url: 7, eventTypes: [], colour: 'red' });
   expect(wrong.status).toBe(400);

@@ -42,6 +42,7 @@ import { mailSender } from './mails/sender.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
 import { getCurrentUser } from './users/current.ts';
+import { webhookAlerts } from './webhooks/alerts.ts';
 import { countKeeping } from './webhooks/count-keeping.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
@@ -130,6 +131,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(recoveries);
       background(notices);
       background(countKeeping(database, log));
+      background(webhookAlerts(database, log));
       background(deadLetters(database, log, metrics));
       background(webhookFigures(database, log, metrics));
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));

@@ -13,6 +13,7 @@ import { selectStandings } from './standing.ts';
 
 interface Row extends CreatorRow {
   filter: string | null;
+  alert_emails: string[];
   id: string;
   name: string;
   url: string;
@@ -31,13 +32,17 @@ interface Row extends CreatorRow {
 
 export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
 
+/** SQL for the addresses of those who get e-mails about an endpoint (alias e), in the order in which they were given. */
+const ALERT_EMAILS = `array(select a.email from unnest(coalesce(e.alert_user_ids, array[e.created_by])) with ordinality g (id, place)
+  join users a on a.id = g.id and a.company_id = e.company_id and a.active order by g.place)`;
+
 /** The company's endpoints, oldest first, or the one with the id. */
 export async function selectEndpoints(db: Queryable, companyId: string, id: string | null = null): Promise<Webhook[]> {
   const read = db.query<Row>({
     name: 'select_webhooks',
     text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.paused_at is not null as paused, e.disabled_reason,
         e.created_at, e.updated_at, l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless,
-        e.max_per_second, e.header_names, e.filter, ${CREATOR_COLUMNS}
+        e.max_per_second, e.header_names, e.filter, ${ALERT_EMAILS} as alert_emails, ${CREATOR_COLUMNS}
       from webhook_endpoints e join users u on u.id = e.created_by
       left join lateral (
         select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
@@ -68,6 +73,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       max_per_second: row.max_per_second,
       headers: row.header_names.map((name) => ({ name })),
       filter: row.filter,
+      alert_emails: row.alert_emails,
     }));
 }
 

@@ -1,7 +1,6 @@
 import { formatInstant } from '@truckroll/contract';
-import { queued } from '@truckroll/mail';
 import type { Transaction } from '@truckroll/postgres';
-import { queueMail } from '../mails/store.ts';
+import { alertIfDue } from './alerts.ts';
 import type { DisabledReason, HealthChange } from './rules.ts';
 
 interface Endpoint {
@@ -40,25 +39,15 @@ export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: H
 }
 
 async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint, reason: DisabledReason, at: number): Promise<void> {
-  const { rows } = await tx.query<{ created_by: string; name: string; url: string }>({
+  const { rowCount } = await tx.query({
     name: 'disable_webhook',
     text: `update webhook_endpoints set enabled = false, disabled_reason = $3, updated_at = now()
-      where company_id = $1 and id = $2 and enabled and deleted_at is null returning created_by, name, url`,
+      where company_id = $1 and id = $2 and enabled and deleted_at is null`,
     values: [company_id, endpoint_id, reason],
   });
-  const endpoint = rows[0];
-  if (endpoint === undefined) return;
+  if (rowCount === 0) return;
   await skipQueued(tx, company_id, endpoint_id);
-  if (reason !== 'FAILING') return;
-  const host = new URL(endpoint.url).host;
-  const body = [
-    `The webhook endpoint "${endpoint.name}" (${host}) has answered nothing but failures for five days, until ${formatInstant(at)}.`,
-    'It has been disabled. Events from now on are kept as skipped, for 30 days.',
-    'Once it answers again, enable it and recover what was skipped: nothing in that time is lost.',
-  ].join('\n\n');
-  const subject = `Webhook endpoint disabled: ${endpoint.name}`;
-  await queueMail(tx, { companyId: company_id, userId: endpoint.created_by, subject, body });
-  tx.afterCommit(queued);
+  await alertIfDue(tx, company_id, endpoint_id, at);
 }
 
 /** Marks queued deliveries SKIPPED, except leased ones, which are left to their reports, and those that a user requested. Ends a resumption. */

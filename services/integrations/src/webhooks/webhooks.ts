@@ -19,6 +19,7 @@ import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
+import { setAlertUsers } from './alerts.ts';
 import { auditEndpoint } from './audited.ts';
 import { NO_HEADERS, sealHeaders } from './custom-headers.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
@@ -39,7 +40,7 @@ const OVERLAP = 24 * 3_600_000_000;
 
 async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
   const { company_id: companyId, user_id: userId } = callerOf(request);
-  const { name, url, event_types, max_per_second = null, headers: given, filter, ...rest } = checked('CreateWebhookRequest', request);
+  const { name, url, event_types, max_per_second = null, headers: given, filter, alert_emails, ...rest } = checked('CreateWebhookRequest', request);
   refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest), ...filterProblems(filter, event_types)]);
   const id = randomUUID();
   const secret = newSecret();
@@ -61,6 +62,7 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
       secret: secrets.seal(id, secret),
     });
     await setFilter(tx, companyId, id, filter);
+    await setAlertUsers(tx, companyId, id, alert_emails?.values);
     const after = await selectEndpoint(tx, companyId, id);
     await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
     return { data: { ...after, signing_secret: secretText(secret) } };
@@ -88,6 +90,7 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
     max_per_second = null,
     headers: given,
     filter,
+    alert_emails,
     ...rest
   } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
@@ -99,6 +102,7 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
       // Also when only the types change: a stored filter may name paths that the new types lack.
       if (filter != null || types !== null) refuseBroken(filterProblems(filter ?? before.filter, types ?? before.event_types));
       await setFilter(tx, companyId, id, filter);
+      await setAlertUsers(tx, companyId, id, alert_emails?.values);
       const state = wantedState(rest, endpointState(held));
       const headers = given == null ? null : sealHeaders(secrets, id, given.values, held);
       await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state, maxPerSecond: max_per_second, headers });

@@ -1,0 +1,71 @@
+// E-mails about endpoints that fail, are disabled, or deliver again.
+import { Database } from '@truckroll/postgres';
+import { sendAlerts } from '../src/webhooks/alerts.ts';
+import { refusal } from './harness.ts';
+import { FAILURE, startDesk } from './webhooks.ts';
+
+describe('endpoints', () => {
+  let desk: Awaited<ReturnType<typeof startDesk>>;
+  let database: Database;
+  beforeAll(async () => {
+    desk = await startDesk();
+    database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 2 });
+  }, 60_000);
+  afterEach(() => desk.sql('delete from webhook_queue'));
+  afterAll(async () => {
+    await database.close();
+    await desk.stop();
+  });
+
+  const mailsOf = async (one: { company: { id: string } }) =>
+    (await desk.sql('select u.email, m.subject from mails m join users u on u.id = m.user_id where m.company_id = $1 order by m.id', [one.company.id])).map(
+      ({ email, subject }) => `${email}: ${subject}`,
+    );
+
+  test('have their creator as the address of alerts, or up to five users of the company', async () => {
+    const one = await desk.endpoint();
+    await desk.user(one.company.id, 'Bo@example.com');
+    expect((await one.read()).alert_emails).toEqual(['ana@example.com']);
+    const set = async (...values: string[]) => (await one.update({ alert_emails: { values } })).data?.alert_emails;
+    expect(await set('bo@EXAMPLE.com', 'ana@example.com', 'bo@example.com')).toEqual(['Bo@example.com', 'ana@example.com']);
+    expect((await one.update({ url: 'https://example.com/other' })).data?.alert_emails).toEqual(['Bo@example.com', 'ana@example.com']);
+    expect(await set()).toEqual([]);
+    const other = await desk.endpoint({ email: 'eve@example.com' });
+    for (const stranger of ['eve@example.com', 'nobody@example.com']) {
+      expect((await refusal(set('ana@example.com', stranger))).details).toMatchObject([{ field: 'alertEmails[1]' }]);
+    }
+    expect((await other.read()).alert_emails).toEqual(['eve@example.com']);
+    const request = {
+      caller: one.caller,
+      name: 'Two',
+      url: 'https://example.com',
+      event_types: ['service_request.created'],
+      alert_emails: { values: ['bo@example.com'] },
+    };
+    expect((await desk.webhooks.createWebhook(request)).data?.alert_emails).toEqual(['Bo@example.com']);
+  });
+
+  test('that answer 410 alert all their addresses at once', async () => {
+    const one = await desk.endpoint();
+    await desk.user(one.company.id, 'bo@example.com');
+    await one.update({ alert_emails: { values: ['bo@example.com', 'ana@example.com'] } });
+    await desk.fanOut(one.event());
+    await desk.report((await desk.lease())[0]!, { response_status: 410 });
+    expect(await mailsOf(one)).toEqual(['bo@example.com: Webhook endpoint disabled: Lead sync', 'ana@example.com: Webhook endpoint disabled: Lead sync']);
+  });
+
+  test('that fail for an hour send one alert, and one e-mail when they accept deliveries again', async () => {
+    const one = await desk.endpoint();
+    await desk.fanOut(one.event(), one.event());
+    const [first, second] = await desk.lease();
+    await desk.report(first!, FAILURE);
+    await desk.sql(`update webhook_endpoints set failing_since = failing_since - interval '1 hour' where id = $1`, [one.id]);
+    await sendAlerts(database);
+    await sendAlerts(database);
+    expect(await mailsOf(one)).toEqual(['ana@example.com: Webhook endpoint failing: Lead sync']);
+    await desk.report(second!);
+    await sendAlerts(database);
+    await sendAlerts(database);
+    expect((await mailsOf(one)).slice(1)).toEqual(['ana@example.com: Webhook endpoint delivers again: Lead sync']);
+  });
+});
