@@ -182,7 +182,9 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
     if (parameter.filter === undefined || linkFor(table, parameter.name) !== undefined) continue;
     const { filter, field } = parameter;
     const columns =
-      filter.comparison === 'missing' ? publicNames(field).map((name) => referenceColumn(table, name)) : [columnFor(table, parameter.name, filter.field)];
+      filter.comparison === 'missing'
+        ? [...(field.enum?.spellings.values() ?? [])].map((name) => referenceColumn(table, name))
+        : [columnFor(table, parameter.name, filter.field)];
     if (columns.includes(undefined)) throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
   }
   return table;
@@ -197,11 +199,6 @@ export function columnFor(table: Pick<Table, 'columns' | 'decided'>, parameter: 
 /** The column of a field that refers to another record: `business_unit_id` for `business_unit`. */
 export function referenceColumn({ columns }: Pick<Table, 'columns'>, field: string): Column | undefined {
   return columns.find(({ name }) => name === field || name === `${field}_id`);
-}
-
-/** The values of an enumeration as requests spell them, without the unspecified one. */
-function publicNames({ enum: values }: Field): string[] {
-  return [...(values?.spellings.values() ?? [])].filter((name) => name !== '');
 }
 
 /** The link for a filter: named after the parameter, with or without _from or _before. */
