@@ -75,9 +75,14 @@ export function register(program: Command, session: Session): void {
     });
 }
 
+/** Projected as records are, although they have no list. */
+const WITHOUT_LIST: Readonly<Record<string, Owner>> = { 'service-requests': 'scheduling' };
+
 function ownersOf(path: string | undefined): readonly Owner[] {
   if (path === undefined) return recordOwners;
   if (path.startsWith(READ_MODELS)) return ['reporting'];
+  const owner = WITHOUT_LIST[path];
+  if (owner !== undefined) return [owner];
   if (resources.some((candidate) => candidate.path === path)) return [resource(path).owner];
   throw new Failure(`There are no records at ${path}: give one of ${resources.map((candidate) => candidate.path).join(', ')}, or copies/jobs.`, EXIT.usage);
 }
