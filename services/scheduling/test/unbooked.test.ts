@@ -61,7 +61,7 @@ it('is unavailable from a write by an older release until the rows have been pro
   await record(other);
   const session = await harness.database.session();
   try {
-    // The lock under which rows are projected: the service cannot begin.
+    // The service takes this lock to project rows.
     await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
     await olderRelease('unbooked = not unbooked', company);
     await expect(unbooked(company)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 2 });

@@ -3,7 +3,7 @@ import { CostTrackingStatus, CostVerificationStatus, type JobFinancials } from '
 import type { Queryable } from '@truckroll/postgres';
 import { STANDINGS, standingOf, type Standing } from './definitions.ts';
 
-/** Standing of a job whose costs are not tracked: no report counts it. */
+/** Standing of a job whose costs are not tracked. No report counts it. */
 const UNTRACKED = 'untracked';
 const ALL: readonly string[] = [...Object.keys(STANDINGS), UNTRACKED];
 
