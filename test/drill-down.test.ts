@@ -1,10 +1,10 @@
 // Every figure of a report leads to the records that it is made of: lists with the report's filters add up to it (decisions §16).
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
-import { Database } from '@truckroll/postgres';
 import { fresh } from './reports/ask.ts';
 import { readAll } from './reports/oracle/records.ts';
 import type { Json } from './support/expected.ts';
+import { holdingProjections } from './support/held-projections.ts';
 import { untilFollowed } from './support/read-models.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 
@@ -144,11 +144,7 @@ it.each([
   ],
 ])('while rows of %s.%s are of an older release, only filters that are new answer 503', async (schema, table, closed, open) => {
   const path = table.replace('_', '-');
-  const database = new Database({ url: system.serviceEnvironment['DATABASE_URL'] ?? '', schema, maxConnections: 2 });
-  // The lock under which rows are projected: no service can begin.
-  const session = await database.session();
-  try {
-    await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
+  await holdingProjections(system, schema, async (database) => {
     await database.query({
       text: `update ${table} set projection = 1 where id = (select id from ${table} where company_id = $1 limit 1)`,
       values: [company.id],
@@ -157,8 +153,5 @@ it.each([
       Promise.all(filters.map(async (filter) => [filter, (await system.get(company, `/v1/${path}?${filter}`)).status]));
     expect(await statuses(closed)).toEqual(closed.map((filter) => [filter, 503]));
     expect(await statuses(open)).toEqual(open.map((filter) => [filter, 200]));
-  } finally {
-    await session.close();
-    await database.close();
-  }
+  });
 });

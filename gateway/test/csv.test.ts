@@ -80,7 +80,7 @@ it.each<[number | null, string]>([
   expect(csvOf(withColumns('GetCollectionsReport', ['received_cents']), [{ received_cents }], '', 'decimal').text).toBe(`received\r\n${cell}\r\n`);
 });
 
-it('leaves counts, margins and empty cells unchanged in decimal', () => {
+it('writes counts, margins and empty cells in decimal as in cents', () => {
   const invoices = withColumns('GetInvoiceActivityReport', ['invoice_count', 'average_total_cents']);
   expect(csvOf(invoices, [{ invoice_count: 12, average_total_cents: null }], '', 'decimal').text).toBe('invoice_count,average_total\r\n12,\r\n');
   const jobs = withColumns('GetJobProfitabilityReport', ['gross_profit_cents', 'gross_margin']);

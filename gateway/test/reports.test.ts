@@ -270,7 +270,7 @@ describe('as CSV', () => {
     expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
   });
 
-  test('has amounts in cents, or in dollars on request, and continues from a cursor in either form', async () => {
+  test('has amounts in cents, or in dollars with amounts=decimal, and takes a cursor with either', async () => {
     reports.rows = [collectionsRow({ payment_count: 2, received_cents: 12_900, net_collected_cents: -5 })];
     expect((await csv(`${RANGE}&amounts=cents`)).text).toBe((await csv(RANGE)).text);
     reports.next = Buffer.from('there');
@@ -287,7 +287,7 @@ describe('as CSV', () => {
     }
   });
 
-  test.each(paths)('of %s has amounts in dollars on request', async (path) => {
+  test.each(paths)('of %s has amounts in dollars with amounts=decimal', async (path) => {
     const { status, text } = await gateway.get(`${path}?${RANGE}&amounts=decimal`, { headers: { accept: 'text/csv' } });
     expect([status, text.includes('_cents')]).toEqual([200, false]);
   });

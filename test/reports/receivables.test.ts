@@ -1,9 +1,9 @@
 // The receivables report compared with an oracle that adds up the invoices of the list by the calendar alone: every group, filter and page.
 import fc from 'fast-check';
 import { generateCompany } from '@truckroll/demo-company';
-import { Database } from '@truckroll/postgres';
 import { agingOf } from '../derived/oracle.ts';
 import type { Json } from '../support/expected.ts';
+import { holdingProjections } from '../support/held-projections.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { localDate } from './oracle/dates.ts';
 import { readAll } from './oracle/records.ts';
@@ -220,18 +220,11 @@ it('refuses other statuses, dates of other reports and a range that ends before 
 
 it('answers 503 while invoices of an older release lack their open balance, and 500 for a sum beyond the limit', async () => {
   const { company, invoices } = await world(6, 'America/Chicago');
-  const database = new Database({ url: system.serviceEnvironment['DATABASE_URL'] ?? '', schema: 'billing', maxConnections: 2 });
-  // The lock under which rows are projected: no service can begin.
-  const session = await database.session();
-  try {
-    await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
+  await holdingProjections(system, 'billing', async (database) => {
     await database.query({ text: 'update invoices set projection = 2 where company_id = $1 and id = $2', values: [company.id, invoices[0]!['id']] });
     expect((await system.get(company, PATH)).status).toBe(503);
     expect((await system.get(company, '/v1/invoices?missing=job_type')).status).toBe(200);
-  } finally {
-    await session.close();
-    await database.close();
-  }
+  });
   const rich = await system.createCompany();
   const huge = [1, 2].map((n) => ({
     ...invoices[0],

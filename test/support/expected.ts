@@ -47,7 +47,7 @@ export const OWN_RULES: Record<string, (record: Json, value: unknown, all: Every
     all['locations']!.some((location) => location['id'] === value && valuesAt(location, 'accounts.account.id').includes(record['id'])),
   'jobs.team_member_id': (record, value, all) =>
     all['job-assignments']!.some((assignment) => assignment['job_id'] === record['id'] && assignment['team_member'].id === value),
-  // For a company that does not require verified costs.
+  // The company does not require verified costs.
   'job-financials.eligible': ({ costing, job_type }, value) =>
     (costing.enabled && costing.tracking_status === 'TRACKED' && costing.job_type_included && job_type !== null) === value,
   'form-responses.job_class': (record, value, all) => all['jobs']!.find((job) => job['id'] === record['job_id'])?.['job_class'] === value,
