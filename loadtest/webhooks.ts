@@ -22,7 +22,7 @@ backlog  --events as fast as possible, from scheduling's outbox until every even
 calls    --events service requests, recorded by one call each, by 64 callers
 streams  --rate service requests a second to 50 endpoints: all of them healthy; or 10 that refuse connections or never answer; or 10 of one
          company that answer after 10 s. The same 40 healthy ones are measured in all.
-filters  how long an endpoint's filter of 20 conditions takes for an event, reading the event included
+filters  processor time of an endpoint's filter of 20 conditions for an event, reading the event included
 --only slow measures the last stream alone, --only calls the calls and the healthy stream. --quick runs one short round: for developing only.
 `;
 /** Endpoints whose receipts are measured, and the others, a fifth of all. */

@@ -131,16 +131,9 @@ test('an endpoint is given a filter and addresses for alerts; null removes the f
   expect((await change({ filter: { statuss: { $eq: 'NEW' } } })).error.details).toMatchObject([
     { location: 'body', field: 'filter.statuss', code: 'UNKNOWN_FIELD', message: expect.stringContaining('Did you mean status?') },
   ]);
-});
-
-test('a filter is tried on the newest events', async () => {
   await happen();
-  const preview = async (status: string) =>
-    (await call('POST', `${HOOKS}/filter-preview`, { eventTypes: CREATE.eventTypes, filter: { status: { $eq: status } } })).body.data;
-  const shown = await preview('NEW');
-  expect(shown.examined).toBeGreaterThan(0);
-  expect(Date.parse(shown.oldestAt)).toBeLessThanOrEqual(Date.now());
-  expect(await preview('CANCELED')).toMatchObject({ examined: shown.examined, events: [] });
+  const { data } = (await call('POST', `${HOOKS}/filter-preview`, { eventTypes: CREATE.eventTypes, filter })).body;
+  expect(data).toEqual({ examined: expect.any(Number), oldestAt: expect.stringMatching(/Z$/), events: [] });
 });
 
 test('a test sends the example of a type, and needs no body', async () => {

@@ -5,7 +5,6 @@ import type { TargetPolicy } from '@truckroll/webhook-targets';
 import type { InvalidationPublisher } from './identity/invalidations.ts';
 import type { DueNotices } from './webhooks/due-notices.ts';
 import type { Partitions } from './webhooks/partitions.ts';
-import type { Recoveries } from './webhooks/recoveries.ts';
 import type { DeliveryCounter } from './webhooks/figures.ts';
 import type { SecretBox } from './webhooks/secrets.ts';
 
@@ -16,7 +15,10 @@ export interface Context {
   readonly secrets: SecretBox;
   readonly targets: TargetPolicy;
   readonly partitions: Partitions;
-  readonly recoveries: Recoveries;
+  readonly recoveries: {
+    /** Call after committing a new recovery. */
+    look(): void;
+  };
   readonly notices: DueNotices;
   /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;

@@ -20,7 +20,7 @@ export function matcherOf(text: string, type: string): Matcher {
 }
 
 /** The record that filters look into. */
-export function dataOf({ body }: { body: Buffer }): unknown {
+function dataOf({ body }: { body: Buffer }): unknown {
   return (JSON.parse(body.toString()) as { data?: unknown }).data;
 }
 
