@@ -9,8 +9,6 @@ const MOST_ROWS = 10_000;
 /** Relative to /api/v1/integrations/. */
 const PUBLIC = '../../../v1/';
 
-export type ApiRecord = Readonly<Record<string, any>>;
-
 export interface ReportRow {
   readonly period_start: string;
   readonly period_end: string;
@@ -26,19 +24,22 @@ export interface ReportAnswer {
   readonly settings: { readonly costing_enabled?: boolean; readonly verified_only?: boolean };
 }
 
+const cursorIn = (answer: Readonly<Record<string, unknown>>): string | undefined =>
+  (answer['pagination'] as { next_cursor: string | null }).next_cursor ?? undefined;
+
 /** All rows of a report. */
 export async function readReport(name: string, query: Query, signal?: AbortSignal): Promise<ReportAnswer> {
   const rows: ReportRow[] = [];
   let asOf: string | undefined;
-  let settings: ReportAnswer['settings'] = {};
+  let settings: ReportAnswer['settings'];
   let cursor: string | undefined;
   do {
     const answer = await request('GET', `${PUBLIC}reports/${name}`, { query: { ...query, limit: PAGE, cursor }, ...(signal && { signal }) });
     rows.push(...(answer['data'] as ReportRow[]));
-    const at = answer['report'].as_of as string;
-    if (asOf === undefined || at < asOf) asOf = at;
-    settings = answer['report'];
-    cursor = answer['pagination'].next_cursor ?? undefined;
+    const report = answer['report'] as ReportAnswer['settings'] & { readonly as_of: string };
+    if (asOf === undefined || report.as_of < asOf) asOf = report.as_of;
+    settings = report;
+    cursor = cursorIn(answer);
     if (cursor !== undefined && rows.length >= MOST_ROWS) {
       throw new Problem(`This view has more than ${MOST_ROWS} rows. Choose a shorter period, longer intervals or a filter.`, { code: 'TOO_MANY_ROWS' });
     }
@@ -62,29 +63,29 @@ export async function readReportCsv(name: string, query: Query): Promise<string>
   return text;
 }
 
-export interface Listed {
-  readonly records: readonly ApiRecord[];
+export interface Listed<T> {
+  readonly records: readonly T[];
   /** Whether there are more records than were asked for. */
   readonly more: boolean;
 }
 
 /** The first records of a list, at most about `most`. */
-export async function readList(path: string, query: Query, most: number, signal?: AbortSignal): Promise<Listed> {
-  const records: ApiRecord[] = [];
+export async function readList<T>(path: string, query: Query, most: number, signal?: AbortSignal): Promise<Listed<T>> {
+  const records: T[] = [];
   let cursor: string | undefined;
   do {
     const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE, cursor }, ...(signal && { signal }) });
-    records.push(...(answer['data'] as ApiRecord[]));
-    cursor = answer['pagination'].next_cursor ?? undefined;
+    records.push(...(answer['data'] as T[]));
+    cursor = cursorIn(answer);
   } while (cursor !== undefined && records.length < most);
   return { records, more: cursor !== undefined };
 }
 
-export async function readPage(path: string, query: Query, signal: AbortSignal): Promise<{ records: readonly ApiRecord[]; cursor: string | undefined }> {
+export async function readPage<T>(path: string, query: Query, signal: AbortSignal): Promise<{ records: readonly T[]; cursor: string | undefined }> {
   const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE }, signal });
-  return { records: answer['data'] as ApiRecord[], cursor: answer['pagination'].next_cursor ?? undefined };
+  return { records: answer['data'] as T[], cursor: cursorIn(answer) };
 }
 
-export async function readRecord(path: string, id: string, signal: AbortSignal): Promise<ApiRecord> {
-  return (await request('GET', `${PUBLIC}${path}/${encodeURIComponent(id)}`, { signal }))['data'] as ApiRecord;
+export async function readRecord<T>(path: string, id: string, signal: AbortSignal): Promise<T> {
+  return (await request('GET', `${PUBLIC}${path}/${encodeURIComponent(id)}`, { signal }))['data'] as T;
 }

@@ -27,17 +27,17 @@ function remembered(key: string, load: () => Promise<readonly Named[]>): Promise
   return names;
 }
 
-const named = (records: readonly Readonly<Record<string, any>>[]): Named[] => records.map(({ id, name }) => ({ id, name }));
+const named = (records: readonly Named[]): Named[] => records.map(({ id, name }) => ({ id, name }));
 const byName = (a: Named, b: Named): number => a.name.localeCompare(b.name);
 
 /** All records of a list, by name. */
 export const readNames = (path: string): Promise<readonly Named[]> =>
-  remembered(path, async () => named((await readList(path, {}, MOST_CHOICES)).records).sort(byName));
+  remembered(path, async () => named((await readList<Named>(path, {}, MOST_CHOICES)).records).sort(byName));
 
 /** The names of these accounts. */
 export function readAccountNames(ids: readonly string[]): Promise<readonly Named[]> {
   if (ids.length === 0) return Promise.resolve([]);
-  return remembered(`accounts ${ids.join()}`, async () => named((await readList('accounts', { ids }, ids.length)).records));
+  return remembered(`accounts ${ids.join()}`, async () => named((await readList<Named>('accounts', { ids }, ids.length)).records));
 }
 
 /** The names that `load` resolves to; undefined until then. */
@@ -83,7 +83,7 @@ export async function searchAccounts(text: string, signal: AbortSignal, onProgre
     onProgress({ names: names.slice(0, MOST_FOUND), searched: seen.accounts.length, complete: enough });
     if (enough || signal.aborted) return;
     const asked = seen.cursor;
-    const { records, cursor } = await readPage('accounts', { cursor: asked }, signal);
+    const { records, cursor } = await readPage<Named>('accounts', { cursor: asked }, signal);
     // Another search may have loaded the same page.
     if (seen.complete || seen.cursor !== asked) continue;
     seen.accounts.push(...named(records));

@@ -1,4 +1,5 @@
 // The reports as the console shows them: their columns, groups, filters, and the records that each figure is made of.
+import type { RecordKind } from '../../api/records.ts';
 
 export type Kind = 'money' | 'count' | 'share';
 export type Row = Readonly<Record<string, unknown>>;
@@ -32,11 +33,9 @@ export interface Filter {
   readonly names: Names;
 }
 
-export type RecordKind = 'invoices' | 'payments' | 'refunds' | 'jobs';
-
 /** Records that a report adds up. */
-export interface Source {
-  readonly kind: RecordKind;
+export interface Source<K extends RecordKind = RecordKind> {
+  readonly kind: K;
   /** The list's parameters by which it returns the counted records only. */
   readonly counted: Readonly<Record<string, string>>;
   /** The list's parameters of the range; a balance as of now has none. */
@@ -170,6 +169,8 @@ export const REPORTS: readonly Report[] = [
   },
 ];
 
+export const OPEN_INVOICES: Source<'invoices'> = { kind: 'invoices', counted: { status: 'OPEN' } };
+
 /** Open invoices as of now. It has no periods, and a screen of its own. */
 export const RECEIVABLES: Report = {
   name: 'receivables',
@@ -181,7 +182,7 @@ export const RECEIVABLES: Report = {
   additive: true,
   filters: [BY_ACCOUNT, BY_UNIT, BY_TYPE, BY_CLASS],
   excludable: false,
-  sources: [{ kind: 'invoices', counted: { status: 'OPEN' } }],
+  sources: [OPEN_INVOICES],
 };
 
 export const AGES = {

@@ -1,4 +1,4 @@
-import type { ApiRecord } from '../../api/reports.ts';
+import type { InvoiceRecord } from '../../api/records.ts';
 import { Page } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -7,16 +7,15 @@ import { route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { ageIn, readAging } from './aging.ts';
 import { RELOAD_MS } from './data.ts';
-import { AGES, RECEIVABLES as REPORT, addUp } from './definitions.ts';
+import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp, type Age } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import { Moment, SourceRecords } from './records.tsx';
 import { readSource } from './sources.ts';
 import { addressWith, valueIn, viewIn } from './view.ts';
 
-const [SOURCE] = REPORT.sources;
-const DUE: readonly Column<ApiRecord>[] = [
+const DUE: readonly Column<InvoiceRecord>[] = [
   { title: 'Due', cell: ({ due_at: at }) => <Moment at={at} /> },
-  { title: 'Age', cell: ({ aging }) => AGES[aging.bucket as keyof typeof AGES] },
+  { title: 'Age', cell: ({ aging }) => aging && AGES[aging.bucket as Age] },
 ];
 
 /** The open invoices behind a balance: of one group or all, of one age or all. */
@@ -29,13 +28,13 @@ export function OpenInvoices() {
   const resource = useResource(
     `open ${key}`,
     async (signal) => {
-      const [aging, { records, more }] = await Promise.all([readAging(view, signal), readSource(view, SOURCE!, value, {}, signal)]);
+      const [aging, { records, more }] = await Promise.all([readAging(view, signal), readSource(view, SOURCE, value, {}, signal)]);
       const of = value === undefined ? undefined : aging.groups.find((group) => group.value === value);
       return {
         asOf: aging.asOf,
         label: of?.label ?? value ?? null,
         figures: (value === undefined ? aging.ages : of?.ages)?.get(age ?? 'TOTAL') ?? addUp([], REPORT.measures),
-        loaded: { records: records.filter(({ aging: at }) => age === undefined || at.bucket === age), more },
+        loaded: { records: records.filter(({ aging: at }) => age === undefined || at?.bucket === age), more },
       };
     },
     undefined,
@@ -55,7 +54,7 @@ export function OpenInvoices() {
           <p class="basis soft">
             Open invoices as of <Time at={shown.asOf} />.
           </p>
-          <SourceRecords source={SOURCE!} report={REPORT} loaded={shown.loaded} figures={shown.figures} overlapping={false} query={query} extra={DUE} />
+          <SourceRecords source={SOURCE} report={REPORT} loaded={shown.loaded} figures={shown.figures} overlapping={false} query={query} extra={DUE} />
         </>
       )}
     </Page>

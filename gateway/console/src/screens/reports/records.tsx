@@ -1,4 +1,4 @@
-import type { ApiRecord } from '../../api/reports.ts';
+import type { Reading, RecordKind, RecordOf } from '../../api/records.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { number } from '../../parts/figures.ts';
 import { Page } from '../../parts/page.tsx';
@@ -10,9 +10,10 @@ import { useResource } from '../../state/resource.ts';
 import { places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Basis } from './basis.tsx';
+import type { Figures } from './aging.ts';
 import { dayName, rangeName } from './calendar.ts';
 import { RELOAD_MS, readFigures } from './data.ts';
-import { addUp, type Measure, type RecordKind, type Report, type Source } from './definitions.ts';
+import { addUp, type Measure, type Report, type Source } from './definitions.ts';
 import { saveWorkbook, fileName } from './downloads.tsx';
 import { figure, figureOf } from './figures.tsx';
 import { groupName } from './group-name.ts';
@@ -86,44 +87,52 @@ export function Records({ report }: { report: Report }) {
   );
 }
 
-interface Given {
+interface Given<K extends RecordKind> {
   /** Columns that only this figure's records have. */
-  extra?: readonly Column<ApiRecord>[];
-  source: Source;
+  extra?: readonly Column<RecordOf[K]>[];
+  source: Source<K>;
   report: Report;
-  loaded: Loaded;
-  figures: Readonly<Record<string, number | null>>;
+  loaded: Loaded<K>;
+  figures: Figures;
   overlapping: boolean;
   query: URLSearchParams;
 }
 
-export function SourceRecords({ source: { kind }, report, loaded: { records, more }, figures, overlapping, query, extra = [] }: Given) {
-  const amounts = AMOUNTS[kind];
+export function SourceRecords<K extends RecordKind>({
+  source: { kind },
+  report,
+  loaded: { records, more },
+  figures,
+  overlapping,
+  query,
+  extra = [],
+}: Given<K>) {
+  const amounts = (record: RecordOf[K]) => AMOUNTS[kind](record);
   const measures = measuresOf(report, kind);
   const sums = addUp(records.map(amounts), measures);
   const pages = Math.max(1, Math.ceil(records.length / PAGE_SIZE));
   const page = Math.min(pages, Math.max(1, Number(query.get('page')) || 1));
   const to = (at: number): string => addressWith(report, query, { page: at === 1 ? undefined : String(at) }, ['records']);
-  const columns: Column<ApiRecord>[] = [
+  const columns: Column<RecordOf[K]>[] = [
     {
       title: ONE[kind],
       cell: (record) => (
-        <a class="name" href={places.record(kind, record['id'])}>
-          {record['number'] ?? ONE[kind]}
+        <a class="name" href={places.record(kind, record.id)}>
+          {record.number ?? ONE[kind]}
         </a>
       ),
       total: `Sum of ${number(records.length)}`,
     },
     { title: 'Date', cell: (record) => <Moment at={DATES[kind](record)} /> },
     { title: 'Customer', cell: ({ account }) => account.name },
-    { title: kind === 'jobs' ? 'Job type' : kind === 'invoices' ? 'Status' : 'Method', cell: (record) => sortOf(kind, record) },
+    { title: kind === 'jobs' ? 'Job type' : kind === 'invoices' ? 'Status' : 'Method', cell: (record) => SORTS[kind](record) },
     ...extra,
     ...measures
       .filter(({ kind: of, detail }) => of !== 'count' && detail !== true)
       .map((measure) => ({
         title: measure.title,
         numeric: true,
-        cell: (record: ApiRecord) => figure(amounts(record)[measure.key], measure.kind),
+        cell: (record: RecordOf[K]) => figure(amounts(record)[measure.key], measure.kind),
         total: figureOf(sums, measure),
       })),
   ];
@@ -142,7 +151,7 @@ export function SourceRecords({ source: { kind }, report, loaded: { records, mor
           caption={`${TITLES[kind]}, newest first`}
           columns={columns}
           rows={records.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
-          rowKey={({ id }) => id as string}
+          rowKey={({ id }) => id}
         />
       )}
       {pages > 1 && (
@@ -174,7 +183,7 @@ function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
 }
 
 /** Whether the records add up to what the report says. */
-function Proof({ measures, sums, figures, more }: { measures: readonly Measure[]; sums: Given['figures']; figures: Given['figures']; more: boolean }) {
+function Proof({ measures, sums, figures, more }: { measures: readonly Measure[]; sums: Figures; figures: Figures; more: boolean }) {
   if (more) return <p class="warning">There are more records than can be added up here. Choose a shorter period.</p>;
   const wrong = measures.filter(({ key }) => sums[key] !== figures[key]);
   if (wrong.length === 0) {
@@ -198,11 +207,13 @@ export function Moment({ at }: { at: string | null }) {
   return at.includes('T') ? <Time at={at} /> : <>{dayName(at)}</>;
 }
 
-function sortOf(kind: RecordKind, record: ApiRecord): string {
-  if (kind === 'jobs') return record['job_type']?.name ?? '–';
-  if (kind === 'invoices') return titleCase(record['status']);
-  return methodName(record[kind === 'payments' ? 'method' : 'payment_method']);
-}
+/** What the column after the customer has. */
+const SORTS: Reading<string> = {
+  invoices: ({ status }) => titleCase(status),
+  payments: ({ method }) => methodName(method),
+  refunds: ({ payment_method: method }) => methodName(method),
+  jobs: ({ job_type: type }) => type?.name ?? '–',
+};
 
 /** "Voided" of VOIDED */
 export const titleCase = (code: string): string => (code.charAt(0) + code.slice(1).toLowerCase()).replaceAll('_', ' ');

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { RecordKind } from './definitions.ts';
+import type { RecordKind } from '../../api/records.ts';
 import { RECEIVABLES, reportNamed } from './definitions.ts';
 import { OpenInvoices } from './open-invoices.tsx';
 import { Receivables } from './receivables.tsx';

@@ -1,11 +1,11 @@
 // Spreadsheets of a view and of the records behind a figure.
-import type { ApiRecord } from '../../api/reports.ts';
+import type { RecordKind, RecordOf } from '../../api/records.ts';
 import { zone } from '../../parts/time.tsx';
 import { session } from '../../state/session.ts';
 import type { Sheet, SheetColumn } from '../../xlsx/sheet.ts';
 import { addDays, rangeName } from './calendar.ts';
 import type { ReportFigures } from './data.ts';
-import { AGES, addUp, type Age, type Measure, type RecordKind } from './definitions.ts';
+import { AGES, addUp, type Age, type Measure } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import type { Aging } from './aging.ts';
 import { AMOUNTS, DATES, ONE, TITLES } from './sources.ts';
@@ -70,9 +70,12 @@ export function agingSheet({ report, group }: View, { ages, groups, asOf }: Agin
 }
 
 /** The records of one kind behind a figure. */
-export function recordsSheet(kind: RecordKind, records: readonly ApiRecord[], measures: readonly Measure[], facts: Sheet['facts']): Sheet {
+export function recordsSheet<K extends RecordKind>(kind: K, records: readonly RecordOf[K][], measures: readonly Measure[], facts: Sheet['facts']): Sheet {
   const shown = measures.filter(({ kind: of }) => of !== 'count');
-  const sums = addUp(records.map(AMOUNTS[kind]), measures);
+  const sums = addUp(
+    records.map((record) => AMOUNTS[kind](record)),
+    measures,
+  );
   return {
     name: TITLES[kind],
     facts,
@@ -87,7 +90,7 @@ export function recordsSheet(kind: RecordKind, records: readonly ApiRecord[], me
       const at = DATES[kind](record);
       const amounts = AMOUNTS[kind](record);
       const day = at === null ? null : at.includes('T') ? clockOf(at).slice(0, 10) : at;
-      return [record['number'], day, record['account'].name, record['id'], ...shown.map(({ key }) => amounts[key] ?? null)];
+      return [record.number ?? null, day, record.account.name, record.id, ...shown.map(({ key }) => amounts[key] ?? null)];
     }),
     total: ['Sum', null, null, null, ...shown.map(({ key }) => sums[key] ?? null)],
   };

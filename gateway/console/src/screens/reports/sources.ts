@@ -1,6 +1,7 @@
 // The records behind a figure: which list has them, which of them count, and what each adds to the figure.
-import { readList, type ApiRecord } from '../../api/reports.ts';
-import type { RecordKind, Source } from './definitions.ts';
+import type { ApiRecord, JobRecord, Reading, RecordKind, RecordOf } from '../../api/records.ts';
+import { readList } from '../../api/reports.ts';
+import type { Source } from './definitions.ts';
 import { asked, type View } from './view.ts';
 
 /** Most records of one figure that are loaded to add them up. */
@@ -11,22 +12,22 @@ export const TITLES: Record<RecordKind, string> = { invoices: 'Invoices', paymen
 export const ONE: Record<RecordKind, string> = { invoices: 'Invoice', payments: 'Payment', refunds: 'Refund', jobs: 'Job' };
 
 /** What a record adds to each column of its report. */
-export const AMOUNTS: Record<RecordKind, (record: ApiRecord) => Readonly<Record<string, number>>> = {
+export const AMOUNTS: Reading<Readonly<Record<string, number>>> = {
   invoices: ({ amounts }) => ({ invoice_count: 1, ...amounts }),
   payments: ({ amount_cents: cents }) => ({ payment_count: 1, received_cents: cents }),
   refunds: ({ amount_cents: cents }) => ({ refund_count: 1, refunded_cents: cents }),
   jobs: ({ totals }) => ({ job_count: 1, ...totals }),
 };
 
-export const DATES: Record<RecordKind, (record: ApiRecord) => string | null> = {
+export const DATES: Reading<string | null> = {
   invoices: ({ issued_at: at }) => at,
   payments: ({ occurred_at: at }) => at,
   refunds: ({ occurred_at: at }) => at,
   jobs: ({ report_date: day }) => day,
 };
 
-export interface Records {
-  readonly records: readonly ApiRecord[];
+export interface Records<K extends RecordKind> {
+  readonly records: readonly RecordOf[K][];
   /** Whether some are missing, so that the sum is not the figure. */
   readonly more: boolean;
 }
@@ -37,7 +38,13 @@ interface Settings {
 }
 
 /** The records of a source that a figure counts, newest first. `value` is the group's; null is the group without one, undefined all groups. */
-export async function readSource(view: View, source: Source, value: string | null | undefined, settings: Settings, signal: AbortSignal): Promise<Records> {
+export async function readSource<K extends RecordKind>(
+  view: View,
+  source: Source<K>,
+  value: string | null | undefined,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Records<K>> {
   const { range, group } = view;
   const { include_excluded_job_types: excluded, ...filters } = asked(view);
   const grouped = value === undefined ? {} : value === null ? { missing: group.field } : { [group.filter]: value };
@@ -49,10 +56,10 @@ export async function readSource(view: View, source: Source, value: string | nul
     ...(source.from && { [source.from]: range.start }),
     ...(source.before && { [source.before]: range.end }),
   };
-  const { records, more } = await readList(PATHS[source.kind], query, MOST_RECORDS, signal);
-  const counts = (record: ApiRecord): boolean => source.kind !== 'jobs' || excluded !== 'true' || countsIfExcluded(record, settings);
-  const date = DATES[source.kind];
-  return { records: records.filter(counts).sort((a, b) => (date(b) ?? '').localeCompare(date(a) ?? '')), more };
+  const { records, more } = await readList<RecordOf[K]>(PATHS[source.kind], query, MOST_RECORDS, signal);
+  const counts = (record: ApiRecord): boolean => !('costing' in record) || excluded !== 'true' || countsIfExcluded(record, settings);
+  const date = (record: RecordOf[K]): string => DATES[source.kind](record) ?? '';
+  return { records: records.filter(counts).sort((a, b) => date(b).localeCompare(date(a))), more };
 }
 
 const split = (counted: Source['counted']) => Object.fromEntries(Object.entries(counted).map(([name, values]) => [name, values.split(',')]));
@@ -60,6 +67,6 @@ const renamed = <T>(filters: Readonly<Record<string, T>>, names: Readonly<Record
   Object.fromEntries(Object.entries(filters).map(([name, values]) => [names[name] ?? name, values]));
 
 /** Whether the job reports count the job if they include excluded job types, by the company's settings that the report names. */
-function countsIfExcluded({ costing }: ApiRecord, { costing_enabled: enabled, verified_only: verified }: Settings): boolean {
+function countsIfExcluded({ costing }: JobRecord, { costing_enabled: enabled, verified_only: verified }: Settings): boolean {
   return enabled !== false && costing.tracking_status === 'TRACKED' && (verified !== true || costing.verification_status === 'VERIFIED');
 }
