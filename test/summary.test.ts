@@ -24,7 +24,7 @@ afterAll(() => system.stop());
 
 const summary = async (credential?: string) => (await api.call('GET', SUMMARY, undefined, credential)).body.data;
 
-test('counts unbooked service requests and failing endpoints, for a user and a key of the company', async () => {
+test('counts unbooked service requests, failing and paused endpoints, for a user and a key of the company', async () => {
   expect(await summary()).toEqual(NOTHING);
   const intake = system.channel('scheduling').client(IntakeServiceService);
   const ids = [randomUUID(), randomUUID(), randomUUID()];
@@ -41,8 +41,10 @@ test('counts unbooked service requests and failing endpoints, for a user and a k
   expect(await summary(company.apiKey)).toEqual(expected);
   expect(await summary(system.userToken(other))).toEqual(NOTHING);
 
-  await api.call('PATCH', `${HOOKS}/${id}`, { enabled: false });
-  expect(await summary()).toMatchObject({ failingEndpoints: 0 });
+  await api.call('PATCH', `${HOOKS}/${id}`, { state: 'PAUSED' });
+  expect(await summary()).toMatchObject({ failingEndpoints: 0, pausedEndpoints: 1 });
+  await api.call('PATCH', `${HOOKS}/${id}`, { state: 'DISABLED' });
+  expect(await summary()).toMatchObject({ failingEndpoints: 0, pausedEndpoints: 0 });
 });
 
 test('takes no parameters and no body fields', async () => {
