@@ -43,7 +43,7 @@ export async function buildConsole() {
     logLevel: 'warning',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // What is imported by import() becomes a file of its own, named after its module.
+    // What is imported by import() becomes a separate file, named after its module.
     splitting: true,
     chunkNames: '[name]',
     plugins: [{ name: 'zip', setup: ({ onResolve }) => onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'src/xlsx/zip.ts') })) }],

@@ -1,4 +1,4 @@
-// Parameters of the description that the contract has none of at the moment: these tests change one.
+// Parameters that no operation of the contract has at the moment: these tests change an existing one.
 import { operations, type Field, type Operation } from '@truckroll/contract';
 import { describeParameters } from '../src/openapi/parameters.ts';
 import { Components } from '../src/openapi/schemas.ts';

@@ -32,7 +32,7 @@ create index webhook_replays_of_endpoint on webhook_replays (endpoint_id);
 -- Whether a delivery is a test, which is tried once and never recovered. Tests of before this release have the type webhook.test.
 alter table webhook_deliveries add column test boolean not null default false;
 
--- Who gets e-mails about an endpoint; null is its creator. The cause of the last alert is null once deliveries succeed again.
+-- Addresses that get e-mails about an endpoint; null is its creator. The cause of the last alert is null once deliveries succeed again.
 alter table webhook_endpoints
   add column alert_user_ids uuid[],
   add column alerted_at timestamptz,

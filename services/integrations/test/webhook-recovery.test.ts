@@ -1,4 +1,4 @@
-// Recoveries: of what an endpoint missed, and of everything; with its filter as it is by then.
+// Recovery of missed events and of all events, by the endpoint's current filter.
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { RecoveryInclude } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { now } from '@truckroll/contract';
@@ -56,7 +56,7 @@ test('covers the period from its start to before its end', async () => {
   expect((await sent()).toSorted()).toEqual([events[1]!.id, events[2]!.id].toSorted());
 });
 
-test('applies the filter as it is by then, to what was stored and to what was not', async () => {
+test('applies the current filter, to stored deliveries and to events without one', async () => {
   const one = await desk.endpoint({ filter: status('NEW') });
   const [early, booked, closed] = [
     one.event({ data: { status: 'NEW' } }),

@@ -65,7 +65,7 @@ export async function readReportCsv(name: string, query: Query): Promise<string>
 
 export interface Listed<T> {
   readonly records: readonly T[];
-  /** Whether there are more records than were asked for. */
+  /** Whether there are more records than requested. */
   readonly more: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Writes spreadsheets. A bundle of its own, loaded when the first one is wanted.
+// Writes spreadsheets. A separate bundle, loaded at the first download.
 import writeExcelFile, { type Cell, type SheetData } from 'write-excel-file/universal';
 import type { Sheet, SheetColumn } from './sheet.ts';
 
@@ -11,7 +11,7 @@ const FORMATS: Record<SheetColumn['kind'], string | undefined> = {
 };
 const WIDTHS: Record<SheetColumn['kind'], number> = { text: 28, date: 12, money: 16, count: 10, share: 10 };
 
-/** Each sheet has facts above its table, whose head stays visible, and a bold last line of totals if it has them. */
+/** Each sheet has facts above its table, whose head stays visible, and a bold last line of totals if there are any. */
 export async function workbook(sheets: readonly Sheet[]): Promise<Blob> {
   return await writeExcelFile(
     sheets.map(({ name, facts, columns, rows, total }) => ({

@@ -120,7 +120,7 @@ async function queueMissing(tx: Transaction, replay: Replay, endpoint: Endpoint)
     .filter((event) => subscribed([endpoint], event).length > 0)
     .map((event): NewDelivery => ({ event, endpointId, state: 'PENDING', forced: false }));
   const [inserting] = insertingDeliveries(chosen);
-  // Deliveries that exist already stay as they are.
+  // Deliveries that exist already are not changed.
   return inserting === undefined ? 0 : (await tx.query<Stored>(inserting)).rows.length;
 }
 

@@ -38,7 +38,7 @@ export interface Source<K extends RecordKind = RecordKind> {
   readonly kind: K;
   /** The list's parameters by which it returns the counted records only. */
   readonly counted: Readonly<Record<string, string>>;
-  /** The list's parameters of the range; a balance as of now has none. */
+  /** Names of the list's parameters for the range; absent for a balance as of now. */
   readonly from?: string;
   readonly before?: string;
   /** Names of the report's filters in this list, where they differ. */
@@ -171,7 +171,7 @@ export const REPORTS: readonly Report[] = [
 
 export const OPEN_INVOICES: Source<'invoices'> = { kind: 'invoices', counted: { status: 'OPEN' } };
 
-/** Open invoices as of now. It has no periods, and a screen of its own. */
+/** Open invoices as of now, without periods. A separate screen shows them. */
 export const RECEIVABLES: Report = {
   name: 'receivables',
   title: 'Receivables',

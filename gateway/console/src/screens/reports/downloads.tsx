@@ -10,7 +10,7 @@ import { asked, type View } from './view.ts';
 /** "truckroll-collections-2026-03-01-to-2026-03-31" */
 export const fileName = (report: string, { start, end }: Range): string => `truckroll-${report}-${start}-to-${addDays(end, -1)}`;
 
-/** The module is a file of its own next to console.js. */
+/** The module is a separate file next to console.js. */
 export async function saveWorkbook(name: string, sheets: readonly Sheet[]): Promise<void> {
   const { workbook } = await import('../../xlsx/xlsx.ts').catch(() => {
     throw new Problem('The part of the console that writes spreadsheets could not be loaded. Check the connection and try again.');

@@ -1,4 +1,4 @@
-// A view of a report as it is in the address, so that it can be shared, saved and gone back to.
+// A view of a report, written in the address, so that it can be shared, saved and reopened.
 import { today } from '../../parts/time.tsx';
 import { places } from '../../state/route.ts';
 import { BUCKETS, PERIODS, addDays, isDay, rangeOf, usualBucket, type Bucket, type Period, type Range } from './calendar.ts';
@@ -20,7 +20,7 @@ export interface View {
 /** Changes of the address; undefined removes a parameter. */
 export type Change = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The value in the address that stands for the group without one. */
+/** Value in the address for the group of records without a value. */
 export const NONE = 'none';
 
 /** The value of the group whose records are shown: null is the group without one, undefined all groups. */

@@ -62,7 +62,7 @@ function checkOperator(field: string, operator: string, value: unknown, paths: r
   return value.flatMap((each, index) => checkOne(`${field}[${index}]`, operator, each, paths));
 }
 
-/** A value is good if the path has it in any of the types that allow the operator. */
+/** A value is valid if the path can have it in one of the types that allow the operator. */
 function checkOne(field: string, operator: string, value: unknown, paths: readonly Path[]): JsonProblem[] {
   if (value === null) return [{ field, code: 'INVALID_FORMAT', message: 'It cannot be null: use $exists.' }];
   const able = paths.filter((path) => OPERATORS[path.class].includes(operator));

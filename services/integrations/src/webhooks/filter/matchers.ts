@@ -12,7 +12,7 @@ export function matcherOf(text: string, type: string): Matcher {
   let ofTypes = compiled.get(text);
   if (ofTypes === undefined) {
     if (compiled.size === MOST_TEXTS) compiled.clear();
-    compiled.set(text, (ofTypes = new Map()));
+    compiled.set(text, (ofTypes = new Map<string, Matcher>()));
   }
   let matcher = ofTypes.get(type);
   if (matcher === undefined) ofTypes.set(type, (matcher = compileFilter(JSON.parse(text) as Filter, pathsOfType(type))));

@@ -9,7 +9,7 @@ export function filterProblems(filter: string | null | undefined, eventTypes: re
   return stored === null ? [] : checkFilter(JSON.parse(stored), eventTypes.map(pathsOfType));
 }
 
-/** The filter of a request as it is stored; null for none, which requests that remove a filter send as an empty text. */
+/** The stored form of a request's filter. Requests that remove a filter send an empty text, which is stored as null. */
 export function storedFilter(filter: string | null | undefined): string | null {
   return filter || null;
 }
