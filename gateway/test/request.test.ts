@@ -219,6 +219,10 @@ describe('the body', () => {
     expect(mayBeLeftOut(operation(name), shapeOf(name))).toBe(expected);
   });
 
+  it('does not apply to a command that takes none', () => {
+    expect(mayBeLeftOut(operation('TestWebhook'), undefined)).toBe(false);
+  });
+
   it('may not contain fields that come from the path, a header or the credential', () => {
     const { problems } = read('RemoveAssignment', { expected_revision: 'ab'.repeat(32), id: ID, caller: {}, idempotency_key: 'key-12345' });
     expect(problems.map(({ field, code }) => `${field} ${code}`)).toEqual(['id UNKNOWN_FIELD', 'caller UNKNOWN_FIELD', 'idempotency_key UNKNOWN_FIELD']);

