@@ -117,7 +117,7 @@ describe('the request bodies in the description', () => {
     ),
   );
 
-  it('are accepted unchanged, except for the visit’s revision, each by its operation', async () => {
+  it('are accepted unchanged, except for the visit’s revision and a user’s address, each by its operation', async () => {
     const bodyOf = (verb: string, path: string): Record<string, any> => described.find((each) => each.verb === verb && each.path === path)!.example;
     const { appointment_id, team_member_id, customer_notification } = bodyOf('POST', '/v1/job-assignments');
     await desk.store('job-appointments', line.visit({ id: appointment_id, job_id: desk.job['id'] }));
@@ -138,10 +138,12 @@ describe('the request bodies in the description', () => {
       ...stamps,
     });
 
+    const { body: me } = await system.get(desk.company, '/api/v1/me');
+    const withAddress = (body: object): object => JSON.parse(JSON.stringify(body).replaceAll('dana@example.com', me.data.email)) as object;
     let id = '';
     for (const { verb, path, example } of described.toSorted((a, b) => order(a) - order(b))) {
       const isWrite = path.startsWith('/v1/');
-      const body = isWrite ? { ...example, expected_revision: (await desk.read(appointment_id))['revision'] } : example;
+      const body = isWrite ? { ...example, expected_revision: (await desk.read(appointment_id))['revision'] } : withAddress(example);
       const response = await fetch(`${system.baseUrl}${path.replace(/\{\w+\}/, id)}`, {
         method: verb,
         headers: {
@@ -155,7 +157,7 @@ describe('the request bodies in the description', () => {
       if (!response.ok) throw new Error(`${verb} ${path} refuses its example: ${JSON.stringify(answer)}`);
       if (response.status === 201) id = isWrite ? answer.data['assignments'][0].id : answer.data['id'];
     }
-    expect(described).toHaveLength(7);
+    expect(described).toHaveLength(9);
   });
 
   /** Order of the operations: each follows the operations that create its records. */

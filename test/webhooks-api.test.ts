@@ -132,7 +132,9 @@ test('an endpoint is given a filter and addresses for alerts; null removes the f
     { location: 'body', field: 'filter.statuss', code: 'UNKNOWN_FIELD', message: expect.stringContaining('Did you mean status?') },
   ]);
   await happen();
-  const { data } = (await call('POST', `${HOOKS}/filter-preview`, { eventTypes: CREATE.eventTypes, filter })).body;
+  const { status, body } = await call('POST', `${HOOKS}/filter-preview`, { eventTypes: CREATE.eventTypes, filter });
+  expect(status).toBe(200);
+  const { data } = body;
   expect(data).toEqual({ examined: expect.any(Number), oldestAt: expect.stringMatching(/Z$/), events: [] });
 });
 

@@ -8,6 +8,8 @@ const KEYS = '/api/v1/integrations/api-keys';
 export interface StandIns {
   path?: Record<string, string>;
   body?: Record<string, string>;
+  /** By the text in the sample. */
+  texts?: Record<string, string>;
 }
 
 /** Undefined when the system has no such record. */
@@ -21,6 +23,8 @@ export function standInsOf(target: Target): Prepare {
   const hooks: { shared?: Promise<{ webhookId: string; id: string }> } = {};
   const delivery = (): Promise<{ webhookId: string; id: string }> =>
     (hooks.shared ??= makeHook().then(async (webhookId) => ({ webhookId, id: (await ask(target, 'POST', `${HOOKS}/${webhookId}/test`)).id })));
+
+  const addresses = async (): Promise<Record<string, string>> => ({ 'dana@example.com': (await ask(target, 'GET', '/api/v1/me')).email });
 
   async function write(operation: OperationView): Promise<StandIns | undefined> {
     const visit = (await ask(target, 'GET', '/v1/job-appointments?limit=100')).find(
@@ -50,7 +54,8 @@ export function standInsOf(target: Target): Prepare {
     if (path.startsWith(`${KEYS}/`)) return { path: { id: await makeKey() } };
     if (name === 'redeliverWebhooks') return delivery().then(({ webhookId }) => ({ path: { webhookId } }));
     if (path.includes('/deliveries')) return delivery().then(({ webhookId, id }) => ({ path: { webhookId, id, deliveryId: id } }));
-    if (path.startsWith(`${HOOKS}/`)) return { path: { id: await makeHook() } };
+    if (path === HOOKS) return { texts: await addresses() };
+    if (path.startsWith(`${HOOKS}/`) && path.includes('{id}')) return { path: { id: await makeHook() }, texts: await addresses() };
     if (!path.endsWith('/{id}') || verb !== 'GET') return {};
     const list = path.replace('/{id}', '');
     let first = firstIds.get(list);
@@ -71,11 +76,11 @@ export async function present(target: Target): Promise<Set<string>> {
 }
 
 /** A sample with its values replaced. Bodies have one member per line in every language. */
-export function filledIn(code: string, { pathIds, target }: Pick<OperationView, 'pathIds' | 'target'>, { path = {}, body = {} }: StandIns): string {
+export function filledIn(code: string, { pathIds, target }: Pick<OperationView, 'pathIds' | 'target'>, { path = {}, body = {}, texts = {} }: StandIns): string {
   const real = pathIds.reduce((text, { name, example }) => (path[name] === undefined ? text : text.replace(`/${example}`, `/${path[name]}`)), target);
   const members = Object.entries(body).reduce(
     (text, [name, value]) => text.replace(new RegExp(`("${name}": )"[^"]*"`), `$1"${value}"`),
-    code.replace(target, real),
+    Object.entries(texts).reduce((text, [shown, value]) => text.replaceAll(shown, value), code.replace(target, real)),
   );
   return members.replace(/(Idempotency-Key: )[\w-]+/, `$1${crypto.randomUUID()}`);
 }
