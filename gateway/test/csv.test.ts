@@ -1,7 +1,7 @@
 import { codec, operations, type Field, type Operation } from '@truckroll/contract';
 import { CSV_TYPE, compileCsv, csvColumns } from '../src/http/csv.ts';
 import { describeCsv } from '../src/openapi/csv.ts';
-import type { Amounts } from '../src/routes/query.ts';
+import type { CsvAmounts } from '../src/routes/query.ts';
 
 const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const collections = operation('GetCollectionsReport');
@@ -15,7 +15,7 @@ function withColumns(name: string, columns: readonly string[], change: Partial<F
 }
 
 /** The CSV of rows; fields of a row that are not given have their defaults. */
-function csvOf(of: Operation, rows: readonly object[], next = '', amounts?: Amounts): { text: string; next: string } {
+function csvOf(of: Operation, rows: readonly object[], next = '', amounts?: CsvAmounts): { text: string; next: string } {
   const response = codec(of.response.typeName);
   const empty = codec(of.response.byName.get('data')!.shape!.typeName).decode(new Uint8Array()) as object;
   const csv = compileCsv(of)(response.encode({ data: rows.map((row) => ({ ...empty, ...row })), next: Buffer.from(next), time_zone: '' }).finish(), amounts);

@@ -1,6 +1,6 @@
 // Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
 import { codec, formatInstant, type EnumShape, type Field, type Operation, type Shape } from '@truckroll/contract';
-import type { Amounts } from '../routes/query.ts';
+import type { CsvAmounts } from '../routes/query.ts';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
@@ -21,7 +21,7 @@ interface Column {
 }
 
 /** Writes amounts as integer cents, or as decimal dollars in columns whose names lack `_cents`. */
-export function compileCsv(operation: Operation): (bytes: Uint8Array, amounts?: Amounts) => CsvPage {
+export function compileCsv(operation: Operation): (bytes: Uint8Array, amounts?: CsvAmounts) => CsvPage {
   const { decode } = codec(operation.response.typeName);
   const forms = { cents: columnsOf(rowsOf(operation), 'cents'), decimal: columnsOf(rowsOf(operation), 'decimal') };
   return (bytes, amounts = 'cents') => {
@@ -42,7 +42,7 @@ function rowsOf({ response }: Operation): Shape {
   return (response.byName.get('data') as Field).shape as Shape;
 }
 
-function columnsOf({ fields }: Shape, amounts: Amounts): Column[] {
+function columnsOf({ fields }: Shape, amounts: CsvAmounts): Column[] {
   return fields.flatMap((field): Column[] => {
     const { name } = field;
     if (field.kind === 'object' && !field.repeated) {

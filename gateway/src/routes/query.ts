@@ -11,7 +11,7 @@ export const DEFAULT_LIMIT = 50;
 export const MOST_PROBLEMS = 100;
 /** How CSV answers write amounts of money (decisions §16). */
 export const AMOUNTS = ['cents', 'decimal'] as const;
-export type Amounts = (typeof AMOUNTS)[number];
+export type CsvAmounts = (typeof AMOUNTS)[number];
 /** Unknown names of one request that get a suggestion or the list of known names. */
 const MOST_HINTS = 3;
 
@@ -26,7 +26,7 @@ export interface Query {
   limit: number;
   cursor: string | undefined;
   /** Not part of `filters`: a cursor goes on in either form. */
-  amounts: Amounts | undefined;
+  amounts: CsvAmounts | undefined;
   /** Canonical text of the filters, the same for every spelling of equal filters. */
   filters: string;
   problems: ErrorDetail[];

@@ -5,10 +5,11 @@ test('every rpc names its callers', () => {
   expect(rpcs.filter((rpc) => callersOf(rpc).size === 0)).toEqual([]);
 });
 
-test('the gateway may call every rpc with a public route, and without one only those for authentication, checks, batch reads and the change feed', () => {
+test('the gateway may call every rpc with a public route, and without one only those for authentication, checks, batch reads, counts and the change feed', () => {
   const routed = new Set(operations.map(({ rpc }) => rpc));
   const open = rpcs.filter((rpc) => callersOf(rpc).has('gateway'));
   expect(open.filter((rpc) => !routed.has(rpc)).sort()).toEqual([
+    '/truckroll.integrations.v1.EndpointCountService/CountEndpoints',
     '/truckroll.integrations.v1.IdentityService/Authenticate',
     '/truckroll.integrations.v1.IdentityService/TouchKeys',
     '/truckroll.integrations.v1.WebhookService/CheckWebhookTarget',
@@ -16,6 +17,7 @@ test('the gateway may call every rpc with a public route, and without one only t
     '/truckroll.records.v1.ChangeService/FindChanged',
     '/truckroll.records.v1.ChangeService/ReadChanges',
     '/truckroll.records.v1.RecordReadService/BatchGetRecords',
+    '/truckroll.scheduling.v1.ServiceRequestCountService/CountServiceRequests',
   ]);
   expect([...routed].filter((rpc) => !open.includes(rpc))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { shapeNamed, type Field, type Shape } from '@truckroll/contract';
 import fc from 'fast-check';
 import { checkFilter } from '../src/webhooks/filter/check.ts';
-import { compileFilter, type Filter } from '../src/webhooks/filter/compile.ts';
+import { compileFilter, type EventFilter } from '../src/webhooks/filter/compile.ts';
 import { matcherOf, subscribed } from '../src/webhooks/filter/matchers.ts';
 import { pathsOf, pathsOfType } from '../src/webhooks/filter/paths.ts';
 
@@ -12,13 +12,13 @@ const INVOICE = shapeNamed('truckroll.billing.v1.Invoice');
 const invoicePaths = pathsOf(INVOICE);
 const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 
-const lets = (filter: Filter, data: unknown, paths = REQUEST): boolean => {
+const lets = (filter: EventFilter, data: unknown, paths = REQUEST): boolean => {
   expect(checkFilter(filter, [paths])).toEqual([]);
   return compileFilter(filter, paths)(data);
 };
 const problems = (filter: unknown, ...types: (typeof REQUEST)[]) => checkFilter(filter, types.length === 0 ? [REQUEST] : types);
 
-test.each<[Filter[string], unknown, boolean]>([
+test.each<[EventFilter[string], unknown, boolean]>([
   [{ $eq: 'BOOKED' }, 'BOOKED', true],
   [{ $eq: 'BOOKED' }, 'NEW', false],
   [{ $ne: 'BOOKED' }, 'BOOKED', false],
@@ -37,7 +37,7 @@ test.each<[Filter[string], unknown, boolean]>([
   expect(lets({ status: condition }, { status })).toBe(expected);
 });
 
-test.each<[string, Filter[string], boolean]>([
+test.each<[string, EventFilter[string], boolean]>([
   ['summary', { $exists: false }, true],
   ['summary', { $exists: true }, false],
   ['summary', { $ne: 'AC' }, true],

@@ -6,7 +6,7 @@ import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
 import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
-import { subscribed, type Subscription } from './filter/matchers.ts';
+import { subscribed, type EventSubscription } from './filter/matchers.ts';
 import { LEASE, LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from './lease.ts';
 import { lendable, type Borrowable, type Lendable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
@@ -14,7 +14,7 @@ import type { DeliveryState } from './rules.ts';
 
 const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
 
-interface Subscriber extends Borrowable, SealedEndpoint, Subscription {
+interface Subscriber extends Borrowable, SealedEndpoint, EventSubscription {
   company_id: string;
   enabled: boolean;
   url: string;

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
 import { auditEndpoint } from './audited.ts';
 import { lockEndpoint } from './endpoints.ts';
-import { countToReplay, replayWindow, type Replay } from './replay.ts';
+import { countToReplay, replayWindow, type WebhookReplay } from './replay.ts';
 
 /** Queues in order per subject, with a new retry schedule. A large recovery continues in the background; call again for what remains. */
 export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
@@ -38,7 +38,7 @@ export async function recover({ database, recoveries }: Context, request: Recove
   return { data: { queued, remaining: Math.max(1, await countToReplay(database, rest)) } };
 }
 
-async function insertReplay(tx: Transaction, { endpoint_id, since, until, delivered }: Replay): Promise<void> {
+async function insertReplay(tx: Transaction, { endpoint_id, since, until, delivered }: WebhookReplay): Promise<void> {
   await tx.query({
     name: 'insert_webhook_replay',
     text: 'insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, $2, $3, $4)',
@@ -47,8 +47,8 @@ async function insertReplay(tx: Transaction, { endpoint_id, since, until, delive
 }
 
 /** The rest of a recovery of all events that is still going on. */
-async function unfinishedReplay(tx: Transaction, companyId: string, endpointId: string): Promise<Replay | undefined> {
-  const { rows } = await tx.query<Replay>({
+async function unfinishedReplay(tx: Transaction, companyId: string, endpointId: string): Promise<WebhookReplay | undefined> {
+  const { rows } = await tx.query<WebhookReplay>({
     name: 'unfinished_webhook_replay',
     text: `select e.company_id, r.endpoint_id, r.since, r.until, r.delivered from webhook_replays r join webhook_endpoints e on e.id = r.endpoint_id
       where e.company_id = $1 and r.endpoint_id = $2 and r.delivered order by r.id limit 1`,

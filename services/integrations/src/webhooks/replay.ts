@@ -4,12 +4,12 @@ import type { Database, Transaction } from '@truckroll/postgres';
 import { dayOf, firstIdAt } from './delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { insertingDeliveries, type NewDelivery, type Stored } from './fan-out.ts';
-import { subscribed, type Subscription } from './filter/matchers.ts';
+import { subscribed, type EventSubscription } from './filter/matchers.ts';
 import { oldestDay } from './partitions.ts';
 import { MOST_AT_ONCE, NOT_A_TEST } from './recovery.ts';
 
 /** A period from `since` to before `until`, in microseconds since 1970. */
-export interface Replay {
+export interface WebhookReplay {
   company_id: string;
   endpoint_id: string;
   since: number;
@@ -18,14 +18,14 @@ export interface Replay {
   delivered: boolean;
 }
 
-interface Endpoint extends Subscription {
+interface Endpoint extends EventSubscription {
   created_at: number;
 }
 
 const MILLISECOND = 1000;
 
 /** Values of the statements: company, endpoint, first and last day, start and end, and the first id at the start. */
-function valuesOf({ company_id, endpoint_id, since, until }: Replay): unknown[] {
+function valuesOf({ company_id, endpoint_id, since, until }: WebhookReplay): unknown[] {
   const [, first] = [dayOf(since), oldestDay()].toSorted();
   return [company_id, endpoint_id, first, dayOf(until), formatInstant(since), formatInstant(until), firstIdAt(since)];
 }
@@ -37,7 +37,7 @@ const STORED = `d.company_id = $1 and d.endpoint_id = $2 and d.day between $3 an
 const LOGGED = `l.company_id = $1 and l.day between $3 and $4 and l.occurred_at >= $5 and l.occurred_at < $6`;
 
 /** Queues the events of the first window. Resolves to where the next one starts; null after the last. Requires the endpoint's lock. */
-export async function replayWindow(tx: Transaction, replay: Replay): Promise<{ queued: number; next: number | null }> {
+export async function replayWindow(tx: Transaction, replay: WebhookReplay): Promise<{ queued: number; next: number | null }> {
   const end = await endOfWindow(tx, replay);
   const window = { ...replay, until: end };
   const endpoint = await subscriptionOf(tx, replay);
@@ -47,7 +47,7 @@ export async function replayWindow(tx: Transaction, replay: Replay): Promise<{ q
 }
 
 /** The windows of stored deliveries and of logged events are the same, so that events of a subject stay in order. */
-async function endOfWindow(tx: Transaction, replay: Replay): Promise<number> {
+async function endOfWindow(tx: Transaction, replay: WebhookReplay): Promise<number> {
   const { rows } = await tx.query<{ at: number | null }>({
     name: 'end_of_replay_window',
     text: `select date_trunc('milliseconds', least(
@@ -61,7 +61,7 @@ async function endOfWindow(tx: Transaction, replay: Replay): Promise<number> {
   return Math.min(Math.max(at, least), replay.until);
 }
 
-async function subscriptionOf(tx: Transaction, { company_id, endpoint_id }: Replay): Promise<Endpoint> {
+async function subscriptionOf(tx: Transaction, { company_id, endpoint_id }: WebhookReplay): Promise<Endpoint> {
   const { rows } = await tx.query<Endpoint>({
     name: 'subscription_of_webhook',
     text: 'select event_types, filter, created_at from webhook_endpoints where company_id = $1 and id = $2',
@@ -70,7 +70,7 @@ async function subscriptionOf(tx: Transaction, { company_id, endpoint_id }: Repl
   return rows[0] as Endpoint;
 }
 
-async function queueStored(tx: Transaction, replay: Replay, { filter }: Endpoint): Promise<number> {
+async function queueStored(tx: Transaction, replay: WebhookReplay, { filter }: Endpoint): Promise<number> {
   const { rows } = await tx.query<{ day: string; id: string; type: string; body: Buffer }>({
     name: 'deliveries_to_replay',
     text: `select d.day::text as day, d.id, d.event_type as type, v.body from webhook_deliveries d
@@ -106,7 +106,7 @@ interface LoggedEvent {
 }
 
 /** Stores deliveries of events that never became one, because of the filter or the event types that the endpoint had. */
-async function queueMissing(tx: Transaction, replay: Replay, endpoint: Endpoint): Promise<number> {
+async function queueMissing(tx: Transaction, replay: WebhookReplay, endpoint: Endpoint): Promise<number> {
   const { company_id, endpoint_id: endpointId, since } = replay;
   const { rows } = await tx.query<LoggedEvent>({
     name: 'events_to_replay',
@@ -132,7 +132,7 @@ export async function replaySome(database: Database): Promise<boolean> {
   if (found?.any !== true) return false;
   return await database.transaction(async (tx) => {
     // Skips locked rows: a change of the endpoint locks it before its replays, so waiting could deadlock.
-    const { rows } = await tx.query<Replay & { id: number }>({
+    const { rows } = await tx.query<WebhookReplay & { id: number }>({
       name: 'next_webhook_replay',
       text: `select r.id, e.company_id, r.endpoint_id, r.since, r.until, r.delivered from webhook_replays r join webhook_endpoints e on e.id = r.endpoint_id
         order by r.id limit 1 for update of r skip locked for share of e skip locked`,
@@ -150,7 +150,7 @@ export async function replaySome(database: Database): Promise<boolean> {
 }
 
 /** Number of stored deliveries in the rest of a period, which a replay considers. */
-export async function countToReplay(database: Database, replay: Replay): Promise<number> {
+export async function countToReplay(database: Database, replay: WebhookReplay): Promise<number> {
   const { rows } = await database.query<{ count: number }>({
     name: 'count_deliveries_to_replay',
     text: `select count(*) from webhook_deliveries d where ${STORED}`,

@@ -2,7 +2,7 @@
 import { comparable, readValue, valuesAt, type Comparable, type Path, type Paths } from './paths.ts';
 
 /** Conditions by path; all must hold. */
-export type Filter = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type EventFilter = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** Whether a filter lets an event with this `data` through. */
 export type Matcher = (data: unknown) => boolean;
@@ -21,7 +21,7 @@ interface Condition {
 const HOLD_WITHOUT = new Set(['$ne', '$nin']);
 
 /** Compiles a filter that checkFilter accepted, for events of a type with these paths. */
-export function compileFilter(filter: Filter, paths: Paths): Matcher {
+export function compileFilter(filter: EventFilter, paths: Paths): Matcher {
   const conditions: Condition[] = [];
   for (const [name, operators] of Object.entries(filter)) {
     const path = paths.get(name);

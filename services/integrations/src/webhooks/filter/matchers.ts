@@ -1,4 +1,4 @@
-import { compileFilter, type Filter, type Matcher } from './compile.ts';
+import { compileFilter, type EventFilter, type Matcher } from './compile.ts';
 import { pathsOfType } from './paths.ts';
 
 /** Limits the memory of filters that endpoints had before. */
@@ -15,7 +15,7 @@ export function matcherOf(text: string, type: string): Matcher {
     compiled.set(text, (ofTypes = new Map<string, Matcher>()));
   }
   let matcher = ofTypes.get(type);
-  if (matcher === undefined) ofTypes.set(type, (matcher = compileFilter(JSON.parse(text) as Filter, pathsOfType(type))));
+  if (matcher === undefined) ofTypes.set(type, (matcher = compileFilter(JSON.parse(text) as EventFilter, pathsOfType(type))));
   return matcher;
 }
 
@@ -24,14 +24,14 @@ function dataOf({ body }: { body: Buffer }): unknown {
   return (JSON.parse(body.toString()) as { data?: unknown }).data;
 }
 
-export interface Subscription {
+export interface EventSubscription {
   event_types: readonly string[];
   /** JSON text; null lets every event through. */
   filter: string | null;
 }
 
 /** The subscriptions that get an event. Its body is parsed once, and only if a filter needs it. */
-export function subscribed<S extends Subscription>(subscriptions: readonly S[], event: { type: string; body: Buffer }): S[] {
+export function subscribed<S extends EventSubscription>(subscriptions: readonly S[], event: { type: string; body: Buffer }): S[] {
   let data: unknown;
   let parsed = false;
   return subscriptions.filter(({ event_types, filter }) => {

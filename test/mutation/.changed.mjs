@@ -1,2 +1,0 @@
-import { readList, changedFiles } from './list.ts';
-console.log(changedFiles(readList()).join('\n'), readList().unmeasured);
