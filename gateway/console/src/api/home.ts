@@ -1,11 +1,7 @@
 // What the home page shows, from the public API and the integrations' summary.
 import type { DayAmount, Days } from '../parts/months.ts';
-import { request, type Query } from './client.ts';
-
-/** Relative to /api/v1/integrations/. */
-const PUBLIC = '../../../v1/';
-/** The largest page. Two months have at most 62 days, and receivables one row for each bucket. */
-const PAGE = 100;
+import { request } from './client.ts';
+import { readReport } from './reports.ts';
 
 export interface Balance {
   readonly count: number;
@@ -30,7 +26,7 @@ export const readInvoiced = (days: Days, signal: AbortSignal) => byDay('invoice-
 export const readCollected = (days: Days, signal: AbortSignal) => byDay('collections', 'net_collected_cents', days, signal);
 
 export async function readReceivables(signal: AbortSignal): Promise<Receivables> {
-  const rows = await rowsOf('receivables', {}, signal);
+  const { rows } = await readReport('receivables', {}, signal);
   const balanceOf = (wanted: (bucket: string) => boolean): Balance =>
     rows
       .filter(({ bucket }) => wanted(bucket as string))
@@ -46,10 +42,6 @@ export async function readSummary(signal: AbortSignal): Promise<Summary> {
 }
 
 async function byDay(report: string, column: string, { start, end }: Days, signal: AbortSignal): Promise<DayAmount[]> {
-  const rows = await rowsOf(report, { start_date: start, end_date: end, bucket: 'day' }, signal);
-  return rows.map((row) => ({ day: row['period_start'] as string, cents: row[column] as number }));
-}
-
-async function rowsOf(report: string, query: Query, signal: AbortSignal): Promise<readonly Record<string, unknown>[]> {
-  return (await request('GET', `${PUBLIC}reports/${report}`, { query: { ...query, limit: PAGE }, signal }))['data'] as Record<string, unknown>[];
+  const { rows } = await readReport(report, { start_date: start, end_date: end, bucket: 'day' }, signal);
+  return rows.map((row) => ({ day: row.period_start, cents: row[column] as number }));
 }

@@ -1,4 +1,4 @@
-// fflate as the bundle has it, instead of its entry file: without the workers that it starts from blob addresses for files above 160 KB,
+// Replaces fflate's entry file in the bundle. It zips without workers: fflate starts them from blob addresses for files above 160 KB,
 // which the page's policy forbids.
 import { strToU8, zipSync, type Zippable } from 'fflate/browser';
 

@@ -1,4 +1,4 @@
-// The records behind a figure: which list has them, which of them count, and what each adds to the figure.
+// The records behind a figure: their list, its filters, and the amount that each record adds.
 import type { ApiRecord, JobRecord, Reading, RecordKind, RecordOf } from '../../api/records.ts';
 import { readList } from '../../api/reports.ts';
 import type { Source } from './definitions.ts';
