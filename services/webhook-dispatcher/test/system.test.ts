@@ -12,6 +12,7 @@ import { Webhook } from 'standardwebhooks';
 import { eventViolations } from '../../../test/support/openapi.ts';
 import * as line from '../../scheduling/test/records.ts';
 import { startSystem, type System, type TestCompany } from '../../../test/support/system.ts';
+import { until } from '../../../test/support/until.ts';
 import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
@@ -76,13 +77,9 @@ async function record(): Promise<string> {
   return id;
 }
 
-/** Repeats a request until its result satisfies the condition. */
-async function eventually<T>(read: () => Promise<T>, right: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await read();
-    if (right(value)) return value;
-  }
-}
+/** Asks ten times a second, well below the rate limit. A dispatcher may wait 30 s until Kafka has given up on a killed one. */
+const eventually = <T>(what: string, read: () => Promise<T>, isRight: (value: T) => boolean): Promise<T> =>
+  until(what, read, isRight, { atMostMs: 50_000, everyMs: 100 });
 
 const deliveriesOf = async (id: string): Promise<any[]> => (await call('GET', `${HOOKS}/${id}/deliveries`)).data;
 
@@ -101,6 +98,7 @@ test('delivers events in order and signed, and logs them with request and answer
   ]);
   expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
   const log = await eventually(
+    'three deliveries',
     () => deliveriesOf(endpoint.id),
     (rows) => rows.length === 3 && rows.every((row) => row.status === 'succeeded'),
   );
@@ -164,6 +162,7 @@ test('recovers the events that an endpoint missed while it was disabled', async 
   await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: false });
   const ids = [await record(), await record()];
   await eventually(
+    'two skipped deliveries',
     () => deliveriesOf(endpoint.id),
     (rows) => rows.length === 2 && rows.every((row) => row.status === 'skipped'),
   );
@@ -180,6 +179,7 @@ test('does not slow other endpoints, even of the same company, when endpoints ar
   // Exchanges with the hanging endpoint are in flight throughout.
   await Promise.all([hanging.until(1), receiver.until(30)]);
   await eventually(
+    'the deliveries of the endpoint that answers',
     () => deliveriesOf(well.id),
     (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),
   );
@@ -193,11 +193,12 @@ test('sends a test event at once despite an open circuit; its success closes the
   const endpoint = await createEndpoint();
   const read = async () => (await call('GET', `${HOOKS}/${endpoint.id}`)).data.health;
   for (let i = 0; i < 6; i += 1) await record();
-  const failing = await eventually(read, ({ circuit }) => circuit.state === 'open');
+  const failing = await eventually('an open circuit', read, ({ circuit }) => circuit.state === 'open');
   expect(failing).toMatchObject({ state: 'failing', delivered: 0, lastSuccessAt: null, circuit: { nextTryAt: expect.any(String) } });
   // A failed test does not change the circuit.
   const { data: failed } = await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await eventually(
+    "the test's failure",
     () => deliveriesOf(endpoint.id),
     (rows) => rows.find(({ id }) => id === failed.id)?.progress === 'failed',
   );
@@ -213,9 +214,10 @@ test('sends a test event at once despite an open circuit; its success closes the
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await receiver.until(1);
   expect(receiver.received.map(({ body }) => JSON.parse(body).type)[0]).toBe('webhook.test');
-  const closed = await eventually(read, (health) => health.circuit.state === 'closed');
+  const closed = await eventually('a closed circuit', read, (health) => health.circuit.state === 'closed');
   expect(closed).toMatchObject({ failingSince: null, lastSuccessAt: expect.any(String) });
   await eventually(
+    'no pending delivery',
     () => deliveriesOf(endpoint.id),
     (rows) => rows.filter(({ progress }) => progress === 'pending').length === 0,
   );
@@ -226,6 +228,7 @@ test('obeys Retry-After, and logs every attempt', async () => {
   const endpoint = await createEndpoint();
   await record();
   const [delivery] = await eventually(
+    'a next attempt after the first',
     () => deliveriesOf(endpoint.id),
     (rows) => Date.parse(rows[0]?.nextAttemptAt) > Date.parse(rows[0]?.attempts[0]?.endedAt),
   );
@@ -244,6 +247,7 @@ test('sends a test event, and disables the endpoint after the status 410', async
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await receiver.until(1);
   const { data } = await eventually(
+    'a disabled endpoint',
     () => call('GET', `${HOOKS}/${endpoint.id}`),
     (answer) => answer.data.enabled === false,
   );
@@ -309,11 +313,11 @@ test('sends what waited for a paused endpoint once and in order, over two dispat
       } as never);
     }
     const all = () => call('GET', `${HOOKS}/${id}/deliveries?limit=100`).then(({ data }) => data as any[]);
-    await eventually(all, (rows) => rows.length === 30);
+    await eventually('the 30 deliveries of the paused endpoint', all, (rows) => rows.length === 30);
     expect((await all()).every(({ status: now, nextAttemptAt }) => now === 'pending' && nextAttemptAt === null)).toBe(true);
     expect(receiver.received).toEqual([]);
     await call('PATCH', `${HOOKS}/${id}`, { state: 'ENABLED' });
-    const log = await eventually(all, (rows) => rows.every(({ status: now }) => now === 'succeeded'));
+    const log = await eventually('the resumed deliveries', all, (rows) => rows.every(({ status: now }) => now === 'succeeded'));
     expect(receiver.received.map(({ headers }) => headers['x-api-key'])).toEqual(Array<string>(30).fill(secret));
     const bodies = receiver.received.map(({ body }) => JSON.parse(String(body)) as { data: { id: string }; sequence: number });
     const bySubject = Map.groupBy(bodies, ({ data }) => data.id);
