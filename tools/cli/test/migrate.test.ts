@@ -67,9 +67,18 @@ test('says which grant a role without rights lacks', async () => {
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('grant <owner of integrations> to <role>') as string });
 });
 
-test('says what to set if there is no address, or nothing answers there', async () => {
+test('says what to set if there is no address', async () => {
   env = {};
   expect(await migrate()).toMatchObject({ code: 2, stderr: expect.stringContaining('set DATABASE_URL') as string });
-  env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
-  expect(await migrate('--wait', '1s')).toMatchObject({ code: 3, stderr: expect.stringContaining('PostgreSQL does not answer') as string });
+});
+
+test.each([
+  ['nothing listens', () => 'postgres://127.0.0.1:1/none', 'connect ECONNREFUSED 127.0.0.1:1'],
+  ['the server has no TLS', () => `${database.url}?sslmode=verify-full`, 'The server does not support SSL connections'],
+])('says why it waits, and why it gives up, when %s', async (_, url, reason) => {
+  env = { DATABASE_URL: url() };
+  const { code, stderr } = await migrate('--wait', '1s');
+  expect(code).toBe(3);
+  expect(stderr).toContain(`waiting for PostgreSQL: ${reason}`);
+  expect(stderr).toContain(`PostgreSQL cannot be used (${reason}): correct DATABASE_URL`);
 });

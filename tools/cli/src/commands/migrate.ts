@@ -48,10 +48,15 @@ export function register(program: Command, session: Session): void {
       const url = session.databaseUrl();
       const until = performance.now() + wait * 1000;
       const names: Record<string, string[]> = {};
+      let noted: string | undefined;
       const { recordMigration } = await import('@truckroll/integrations/schema');
       for (const { schema, migrations } of await schemas()) {
         const work = check ? () => missing(url, { schema, migrations }) : () => migrate({ url, schema, sets: migrations });
-        const again = (error: unknown): boolean => isUnavailable(error) && performance.now() < until;
+        const again = (error: unknown): boolean => {
+          if (!isUnavailable(error) || performance.now() >= until) return false;
+          if (noted !== (noted = reasonOf(error))) session.note(`waiting for PostgreSQL: ${noted}`);
+          return true;
+        };
         const insist = <T>(task: () => Promise<T>): Promise<T> =>
           retrying(task, again, session.io.signal).catch((error: unknown) => {
             throw explained(error, schema);
@@ -90,8 +95,16 @@ async function missing(url: string, { schema, migrations }: DatabaseSchema): Pro
   }
 }
 
+/** What PostgreSQL, its client or the network said, as "The server does not support SSL connections". */
+function reasonOf(error: unknown): string {
+  const { message, code } = ((error as Error).cause ?? {}) as Partial<NodeJS.ErrnoException>;
+  return message || code || 'no answer';
+}
+
 function explained(error: unknown, schema: string): unknown {
-  if (isUnavailable(error)) return new Failure('PostgreSQL does not answer: correct DATABASE_URL, or wait longer with --wait.', EXIT.unreachable, error);
+  if (isUnavailable(error)) {
+    return new Failure(`PostgreSQL cannot be used (${reasonOf(error)}): correct DATABASE_URL, or wait longer with --wait.`, EXIT.unreachable, error);
+  }
   if (error instanceof MigrationError || error instanceof PoolerError) return new Failure(error.message, EXIT.refused, error);
   if (error instanceof StatementError && DENIED.includes(error.sqlState)) {
     const remedy = `give the role of DATABASE_URL what its owner has (grant <owner of ${schema}> to <role>), or create the schema first`;
