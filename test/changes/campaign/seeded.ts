@@ -17,6 +17,7 @@ interface Bug {
   readonly prepare?: (database: Database) => Promise<void>;
   /** Kinds of differences that it must cause. */
   readonly found: RegExp;
+  /** Services that are killed repeatedly, until a kill falls between two transactions. */
   readonly kills: readonly string[];
 }
 
@@ -78,7 +79,7 @@ export async function runSeeded(seed: number, say: Say): Promise<Record<string, 
       const world = await makeWorld(installation, 100, new Chance(seed));
       await commitLate(installation.database);
       await prepare?.(installation.database);
-      const faults = { targets: kills, rounds: 2, gapMs: [4000, 6000], awayMs: [50, 500], pauses: 0, atOnce: 1 } as const;
+      const faults = { targets: kills, rounds: 8, gapMs: [4000, 6000], awayMs: [50, 500], pauses: 0, atOnce: 1 } as const;
       const { wrong } = await runPhase(world, threeReaders(installation.folder, undefined), { changes: 3000, faults, settleMs: 10_000, say });
       const seen = wrong.filter((difference) => found.test(difference));
       caught[`${name.replaceAll('-', '_')}_caught`] = seen.length;

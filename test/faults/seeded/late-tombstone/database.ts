@@ -8,7 +8,7 @@ import { rewritten } from '../rewritten.ts';
 export * from '../../../../packages/postgres/src/database.ts';
 
 /** Delay between the transactions, so that some faults fall in between. */
-const GAP_MS = 500;
+const GAP_MS = 1000;
 
 const tombstones = new Original({ url: process.env['DATABASE_URL']!, schema: 'scheduling', maxConnections: 2 });
 
