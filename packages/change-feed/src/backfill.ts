@@ -71,7 +71,6 @@ export class Backfill implements BackgroundPart {
     }
   }
 
-  /** Does one batch of each kind that has records left. Returns whether there was any. */
   async #some(): Promise<boolean> {
     let worked = false;
     for (const { kind, table, codes } of this.#kinds) {

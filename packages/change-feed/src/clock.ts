@@ -17,7 +17,6 @@ export interface Moment {
 /** The oldest transaction that has written. `state` and `seconds` are null if the service's role may not see them. */
 interface Holder {
   readonly pid: number | null;
-  /** Name of a prepared transaction. */
   readonly gid: string | null;
   readonly database: string;
   readonly application: string;
@@ -26,7 +25,6 @@ interface Holder {
 }
 
 interface Sample {
-  /** The first transaction id that had not been assigned. */
   readonly next: number;
   readonly at: number;
 }
@@ -41,7 +39,6 @@ export class ChangeClock implements BackgroundPart {
   readonly name = 'change clock';
   readonly #database: Database;
   readonly #log: Logger;
-  /** In the order of time. Those before the latest that is readable are dropped. */
   #samples: Sample[] = [];
   #asOf = 0;
   /** The highest id below which all transactions are known to have ended. */

@@ -1,14 +1,13 @@
-// Deletes rows of the log that a later change of the same record supersedes. A first read then does not scan all changes since the
-// company began, and the table has at most 1.5 rows for each record, including deleted records.
+// Deletes rows of the log that a later change of the same record supersedes: the first read then scans at most 1.5 rows for each
+// record.
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import type { ChangeClock } from './clock.ts';
 
 const EVERY_MS = 600_000;
-/** Rows deleted by one transaction: few enough that it ends within a second, because an open transaction holds back the feed. */
+/** Few enough rows that a transaction ends within a second: an open transaction holds back the feed. */
 const BATCH = 50_000;
-/** Companies with fewer new rows are not compacted. */
 const FEWEST = 1000;
 
 export class Compaction implements BackgroundPart {
@@ -35,7 +34,7 @@ export class Compaction implements BackgroundPart {
     await this.#task.stop();
   }
 
-  /** Compacts the companies whose log has grown by half since the last time. Replicas that do so at once only do the same work twice. */
+  /** Compacts the companies whose log has grown by half since the last time. Replicas may do so at once; they only repeat the work. */
   async run(): Promise<void> {
     const below = this.#below;
     this.#below = (await this.#clock.now()).below;

@@ -12,13 +12,10 @@ export interface ZonedCompany {
 export interface ReadRecord {
   /** The public id. Differs from the place's id if it is a code. */
   readonly id: string;
-  /** Encoded. */
   readonly record: Uint8Array;
 }
 
-/** A kind of record that a service owns. */
 export interface OwnedKind {
-  /** `invoices`. */
   readonly kind: string;
   readonly table: string;
   /** Ids are codes instead of UUIDs. */

@@ -13,13 +13,11 @@ export interface ReadingParts {
   readonly backfill: Backfill;
 }
 
-/** Maximum rows scanned by one statement. */
 const SCANNED_TOGETHER = 5000;
 /** Rows scanned for one request. The answer to a few kinds in a large company may thus be empty although there is more. */
 const MOST_SCANNED = 50_000;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The place of a change in the order of the feed. */
 interface Place {
   readonly version: number;
   readonly kind: string;
@@ -152,7 +150,6 @@ async function versionsOf({ database, kinds }: ReadingParts, companyId: string, 
   return versions;
 }
 
-/** The records of these rows, without those that have been deleted. */
 async function recordsOf(
   kinds: ReadonlyMap<string, OwnedKind>,
   company: { companyId: string; timeZone: string },

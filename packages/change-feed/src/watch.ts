@@ -24,7 +24,6 @@ export class ChangeWatch {
     this.#shared = [...new Set(kinds.flatMap(({ storedUnder }) => storedUnder ?? []))];
   }
 
-  /** Answers at the next look. */
   find({ awaited }: FindChangedRequest): Promise<FindChangedResponse> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ awaited, resolve, reject }) === 1) setTimeout(() => void this.#look(), EVERY_MS);
@@ -57,7 +56,6 @@ export class ChangeWatch {
     }
   }
 
-  /** Versions of the latest changes, by place. */
   async #changed(awaited: readonly AwaitedChange[], below: number): Promise<Map<number, number>> {
     const { rows } = await this.#database.query<{ place: number; version: number }>({
       name: 'find_changed',

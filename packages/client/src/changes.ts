@@ -1,4 +1,3 @@
-// Reads the change feed page by page.
 import { pause } from './send.ts';
 import type { Answer, BodyOf, CallOptions, OperationAt, PagedPath, RecordOf, components } from './types.ts';
 

@@ -1,4 +1,3 @@
-// The client: calls every operation of the OpenAPI description by its path.
 import createFetchClient from 'openapi-fetch';
 import { CHANGES, readChanges, type ChangeKind, type ChangesOptions, type ChangesPage } from './changes.ts';
 import { compareCopy, type Comparison } from './digest.ts';

@@ -60,7 +60,6 @@ async function sumsOf(store: SyncStore): Promise<Map<string, Sum>> {
   return sums;
 }
 
-/** The first 13 hexadecimal digits of SHA-256. */
 async function hashOf({ id, version }: { id: string; version: string }): Promise<number> {
   const view = new DataView(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${id}:${version}`)));
   return view.getUint32(0) * 2 ** 20 + (view.getUint32(4) >>> 12);

@@ -2,7 +2,6 @@
 import type { Change, ChangesOptions, ChangesPage } from './changes.ts';
 import { TruckrollError } from './errors.ts';
 
-/** Progress of a copy. */
 export interface SyncProgress {
   /** Where the feed continues. */
   readonly cursor: string;

@@ -1,4 +1,3 @@
-// How the client reads the change feed, and compares copies.
 import { createHash } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,7 +35,6 @@ function answer(response: ServerResponse, what: object | number): void {
 const page = (nextCursor: string, hasMore: boolean, ...data: object[]) => ({ data, nextCursor, hasMore, asOf: '2026-03-02T15:04:05Z' });
 const changed = (id: string, version: string) => ({ kind: 'tags', id, change: 'UPSERTED', changedAt: '2026-03-02T15:04:05Z', version, record: { id } });
 
-/** A store in memory. */
 function memory(versions: readonly StoredVersion[] = []): SyncStore & { pages: SyncPage[] } {
   let progress: SyncProgress | undefined;
   const pages: SyncPage[] = [];

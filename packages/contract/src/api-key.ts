@@ -1,5 +1,5 @@
-// The form of an API key (decisions §8): `trk_`, 32 random base62 characters, and their CRC-32 as 6 more. The checksum lets a mistyped
-// key be refused without a lookup, and secret scanners recognise a leaked one.
+// The form of an API key (decisions §8): `trk_`, 32 random base62 characters, and their CRC-32 as 6 more. The checksum lets the
+// gateway refuse a mistyped key without a lookup.
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -37,7 +37,6 @@ export function apiKeyEnds(key: string): { keyPrefix: string; keySuffix: string 
   return { keyPrefix: key.slice(0, 8), keySuffix: key.slice(-4) };
 }
 
-/** CRC-32 of the prefix and the random part, base62, most significant digit first. */
 function checksum(body: string): string {
   let rest = crc32(body);
   let digits = '';

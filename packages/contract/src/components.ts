@@ -1,6 +1,5 @@
-// Every process that serves the system, in the order in which databases are migrated and records renewed: integrations has the audit trail
-// that the others write to. The local stack, the gateway's channels, the command line, benchmarks, tests and the chart
-// (deploy/helm/truckroll/components.json, written by `npm run check:chart -- --write`) are loops over this list.
+// Every process of the system, in the order in which databases are migrated: integrations has the audit trail that the others write
+// to. Scripts, tests, metrics and the chart are loops over this list.
 
 export interface Component {
   /** Name of the image, of the folder in services/ (the gateway's is gateway/), and value of the metrics' label `component`. */
@@ -21,7 +20,7 @@ export interface Component {
   readonly publishes?: true;
   /** Owners whose <NAME>_ADDRESS it is given. */
   readonly calls?: readonly string[];
-  /** Variables that its Secret must have, and those that it may have. */
+  /** Variables that its Secret must or may have. */
   readonly secretKeys: readonly string[];
   readonly optionalKeys?: readonly string[];
 }
@@ -61,7 +60,6 @@ const LISTED = [
 ] as const satisfies readonly Component[];
 
 export type ComponentName = (typeof LISTED)[number]['name'];
-/** A service that owns a schema. */
 export type Owner = Extract<(typeof LISTED)[number], { postgresql: true }>['name'];
 
 export const components: readonly (Component & { readonly name: ComponentName })[] = LISTED;

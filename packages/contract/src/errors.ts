@@ -48,7 +48,6 @@ export interface ErrorDetail {
 interface ApiErrorOptions {
   details?: readonly ErrorDetail[];
   retryAfterSeconds?: number;
-  /** Logged, never shown to a caller. */
   cause?: unknown;
   status?: number;
 }
@@ -85,7 +84,6 @@ export class ApiError extends Error {
     return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds, cause });
   }
 
-  /** 500: a defect of ours. */
   static internal(cause: unknown): ApiError {
     const message = 'The request could not be completed. Quote the request id when you report it.';
     return new ApiError('INTERNAL_ERROR', message, { cause });

@@ -40,7 +40,6 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
     case 'reference':
       return { id: exampleId(field.refersTo ?? field.name), name: sentence(field.name) };
     case 'object':
-      // The object's own example overrides those of its fields.
       return { ...exampleRecord(field.shape as Shape, keys), ...(JSON.parse(field.example ?? '{}') as object) };
     case 'list':
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
@@ -62,7 +61,6 @@ export function exampleRecord(shape: Shape, keys: KeyStyle): Record<string, unkn
   );
 }
 
-/** Derived from the name, so that examples do not change from run to run. */
 export function exampleId(name: string): string {
   const digits = hex(name);
   return [digits.slice(0, 8), digits.slice(8, 12), `4${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join('-');

@@ -1,4 +1,3 @@
-// The order in which records are imported: reference data first.
 import { resources, type Resource } from './operation.ts';
 import type { Shape } from './shape.ts';
 

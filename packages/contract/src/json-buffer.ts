@@ -1,7 +1,4 @@
-/**
- * ASCII text stored as doubles, so that it is copied eight bytes at a time. JavaScript may only change the bits of a NaN, and no
- * eight ASCII bytes form one: a NaN's second-highest byte is above 0xef.
- */
+/** ASCII text stored as doubles, to copy eight bytes at a time. No eight ASCII bytes form a NaN, whose bits JavaScript may change. */
 export interface Text {
   /** Little-endian; the last one is padded with zeros. */
   readonly words: Float64Array;
@@ -34,7 +31,6 @@ export class JsonBuffer {
     this.data = new DataView(grown.buffer);
   }
 
-  /** Appends text, which must be valid JSON and contain only ASCII. */
   ascii(text: string): void {
     this.reserve(text.length);
     this.length += this.bytes.write(text, this.length, 'latin1');

@@ -19,11 +19,8 @@ export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'sn
   return { value: value as T, problems };
 }
 
-/** Location of a value. The path is only built for a problem or a nested object. */
 interface Place {
-  /** Path of the object; empty for the root. */
   at: string;
-  /** Name of the field, with the index in a list. */
   name: string;
   keys: KeyStyle;
   problems: JsonProblem[];
@@ -113,7 +110,6 @@ const DEFAULTS: Partial<Record<Field['kind'], unknown>> = {
   timestamp: 0,
 };
 
-/** The value of a field in a generated message when it is not set. */
 function defaultOf(field: Field): unknown {
   if (field.repeated) return [];
   if (field.nullable) return null;

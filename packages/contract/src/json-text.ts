@@ -1,12 +1,11 @@
-// Finds problems of a JSON text that its parsed value hides: duplicate keys, and integers with a fraction too small for a double. Both
-// are rare, so a cheap check of the whole text runs first, and the text is walked only if that finds something.
+// Finds problems of a JSON text that its parsed value hides: duplicate keys, and integers with a fraction too small for a double. A
+// cheap check of the whole text runs first; it is walked only if that finds something.
 import type { JsonProblem } from './json-reader.ts';
 import type { Field, Shape } from './shape.ts';
 
 const BACKSLASH = 0x5c;
 /** Maximum nesting; far more than any record needs. */
 const DEEPEST = 64;
-/** A key whose colon does not follow at once. */
 const SPACED = /"\s+:/;
 
 /** A number that a double may round: with an exponent, a fraction after ten or more digits, or a fraction of almost 0 or 1. */
@@ -43,7 +42,6 @@ function keysOf(value: unknown, depth = 0): number {
   return count;
 }
 
-/** Index after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

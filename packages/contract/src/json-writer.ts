@@ -1,5 +1,5 @@
-// Writes JSON directly from protobuf wire bytes. Decoding a page into objects and stringifying them costs many times as much
-// (docs/adr/0002). No objects are created, and uuids, dates and strings are copied as bytes.
+// Writes JSON directly from protobuf wire bytes: decoding a page into objects and stringifying them costs many times as much
+// (docs/adr/0002).
 import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
   BOOLEAN,
@@ -43,7 +43,6 @@ export class JsonWriter {
   readonly #seal: SealCursor;
   #in: Uint8Array = new Uint8Array();
   #inData: DataView = new DataView(new ArrayBuffer(0));
-  /** Read position after the last value, for functions that return something else. */
   #at = 0;
   #buffer: JsonBuffer | undefined;
   #out: Uint8Array = new Uint8Array();

@@ -14,16 +14,14 @@ export type RecordOwner = keyof Owners;
 
 export type ResourceOf<O extends RecordOwner> = Owners[O];
 
-/** How a query parameter restricts rows. */
 export interface Filter {
   /** Dotted path into the record; empty if the owning service applies its own rule. */
   field: string;
   comparison: 'any' | 'from' | 'before' | 'missing';
 }
 
-/** A query parameter of an operation. `field.name` is its name in the request message. */
+/** `field.name` is its name in the request message. */
 export interface Parameter {
-  /** Name in the query string. */
   name: string;
   field: Field;
   /** Where the value goes in the request message: inside `collection`, or at the top level. */
@@ -31,7 +29,6 @@ export interface Parameter {
   filter?: Filter;
 }
 
-/** A public record (decisions §1). */
 export interface Resource {
   path: string;
   owner: Owner;
@@ -46,7 +43,6 @@ export interface Operation {
   /** Name of the rpc, such as `ListInvoices`. Unique in the contract. */
   name: string;
   owner: Owner;
-  /** Full name of the gRPC service. */
   service: string;
   rpc: string;
   verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -62,7 +58,6 @@ export interface Operation {
   response: Shape;
   pathFields: readonly Field[];
   parameters: readonly Parameter[];
-  /** Fields of the JSON body, if the verb has one. */
   bodyFields: readonly Field[];
   deprecation?: Deprecation;
   doc: string;
@@ -71,7 +66,6 @@ export interface Operation {
 const FIRST_FIELD = { collection: 'truckroll.type.v1.Collection', key: 'truckroll.type.v1.Key' };
 const CREDENTIALS = [undefined, 'api_key', 'user_token'] as const;
 const COMPARISONS = ['any', 'from', 'before', 'missing'] as const;
-/** Parameters for paging, which do not restrict rows. */
 const PAGE = ['limit'];
 const COMMON = ['ids', 'created_from', 'created_before', 'updated_since'];
 
@@ -190,10 +184,8 @@ export const resources: readonly Resource[] = Object.freeze(
   ),
 );
 
-/** The services that own records. */
 export const recordOwners: readonly RecordOwner[] = owners.filter((owner): owner is RecordOwner => resources.some((record) => record.owner === owner));
 
-/** The record that is read at /v1/<path>. */
 export function resource(path: string): Resource {
   const found = resources.find((candidate) => candidate.path === path);
   if (found === undefined) throw new Error(`the contract has no record at /v1/${path}`);
@@ -215,7 +207,7 @@ let reusable: BinaryWriter | undefined;
 /** Largest message, in bytes, whose buffer is kept for the next one. */
 const MOST_KEPT = 65_536;
 
-/** Encodes a message in a reused buffer: growing a new buffer costs more than writing the message. */
+/** Reuses one buffer: growing a new one costs more than writing the message. */
 export function encodeMessage<T>(type: Pick<Codec<T>, 'encode'>, message: T): Uint8Array {
   const writer = reusable ?? new BinaryWriter();
   // A message that fails to encode leaves a partial write in the buffer.

@@ -1,4 +1,3 @@
-// The periods into which a report divides its range (decisions §2).
 import { civil } from './time.ts';
 
 export const BUCKETS = ['day', 'week', 'month', 'quarter', 'year'] as const;

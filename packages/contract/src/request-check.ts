@@ -28,7 +28,6 @@ export function refused(field: string, message: string, code: ErrorDetail['code'
   return ApiError.invalid([{ location: 'body', field, code, message }]);
 }
 
-/** Throws 400 if any command rule is broken. */
 export function refuseBroken(broken: readonly JsonProblem[]): void {
   if (broken.length > 0) throw ApiError.invalid(broken.map((problem) => ({ location: 'body', ...problem })));
 }

@@ -1,4 +1,3 @@
-// Checks single values: the same rules for query parameters, bodies and import lines.
 import { changeKinds } from './changes.ts';
 import type { DetailCode } from './errors.ts';
 import { eventTypesOf } from './events.ts';
@@ -78,7 +77,6 @@ function checkTimestamp(value: unknown): Checked {
   return bad('INVALID_FORMAT', `Give a date-time such as ${form}.`);
 }
 
-/** The text of a JSON object. */
 function checkJson({ range }: Field, value: unknown): Checked {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('INVALID_FORMAT', 'Give a JSON object.');
   const text = JSON.stringify(value);

@@ -1,4 +1,3 @@
-// A message type described by its fields, for code that handles every message alike.
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
 import { deprecationOf, type Deprecation } from './deprecation.ts';
@@ -103,7 +102,6 @@ export interface Field {
 export interface Shape {
   typeName: string;
   doc: string;
-  /** In order of field number, which is the order of keys in JSON. */
   fields: readonly Field[];
   byName: ReadonlyMap<string, Field>;
 }
@@ -184,7 +182,6 @@ export function shapeOf(message: DescMessage): Shape {
   return Object.freeze(shape);
 }
 
-/** The shape of a message by its full name, for messages that no public operation uses. */
 export function shapeNamed(typeName: string): Shape {
   const desc = registry.getMessage(typeName);
   if (desc === undefined) throw new Error(`proto/ does not define ${typeName}`);

@@ -4,8 +4,8 @@ const DELIMITED = 2;
 const FIXED32 = 5;
 
 /**
- * Iterates over the fields of an encoded message for callers that need positions rather than values. `end` lies beyond the message
- * if it is truncated. (JsonWriter has its own loop, because it accounts for most of a read's CPU time.)
+ * Iterates over the fields of an encoded message for callers that need positions instead of values. JsonWriter has its own loop,
+ * which is most of a read's CPU time.
  */
 export class WireCursor {
   readonly bytes: Uint8Array;
@@ -60,7 +60,6 @@ export class WireCursor {
     }
   }
 
-  /** Skips every consecutive occurrence of the current field. */
   skipField(): void {
     const { field } = this;
     while (this.field === field) this.advance();

@@ -15,7 +15,6 @@ test.each([
   ['a', 'bcd', 3],
   ['kitten', 'sitting', 3],
   ['sitting', 'kitten', 3],
-  // Swaps of neighbours.
   ['ab', 'ba', 1],
   ['status', 'statsu', 1],
   ['status', 'tsatus', 1],

@@ -137,7 +137,7 @@ it.each([
   expect(sentence(name)).toBe(expected);
 });
 
-it('says of what is deprecated since when and until when at least', () => {
+it('says since when a field is deprecated, and until when it stays at least', () => {
   expect(goingText({})).toEqual([]);
   expect(goingText({ deprecation: { since: '2026-01-01', sunset: '2027-01-01' } })).toEqual([
     'Deprecated since 2026-01-01; it may be gone from 2027-01-01 on.',

@@ -164,7 +164,6 @@ describe('the room of an object', () => {
 
   it('grows by each key and value', () => {
     expect(planOf(shape(), 'snake').room).toBe(8);
-    // {"a": is 5 bytes, ,"bc":[ is 7.
     expect(planOf(shape(field({ name: 'a' }), field({ name: 'bc', repeated: true })), 'snake').room).toBe(8 + 5 + 48 + 7 + 48);
   });
 });

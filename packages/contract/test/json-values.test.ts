@@ -14,7 +14,6 @@ function written(write: (data: DataView, to: number) => number): string {
   return bytes.toString('utf8', BEFORE, end);
 }
 
-/** Bytes of a message with the text among others. */
 function source(content: string): { from: DataView; start: number; end: number } {
   const bytes = Buffer.from(`"\\<${content}>"\\`);
   return { from: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), start: 3, end: bytes.length - 3 };
@@ -97,7 +96,7 @@ describe('an instant', () => {
     expect(written((data, to) => instant(data, to, micros))).toBe(`"${expected}"`);
   });
 
-  it('reads as elsewhere in the API', () => {
+  it('is written as elsewhere in the API', () => {
     fc.assert(
       fc.property(fc.integer({ min: -9e15, max: 9e15 }), (micros) =>
         expect(written((data, to) => instant(data, to, micros))).toBe(`"${formatInstant(micros)}"`),
@@ -105,7 +104,7 @@ describe('an instant', () => {
     );
   });
 
-  it('has its own date though another one was written before that is 4096 days away', () => {
+  it('has its own date after one that is 4096 days away was written', () => {
     const DAY = 86_400_000_000;
     for (const days of [20_000, 20_000 + 4096, 20_000, 0]) {
       expect(written((data, to) => instant(data, to, days * DAY))).toBe(`"${formatInstant(days * DAY)}"`);
@@ -135,7 +134,7 @@ describe('a JSON buffer', () => {
     expect(JSON.parse(buffer.view().toString())).toEqual({ a: 1, b: letters(100) });
   });
 
-  it('makes room for as many bytes as asked, and shows the same bytes through its DataView', () => {
+  it('makes room for the requested bytes, and shows the same bytes through its DataView', () => {
     const buffer = new JsonBuffer(4);
     buffer.ascii('abc');
     buffer.reserve(100);

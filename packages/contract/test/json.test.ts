@@ -77,7 +77,6 @@ function anyString(field: Field): fc.Arbitrary<string> {
   return fixed[field.format ?? ''] ?? fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
 }
 
-/** The read's answer after importing the value: derived fields have their defaults. */
 function withoutDerived(shape: Shape, value: any): any {
   const zero: Partial<Record<Field['kind'], unknown>> = { cents: 0, integer: 0, number: 0, boolean: false, string: '', timestamp: '1970-01-01T00:00:00Z' };
   return Object.fromEntries(
@@ -197,13 +196,13 @@ describe('null in a body', () => {
     return { value, problems: problems.filter(({ field }) => field !== 'caller' && field !== 'id') };
   };
 
-  it('differs from an omitted field only where it clears what is stored', () => {
+  it('differs from an omitted field only where it clears the stored value', () => {
     const { value, problems } = read({ name: null, maxPerSecond: null });
     expect([value, problems]).toEqual([expect.objectContaining({ name: null, max_per_second: 0 }), []]);
     expect(read({}).value).toMatchObject({ name: null, max_per_second: null });
   });
 
-  it('cannot be sent as the value that it arrives as', () => {
+  it('cannot be sent as the zero value that it becomes', () => {
     expect(read({ maxPerSecond: 0 }).problems).toMatchObject([{ field: 'maxPerSecond', code: 'OUT_OF_RANGE' }]);
     expect(read({ maxPerSecond: 1 })).toMatchObject({ value: { max_per_second: 1 }, problems: [] });
   });

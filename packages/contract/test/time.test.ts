@@ -93,7 +93,7 @@ describe('instants', () => {
     expect(beyondInstants(text)).toBe(side);
   });
 
-  it('are in whole microseconds by the clock', () => {
+  it('are whole microseconds', () => {
     const clock = spyOn(performance, 'now').mockReturnValue(0.0004);
     const start = now();
     clock.mockReturnValue(1234.5674);
@@ -183,7 +183,7 @@ describe('dates', () => {
     }
   });
 
-  it('begin at the same instant if asked again, by their number, in another zone in between', () => {
+  it('begin at the same instant when computed again, by number, or after another zone', () => {
     for (const [zone, start] of [
       ['America/Chicago', '2026-03-08T06:00:00Z'],
       ['Asia/Kathmandu', '2026-03-07T18:15:00Z'],

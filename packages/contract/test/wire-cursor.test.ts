@@ -1,6 +1,6 @@
 import { WireCursor } from '../src/wire-cursor.ts';
 
-/** Number, wire type, and positions of the tag, the content and the end, of each field. */
+/** Number, wire type, and positions of tag, content and end. */
 function fieldsOf(bytes: number[], start?: number, stop?: number): number[][] {
   const found: number[][] = [];
   for (const cursor = new WireCursor(Buffer.from(bytes), start, stop); cursor.field !== 0; cursor.advance()) {
@@ -9,7 +9,6 @@ function fieldsOf(bytes: number[], start?: number, stop?: number): number[][] {
   return found;
 }
 
-/** A field of any number and type as it begins on the wire. */
 function tag(field: number, type: number): number[] {
   const bytes: number[] = [];
   let rest = BigInt(field) * 8n + BigInt(type);
@@ -74,7 +73,7 @@ it('calls messages, strings and bytes delimited', () => {
   ).toEqual([true, false, false, false]);
 });
 
-it('skips a field as often as it follows itself, up to the next or the end', () => {
+it('skips all consecutive occurrences of a field', () => {
   const cursor = new WireCursor(Buffer.of(0x08, 1, 0x08, 2, 0x10, 3, 0x08, 4));
   cursor.skipField();
   expect(cursor).toMatchObject({ field: 2, start: 4 });

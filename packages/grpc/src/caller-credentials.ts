@@ -1,5 +1,5 @@
-// Credentials with which components prove their identity to each other. A caller holds its credential; a called component only holds
-// SHA-256 hashes, with which it cannot call others.
+// Components prove their identity to each other with credentials. A called component holds only SHA-256 hashes, with which it
+// cannot call others.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callers, callersOf, type Caller } from '@truckroll/contract';
 
@@ -12,16 +12,12 @@ export interface CallCredential {
 /** SHA-256 of the accepted credentials, by the part before the secret: CALLER_CREDENTIALS. */
 export type CallerCredentials = ReadonlyMap<string, readonly Buffer[]>;
 
-/**
- * Metadata key of every call's credential. Not `authorization`: HTTP/2 sends that header in full with every call, while it compresses a
- * custom header to an index after the first call of a connection (RFC 7541, section 7.1.3).
- */
+/** Not `authorization`: HTTP/2 sends that in full with every call, but compresses a custom header to an index (RFC 7541, section 7.1.3). */
 export const CREDENTIAL = 'truckroll-credential';
 /** Metadata key of the operator's name after its credential was verified. Set by the server, never by a caller. */
 export const OPERATOR = 'truckroll-operator';
 export const UNNAMED_OPERATOR = 'operator';
 const SECRET_BYTES = 32;
-/** A caller; for an operator, optionally with a person's name. */
 const BEARER = '([a-z-]+)(?::([a-z0-9][a-z0-9_-]{0,62}))?';
 const CREDENTIAL_TEXT = new RegExp(`^${BEARER}\\.([A-Za-z0-9_-]{32,256})$`);
 const ACCEPTANCE = new RegExp(`^(${BEARER}):([0-9a-f]{64})$`);
@@ -70,7 +66,6 @@ export function parseCallerCredentials(text: string): CallerCredentials | undefi
   return accepted.size === 0 ? undefined : accepted;
 }
 
-/** Only operators may have a person's name. */
 function callerNamed(component: string | undefined, name: string | undefined): Caller | undefined {
   const caller = callers.find((candidate) => candidate === component);
   return name === undefined || caller === 'operator' ? caller : undefined;
@@ -89,7 +84,6 @@ export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string
 }
 
 export interface Presented {
-  /** The caller that the credential claims to be; `unknown` if it names none. */
   readonly claimed: Caller | 'unknown';
   readonly name?: string | undefined;
   readonly proven: boolean;

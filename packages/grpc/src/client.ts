@@ -26,7 +26,6 @@ import { channelCredentials, type TlsConfig } from './tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './options.ts';
 import { repeatLookUps } from './driver/name-lookups.ts';
 
-/** Connections to every replica of one service. */
 export interface Channel {
   /** Calls an rpc with bytes in and out. Errors: ApiError as the peer sent it; 503 with Retry-After if the peer is unreachable or too slow. */
   call(path: string, request: Buffer, options?: CallOptions): Promise<Buffer>;
@@ -62,7 +61,6 @@ function isLost({ code, metadata }: Failure): boolean {
 
 type Failure = Pick<ServiceError, 'code' | 'details' | 'metadata' | 'message'>;
 
-/** Called once with the final status of a call. */
 type Ended = (code: GrpcStatus) => void;
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -135,7 +133,6 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
         if (signal?.aborted) cancel();
         else signal?.addEventListener('abort', cancel, { once: true });
 
-        /** Fallback while no connection is up: the library connects within the call's deadline. */
         function waiting(): () => void {
           const call = peer.makeUnaryRequest(path, asIs, asIs, message, metadataOf(headers), { deadline: until }, (error, bytes) => {
             end(error ?? undefined, () => decode(bytes as Buffer));

@@ -26,7 +26,6 @@ export type HandlerOf<M> =
         ? (requests: AsyncIterable<Req>, context: CallContext) => AsyncIterable<Response<Res>>
         : never;
 
-/** One function for every rpc of a service, under the rpc's name. */
 export type Handlers<D> = { readonly [K in keyof D]: HandlerOf<D[K]> };
 
 export type ResponseMetadata = (name: string) => string | undefined;

@@ -1,19 +1,16 @@
-// The standard health service, grpc.health.v1.Health, for a server as a whole. Its messages have one field each and are encoded by hand:
-// a package for it would load a second protobuf implementation into every process.
+// The standard health service, grpc.health.v1.Health. Its messages are encoded by hand: a package for it would load a second
+// protobuf implementation.
 import { status, type MethodDefinition, type Server, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { ApiError } from '@truckroll/contract';
 import type { Channel } from './client.ts';
 
-/** Values of HealthCheckResponse.ServingStatus. */
 const SERVING = 1;
 const NOT_SERVING = 2;
 const SERVICE_UNKNOWN = 3;
-/** HealthCheckRequest.service and HealthCheckResponse.status. */
 const FIELD = 1;
 
 interface Asked {
-  /** Empty for the whole server. */
   readonly service: string;
 }
 type Method = MethodDefinition<Asked, number>;

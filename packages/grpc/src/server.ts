@@ -46,7 +46,6 @@ export interface GrpcServerOptions extends ServerLimits {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly callers: CallerCheck;
-  /** Plain HTTP/2 unless it sets a certificate. */
   readonly tls?: TlsConfig;
 }
 
@@ -73,7 +72,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'rpc_response_status_code',
   ]);
 
-  /** Ends the bookkeeping of a failed call; returns the error in gRPC's form. */
+  /** Returns the error in gRPC's form. */
   function failed(error: unknown, context: CallContext, name: string, startedAt: number) {
     const cancelled = error instanceof CallCancelled;
     const { grpcCode, message, trailer } = encodeError(error);

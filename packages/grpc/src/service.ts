@@ -19,7 +19,6 @@ export interface ServiceOptions<C extends ServiceConfig> {
   readonly mayCall?: CallerCheck['mayCall'];
 }
 
-/** A component whose front is a gRPC server. */
 export function createService<C extends ServiceConfig>({ name, config, mayCall, create, log: given }: ServiceOptions<C>): Service {
   return createComponent({
     name,

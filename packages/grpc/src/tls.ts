@@ -1,5 +1,4 @@
-// TLS between components, for untrusted networks. Files are read again every minute, so that certificates can be renewed without a
-// restart: new connections use the new ones.
+// TLS between components. Files are read again every minute, so that certificates are renewed without a restart.
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ServerCredentials, credentials, experimental, type ChannelCredentials } from '@grpc/grpc-js';

@@ -116,7 +116,7 @@ test('of several credentials, calls with the first whose caller may call the rpc
   expect(entryOf('/nothing')).toBe(gateway.text);
 });
 
-test('says what a credential looks like', () => {
+test('describes the form of a credential', () => {
   expect(callCredentialForm('billing')).toMatch(/^billing, a dot, and/);
   expect(callCredentialForm()).toContain(`one of ${callers.join(', ')}, a dot`);
 });

@@ -26,7 +26,7 @@ test('messages come out complete and in order, wherever the stream is cut', () =
   );
 });
 
-test('the memory of an answer is reused only after it was given back', () => {
+test('the memory of an answer is reused only after it is given back', () => {
   const page = (): Buffer => new FrameDecoder(MOST).write(frame(50_000, 1))[0] as Buffer;
   const [first, second] = [page(), page()];
   expect(second.buffer).not.toBe(first.buffer);

@@ -276,7 +276,6 @@ test('calls are counted by method and code', async () => {
 test('no call fails while a server shuts down if the client knows another replica', async () => {
   const leaving = await start();
   const other = await start({ say: () => ({ text: 'other' }) });
-  // Both replicas, as DNS would return them.
   const channel = openChannel(`ipv4:127.0.0.1:${leaving.port},127.0.0.1:${other.port}`, { credentials: testCallers.slice(0, 1) });
   const say = async (from: typeof channel): Promise<string> => (await from.client(EchoService).say({ text: 'leaving' })).text;
   const answering = new Set<string>();

@@ -124,7 +124,6 @@ test('with GRPC_TLS_CLIENT_CERTIFICATES only callers with a certificate of the C
   expect(await say(strict, { ...theirs, tlsCaFile: ours.tlsCaFile })).toBe('503');
 });
 
-/** Issuer of the certificate that a server presents. */
 const shown = (port: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] }, () => {
@@ -153,7 +152,6 @@ test('renewed certificate files are used for new connections, and a half-finishe
   expect(await text(before)).toBe('hello');
 
   put('pem', 'theirs');
-  // Takes many refresh intervals.
   for (let n = 0; n < 40; n++) expect(await shown(port)).toBe('ours');
   rmSync(at('live.pem'));
   for (let n = 0; n < 40; n++) expect(await shown(port)).toBe('ours');

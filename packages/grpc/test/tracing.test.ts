@@ -39,7 +39,6 @@ test('a request id and trace reach the called service, its own calls and its log
     [requestId, requestId.replaceAll('-', '')],
     [requestId, traceparent.slice(3, 35)],
   ]);
-  // A malformed request id is replaced; each line names its request once.
   expect(logged[2]!.requestId).toMatch(/^[0-9a-f-]{36}$/);
   for (const line of lines) expect(line.match(/"requestId"/g)).toHaveLength(1);
 });

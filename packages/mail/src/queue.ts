@@ -16,7 +16,6 @@ export async function hasWork(database: Database, table: QueueTable): Promise<bo
   return rows[0]?.work === true;
 }
 
-/** Retention of finished messages, during which their outcome can be looked up. */
 const KEPT = `interval '90 days'`;
 const FORGOTTEN_AT_ONCE = 1000;
 

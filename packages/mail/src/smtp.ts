@@ -1,5 +1,5 @@
-// E-mail over SMTP. Drives nodemailer's connection step by step: whether a message may have been delivered depends on the step at
-// which the connection broke, and the errors of `sendMail` do not reveal it.
+// Drives nodemailer's connection step by step: whether a message may have been delivered depends on the step at which the
+// connection broke, which `sendMail` does not reveal.
 import { once } from 'node:events';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { parseConnectionUrl } from 'nodemailer/lib/shared';
@@ -15,7 +15,6 @@ export interface SmtpOptions {
 }
 
 interface SmtpError extends Error {
-  /** Set if the server answered. */
   readonly responseCode?: number | undefined;
   readonly response?: string | undefined;
   /** Node's error code, when nodemailer has put its own into `code`. */
@@ -67,7 +66,6 @@ async function exchange(
     await Promise.race([step((done) => connection.connect(done)), broken(connection)]);
     if (auth !== undefined) await Promise.race([step((done) => connection.login({ credentials: auth }, done)), broken(connection)]);
   } catch (error) {
-    // No part of the message has been sent yet.
     return { outcome: 'UNTAKEN', detail: detailOf(error as SmtpError) };
   }
   try {

@@ -1,4 +1,4 @@
-// A message is sent at most once: what may have reached the provider is never tried again.
+// A message that may have reached the provider is never sent again.
 import { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { createSender, type Attempt, type Lease } from '../src/index.ts';
@@ -7,21 +7,18 @@ import { createSender, type Attempt, type Lease } from '../src/index.ts';
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 afterEach(() => void spyOn(Math, 'random').mockRestore());
 
-/** A database that is out of reach: every statement fails with 503. */
 const away = new Database({ url: 'postgres://127.0.0.1:1/none', schema: 'none' });
 afterAll(() => away.close());
 
 const ended = (outcome: Attempt['outcome']) => async (): Promise<Attempt> => ({ outcome, detail: '' });
 
 interface Sending {
-  /** Number of the first attempt. */
   attempts?: number;
   timeoutMs?: number;
-  /** Failures of the database before the result is stored. */
   failures?: number;
 }
 
-/** Sends one message until it has a result. Resolves to the result, the pauses before its retries in seconds, and what its leases were. */
+/** Resolves to the result, the pauses before retries in seconds, and the leases. */
 async function send(provider: () => Promise<Attempt>, { attempts = 1, timeoutMs, failures = 0 }: Sending = {}) {
   const pauses: number[] = [];
   const leases: number[] = [];

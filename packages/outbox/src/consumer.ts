@@ -31,7 +31,6 @@ export interface ConsumerOptions {
    * place may be older than the committed offset.
    */
   readonly places?: Places;
-  /** Called with the last offset of a batch that compaction has emptied. Not called again if it rejects. */
   passed?(topic: string, partition: number, offset: number): Promise<void>;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -60,7 +59,6 @@ export class Consumer implements BackgroundPart {
   readonly #backlog = new Backlog((...chunk) => this.#chunk(...chunk));
   /** Partitions with a stored place, which are read ahead, as `topic/partition` with the topic's name in Kafka. */
   readonly #ahead = new Set<string>();
-  /** Offsets to commit, by the topic's name in Kafka and partition. */
   #reached = new Map<string, Map<number, string>>();
   #commit: ((topics: TopicOffsets[]) => Promise<void>) | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
@@ -86,7 +84,6 @@ export class Consumer implements BackgroundPart {
     this.#running = this.#run();
   }
 
-  /** Finishes the batch being applied, then leaves the group. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -202,7 +199,6 @@ export class Consumer implements BackgroundPart {
     allApplied();
   }
 
-  /** Applies messages, retrying until it succeeds, the partition is lost or the consumer stops. */
   async #chunk(topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal): Promise<void> {
     const { handle, log, group } = this.#options;
     const strangers = messages.filter(({ event }) => event === undefined);

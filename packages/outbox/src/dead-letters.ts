@@ -12,7 +12,6 @@ export interface DeadLetter {
   readonly payload: Buffer | null;
 }
 
-/** Stores a dead letter, unless it is stored already. */
 export async function storeDeadLetter(tx: Queryable, consumer: string, message: DeadLetter, reason: string): Promise<void> {
   await tx.query({
     name: 'store_dead_letter',

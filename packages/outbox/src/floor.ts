@@ -1,6 +1,5 @@
 import type { DatabaseSession } from '@truckroll/postgres';
 
-/** Minimum time between two attempts to raise the floor, in ms. */
 const EVERY_MS = 1000;
 
 /**
@@ -10,7 +9,6 @@ const EVERY_MS = 1000;
  */
 export class Floor {
   #id = 0;
-  /** One above the highest published id. */
   #next = 0;
   #candidate: { readonly id: number; readonly writers: ReadonlySet<string> } | undefined;
   #lookedAt = -Infinity;

@@ -31,7 +31,6 @@ export interface KafkaOptions {
   readonly kafkaPrefix?: string;
 }
 
-/** Creates clients that share settings but no connection. A client that has disconnected cannot connect again. */
 export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
   /** Prefix of topic and group names in Kafka. Names in code and tables do not have it. */
   readonly prefix: string;

@@ -1,4 +1,4 @@
-// Operators' calls in the audit trail. A call is recorded before it is served, because its work may take many transactions.
+// Records operators' calls in the audit trail, each before it is served, because its work may take many transactions.
 import { isUuid } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { RecordOperatorCall } from '@truckroll/grpc';
@@ -23,7 +23,6 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';
 /** Maximum entries stored by one statement, about 0.5 MB. */
 const MOST_TOGETHER = 1000;
-/** Maximum remembered commands, about 0.2 MB. All are forgotten when it is reached; repeating a forgotten command adds another entry. */
 const MOST_REMEMBERED = 1000;
 const PATH = /^[a-z/-]{1,100}$/;
 
@@ -58,7 +57,6 @@ export function operatorCalls(service: string, store: (entries: readonly AuditEn
   };
 }
 
-/** The fields of a request that are recorded, not validated yet. Other fields may hold secrets or personal data. */
 interface CallRequest {
   company_id?: string | null;
   collection?: { company_id: string } | null;

@@ -12,7 +12,6 @@ import { ensureTopics, type Topic } from './topics.ts';
 export interface OutboxOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
-  /** CloudEvents source: `/truckroll/billing`. */
   readonly source: string;
   /** Topics that this service publishes to; created if missing. */
   readonly topics: readonly Topic[];

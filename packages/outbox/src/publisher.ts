@@ -15,7 +15,7 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
-/** Maximum time for one send, in ms. Longer than kafkajs's own timeouts, in case those fail. */
+/** Maximum time for one send, in ms: a backstop for kafkajs's own, shorter timeouts. */
 const PUBLISH_MS = 60_000;
 
 /**

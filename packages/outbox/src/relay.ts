@@ -10,7 +10,6 @@ import { BATCH_ROWS, READ_BATCH, readRow, type ReadRow } from './read-batch.ts';
 export interface RelayOptions {
   readonly database: Database;
   readonly publisher: Publisher;
-  /** As in OutboxOptions. */
   readonly complete?: (session: Pick<DatabaseSession, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -18,7 +17,7 @@ export interface RelayOptions {
   readonly restMs?: number;
 }
 
-/** Poll intervals for an empty outbox, in ms. Polling finds rows without a notification: of dead replicas, old releases, callers that do not poke. */
+/** Poll intervals for an empty outbox, in ms. Polling finds rows of dead replicas and old releases, which do not notify. */
 const POLL = { first: 40, most: 6000 };
 /** Delay before a standby notifies the active relay, in ms: pokes in that time share one notification. */
 const NOTIFY_MS = 20;
@@ -33,9 +32,8 @@ const GATHER = { atRestMs: 5, mostMs: 20 };
  */
 const ANNOUNCE = { busy: 200, following: 500, idle: 2000, rest: 6000 };
 const REST_AFTER_MS = 60_000;
-/** Delay before a watermark that could not be published yet is tried again, in ms. */
+/** Delay before a watermark that could not be published is tried again, in ms. */
 const AGAIN_MS = 100;
-/** Time for which an owner that announced new events counts as busy, in ms. */
 const NEWS_MS = 2000;
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
@@ -100,7 +98,6 @@ export class Relay implements BackgroundPart {
     this.#running = this.#run();
   }
 
-  /** Finishes the current batch first. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#notifying);
@@ -164,7 +161,6 @@ export class Relay implements BackgroundPart {
     }
   }
 
-  /** Waits for the lock. Resolves to false if stopped first. */
   async #acquire(session: DatabaseSession): Promise<boolean> {
     while (!this.#stopped()) {
       const { rows } = await session.query<{ locked: boolean }>({
@@ -276,14 +272,12 @@ export class Relay implements BackgroundPart {
     }
   }
 
-  /** Announces new events to the other relays, unless any relay did so within ANNOUNCE.following. */
   async #announceNews(session: DatabaseSession): Promise<void> {
     if (this.#options.publisher.announce === undefined || performance.now() - this.#newsAt <= ANNOUNCE.following) return;
     this.#newsAt = performance.now();
     await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
   }
 
-  /** Announces this relay to the other active relays. */
   async #greet(session: DatabaseSession): Promise<void> {
     if (this.#options.publisher.announce === undefined) return;
     await session.query({ name: 'greet_outbox_relays', text: `select pg_notify('${GREETING_CHANNEL}', $1)`, values: [this.#schema] });
@@ -296,14 +290,12 @@ export class Relay implements BackgroundPart {
     this.#greet(session).catch((error: unknown) => this.#options.log.debug({ error }, 'cannot greet another relay; it keeps polling'));
   }
 
-  /** Sets the metrics from the rows of one read, when they are the whole outbox. */
   #waiting(rows: readonly OutboxRow[]): void {
     const [oldest] = rows;
     this.#rows.set({}, rows.length);
     this.#oldest.set({}, oldest === undefined ? 0 : Math.max(0, Date.now() / 1000 - oldest.created_at / 1e6));
   }
 
-  /** Sets the metrics with a query, when the outbox has more rows than one read returns. */
   async #measure(session: DatabaseSession, floor: number): Promise<void> {
     const { rows } = await session.query<{ count: number; age: number | null }>({
       text: `select count(*), extract(epoch from now() - min(created_at))::float8 as age

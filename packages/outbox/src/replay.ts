@@ -10,7 +10,6 @@ import { watch } from './driver/vital-signs.ts';
 export interface Replay {
   readonly kafka: KafkaClient;
   readonly topic: Topic;
-  /** Receives events of one partition in order. An error ends the replay. */
   apply(events: readonly IncomingEvent[]): Promise<void>;
   readonly signal?: AbortSignal;
   /** Called after each batch with the share of the topic read so far, 0 to 1. */
@@ -19,7 +18,6 @@ export interface Replay {
 
 interface Extent {
   readonly low: bigint;
-  /** The offset after the last message. */
   readonly high: bigint;
 }
 

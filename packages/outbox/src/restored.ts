@@ -7,9 +7,7 @@ import type { Topic } from './topics.ts';
 
 export interface PublishedState {
   readonly topic: Topic;
-  /** Type of the event that removes a key. */
   readonly removed: string;
-  /** Returns the keys that the owner has no record of. */
   missing(db: Queryable, keys: readonly string[]): Promise<string[]>;
 }
 
@@ -48,8 +46,8 @@ export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
 }
 
 /**
- * Converts the share read of one topic (0 to 1) to the share read of all, weighed by their end offsets, which also count deleted
- * messages. Call the result once per topic, in the order in which they are read.
+ * Converts the share read of one topic (0 to 1) to the share read of all, weighed by end offsets. Call the result once per topic,
+ * in reading order.
  */
 export function overallOf(ends: Ends): (topic: string) => (share: number) => number {
   const sizes = new Map([...ends].map(([name, partitions]) => [name, partitions.reduce((sum, { offset }) => sum + Number(offset), 0)]));
@@ -63,7 +61,6 @@ export function overallOf(ends: Ends): (topic: string) => (share: number) => num
   };
 }
 
-/** The groups with a running consumer. */
 export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]): Promise<string[]> {
   return withAdmin(kafka, async (admin) => {
     const { groups: found } = await admin.describeGroups(groups.map((group) => kafka.prefix + group));
@@ -71,7 +68,6 @@ export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]
   });
 }
 
-/** The group must have no members. */
 export async function moveGroup(kafka: KafkaClient, group: string, ends: Ends): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     for (const [topic, partitions] of ends) await admin.setOffsets({ groupId: kafka.prefix + group, topic: kafka.prefix + topic, partitions: [...partitions] });
@@ -87,7 +83,6 @@ export async function rewindGroup(kafka: KafkaClient, group: string, topics: rea
   });
 }
 
-/** An event with the version it had in its owner's outbox. */
 export interface Placed {
   readonly version: number;
   readonly event: OutgoingEvent & { readonly id: string };

@@ -42,7 +42,6 @@ export interface SubscriberOptions {
 
 /** Attempts to apply one event on its own before it becomes a dead letter. */
 const TRIES = 3;
-/** Maximum events in one transaction, unless one batch alone is larger: other transactions for the same companies wait for it. */
 const MOST_TOGETHER = 2000;
 const TOPICS_AT_ONCE = 2;
 /** Partitions that the client may pass on at once: high, so that they queue here and those of one topic share a transaction. */
@@ -55,8 +54,8 @@ interface Waiting {
 }
 
 /**
- * Applies events to a service's own tables. One transaction applies the queued batches of all partitions of a topic. If it fails, each
- * batch gets its own, then each event. An event that still fails becomes a dead letter. While PostgreSQL is unavailable, batches wait.
+ * Applies the queued batches of all partitions of a topic in one transaction. If it fails, each batch gets its own, then each
+ * event. An event that still fails becomes a dead letter. While PostgreSQL is unavailable, batches wait.
  */
 export class Subscriber implements BackgroundPart {
   readonly name: string;
@@ -137,7 +136,6 @@ export class Subscriber implements BackgroundPart {
     return taken;
   }
 
-  /** Never rejects. */
   async #applyTogether(batches: readonly Waiting[]): Promise<void> {
     if (batches.length > 1) {
       const all = batches.map(({ events }) => events);
@@ -152,7 +150,6 @@ export class Subscriber implements BackgroundPart {
     for (const { events, applied, failed } of batches) await this.#applyApart(events).then(applied, failed);
   }
 
-  /** Rejects only if retrying may help. */
   async #applyApart(events: readonly IncomingEvent[]): Promise<void> {
     // Writes caused by several events belong to no single request.
     const [only] = events.length === 1 ? events : [];

@@ -3,7 +3,6 @@ import { Backlog, type ReadMessage } from '../src/backlog.ts';
 
 const read = (...offsets: number[]): ReadMessage[] => offsets.map((offset) => ({ message: { offset: String(offset) } as KafkaMessage, event: undefined }));
 
-/** A backlog whose messages are applied when the test says so. */
 function held() {
   const begun: { partition: number; offsets: number[]; end: (error?: Error) => void }[] = [];
   const backlog = new Backlog((_, partition, messages, signal) => {

@@ -15,7 +15,6 @@ afterEach(async () => {
   await setting.close();
 });
 
-/** A relay that publishes to the given function instead of Kafka. */
 async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, announce?: (at: number) => Promise<void>) {
   const publisher = { publish, close: async () => undefined, ...(announce && { announce }) };
   relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics: createMetrics('trial') });

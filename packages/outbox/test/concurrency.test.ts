@@ -1,4 +1,3 @@
-// Replicas of one consumer that work at the same moment.
 import type { Transaction } from '@truckroll/postgres';
 import { mustWait, whileOpen } from '@truckroll/testing';
 import { takeDeadLetter } from '../src/dead-letters.ts';
@@ -54,7 +53,7 @@ test('keeps a version that a replica applies while old versions are being delete
   expect(await setting.database.transaction((tx) => see(tx, event('a', 1)))).toEqual([]);
 });
 
-test('gives a dead letter that is being applied to no other replica, and lets none wait for it', async () => {
+test('skips a dead letter that another replica is applying, without waiting for it', async () => {
   await setting.database.query({
     text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
       select $1, 'jobs', 0, place, 'a', '{"id": "1"}', 'broken' from generate_series(1, 2) place`,

@@ -15,7 +15,6 @@ const row: OutboxRow = {
   created_at: 1772377505123456,
 };
 
-/** A message as the broker returns it: header values are bytes. */
 function received(sent: ReturnType<typeof messageOf>): KafkaMessage {
   const headers = Object.fromEntries(Object.entries(sent.headers ?? {}).map(([name, value]) => [name, Buffer.from(String(value))]));
   return { key: Buffer.from(sent.key as string), value: sent.value as Buffer | null, headers, offset: '5', timestamp: '0', attributes: 0 };

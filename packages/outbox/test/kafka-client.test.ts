@@ -7,14 +7,12 @@ const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0
 /** Connects by another host name than the one the brokers advertise, as in a cluster. */
 const kafka = createKafka('test', { kafkaBrokers: [`${host === '127.0.0.1' ? 'localhost' : '127.0.0.1'}:${port}`] }, silentLog);
 
-/** Sockets opened by this test file and not yet closed. */
 const sockets = new Set<Socket>();
 subscribe('net.client.socket', (message) => {
   const { socket } = message as { socket: Socket };
   sockets.add(socket);
   socket.once('close', () => sockets.delete(socket));
 });
-/** Remote ports of the open sockets. */
 const stillOpen = (): unknown[] => [...sockets].filter(({ destroyed }) => !destroyed).map(({ remotePort }) => remotePort);
 
 test('leaves no connection open after disconnecting, even if concurrent calls looked up the brokers', async () => {

@@ -1,4 +1,3 @@
-// End to end with real PostgreSQL and Kafka: transaction, outbox, relay, topic, consumer, transaction.
 import { Consumer, EventTooLarge, Outbox, append, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
 import { Relay } from '../src/relay.ts';
@@ -37,7 +36,6 @@ async function startOutbox(topics: readonly Topic[], client: KafkaClient = kafka
   return { outbox, metrics };
 }
 
-/** A consumer that stores each event once and collects the stored events for the test. */
 async function startConsumer(topic: Topic, client: KafkaClient = kafka) {
   const applied = new Collected<IncomingEvent>();
   const consumer = new Consumer({
@@ -113,7 +111,6 @@ test('applies events once that a dying relay published twice', async () => {
   await setting.database.transaction((tx) => append(tx, [event(topic, 'k', 'last')]));
   const applied = await startConsumer(topic);
   await applied.until((items) => items.some((item) => textOf(item) === 'last'));
-  // Offset 40 shows that the topic contains the 20 events twice.
   expect(Number(applied.items.at(-1)!.offset)).toBe(40);
   expect(await stored('k')).toEqual([...numbers(20), 'last']);
 });

@@ -4,7 +4,6 @@ import { RecordWriter, isPlain } from '../src/driver/record-batch-writer.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
-/** New memory holds anything. */
 beforeAll(() => void spyOn(Buffer, 'allocUnsafe').mockImplementation((size) => Buffer.alloc(size, 0xff)));
 afterAll(() => void spyOn(Buffer, 'allocUnsafe').mockRestore());
 
@@ -17,7 +16,6 @@ function batchOf(messages: readonly Message[], size = 1000): Buffer {
   return writer.bytes.subarray(0, writer.length);
 }
 
-/** The records of a batch, read by the format that Kafka documents. */
 function recordsOf(batch: Buffer): object[] {
   let at = 65;
   const number = (): number => {
@@ -76,7 +74,7 @@ describe('a batch', () => {
     expect(batch.readUInt32BE(21)).toBe(crc32c(batch.subarray(25)));
   });
 
-  it('follows what was written before, and does not depend on it', () => {
+  it('is the same whatever was written before it', () => {
     const messages = [{ key: 'k', value: letters(9000) }];
     const writer = new RecordWriter(16);
     writer.text16('before');
@@ -88,7 +86,7 @@ describe('a batch', () => {
     expect(empty.readInt32BE(27)).toBe(-1);
   });
 
-  it('holds what was put in, whatever the size of its buffer at first', () => {
+  it('holds its messages, whatever the first size of its buffer', () => {
     const messages = [
       { key: 'a', value: letters(100), headers: { [letters(70)]: letters(80), ü: 'é' } },
       { key: Buffer.from('b'), value: Buffer.from(letters(10_000)), headers: { '': '' } },
@@ -102,7 +100,7 @@ describe('a batch', () => {
 });
 
 describe('a buffer', () => {
-  it('of any size at first is enough for a batch without records', () => {
+  it('of any first size holds a batch without records', () => {
     for (let size = 1; size < 70; size++) expect(batchOf([], size)).toHaveLength(65);
   });
 
@@ -151,7 +149,7 @@ describe('a record', () => {
     expect([batch.readInt32BE(27), batch.readInt32BE(61)]).toEqual([199, 200]);
   });
 
-  it('takes no byte more than what was written', () => {
+  it('has no bytes beyond its end', () => {
     expect(batchOf([{ key: 'k', value: letters(10_000) }], 1)).toHaveLength(65 + 3 + 3 + 2 + 3 + 10_000 + 1);
   });
 });

@@ -18,7 +18,6 @@ afterEach(async () => {
   await setting.close();
 });
 
-/** A relay that publishes to the given function instead of Kafka. */
 async function startRelay(
   publish: (rows: readonly OutboxRow[]) => Promise<void>,
   close = async () => undefined as void,
@@ -299,7 +298,6 @@ test('publishes an event of a standby replica without waiting for the active rel
   }
 });
 
-/** A second owner, with its own schema in the same database. */
 async function otherOwner(): Promise<Database> {
   await setting.database.query({ text: 'create schema other' });
   await setting.database.query({ text: 'create table other.outbox (like outbox including all)' });

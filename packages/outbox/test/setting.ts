@@ -17,7 +17,6 @@ export async function openSetting() {
   const server: TestDatabase = await freshDatabase({
     [SCHEMA]: [outboxTables, { name: 'trial', migrations: [{ name: '0001_applied', sql: applied }] }],
   });
-  // Generous, so that a busy machine does not fail tests.
   const database = new Database({ url: server.url, schema: SCHEMA, connectTimeoutMs: 20_000 });
   return {
     database,
@@ -95,7 +94,6 @@ export function deafKafka() {
 }
 
 let topics = 0;
-/** A topic that no other test uses. */
 export function newTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 3): Topic {
   return { name: `test.${process.pid}.${Date.now()}.${(topics += 1)}`, partitions, keeps };
 }

@@ -62,7 +62,6 @@ async function send(topic: Topic, ...events: Sent[]): Promise<void> {
   await producer.send({ topic: topic.name, messages });
 }
 
-/** Stores offsets in the same transaction as the applied events, as reporting does. */
 const placed = (): Pick<SubscriberOptions, 'reached' | 'places'> => ({
   async reached(tx, topic, offsets) {
     await tx.query({
@@ -293,7 +292,7 @@ test('makes no dead letters while PostgreSQL is down, and waits', async () => {
   await proxy.close();
 });
 
-test('moves the offset on only after the commit', async () => {
+test('moves the offset only after the commit', async () => {
   const topic = await createTopic();
   const attempted = new Collected<number>();
   const { subscriber } = subscribe(topic, {

@@ -1,4 +1,3 @@
-// Watermarks: what the relay publishes while changes go on, and which offsets the publisher names.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
@@ -75,7 +74,7 @@ describe('the relay', () => {
   });
 
   test('publishes no watermark for a time after a change that was appended only after it had read the outbox', async () => {
-    // As billing notes a change of a replica that does not publish, and publishes it later.
+    // Billing does the same for a change of a replica that does not publish.
     await setting.database.query({ text: 'create table unpublished (id int)' });
     await setting.database.query({ text: 'insert into unpublished values (1)' });
     const committed = await clock();
@@ -138,7 +137,6 @@ describe('the publisher', () => {
       created_at: 0,
     }));
 
-  /** A client that notes the positions of each watermark that it publishes. */
   function noting(client: KafkaClient): { client: KafkaClient; named: Watermark['positions'][] } {
     const named: Watermark['positions'][] = [];
     const producer: KafkaClient['producer'] = (options) => {
@@ -158,7 +156,6 @@ describe('the publisher', () => {
   }
   const inOrder = (positions: Watermark['positions']) => positions.toSorted((a, b) => a.partition - b.partition);
 
-  /** The offset of the last message of each partition that has any. */
   async function lastOffsets(): Promise<Watermark['positions']> {
     const admin = kafka.admin();
     await admin.connect();

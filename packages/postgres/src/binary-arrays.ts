@@ -1,8 +1,6 @@
-// Encodes array parameters in PostgreSQL's binary format. pg sends arrays as text: it escapes every element and writes bytes as hex, and
-// PostgreSQL parses them character by character. For statements that store hundreds of rows that took most of the time on both sides.
-//
-// Format (array_send): number of dimensions, whether there are nulls, the elements' type, length, lower bound, and each element's
-// length (-1 is null) and bytes; 32-bit numbers, big-endian.
+// Encodes array parameters in PostgreSQL's binary format. pg sends arrays as text and escapes every element, which took most of the
+// time of statements that store hundreds of rows.  Format (array_send): number of dimensions, whether there are nulls, the
+// elements' type, length, lower bound, and each element's length (-1 is null) and bytes; 32-bit numbers, big-endian.
 
 /** Type OIDs, which are the same in every PostgreSQL (pg_type.dat). */
 const OIDS = {
@@ -62,7 +60,6 @@ const fixed = <T>(oid: number, size: number, write: (value: T, into: Buffer, at:
   );
 
 const HYPHEN = 0x2d;
-/** Value of a hexadecimal digit by character code; -1 for any other character. */
 const HEX = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
 function writeUuid(value: string, into: Buffer, at: number): void {
@@ -91,7 +88,6 @@ const NUMERIC_BASE = 10_000;
 const NUMERIC_HEAD = 8;
 const NEGATIVE = 0x4000;
 
-/** Number of base-10,000 digits of a safe integer. */
 function digitsOf(value: number): number {
   let digits = 0;
   for (let rest = Math.abs(value); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits += 1;
@@ -139,7 +135,6 @@ export const binaryArrays = {
   smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
-  /** Integers of any size. */
   numeric: arrays<number | bigint>(
     OIDS.numeric,
     (value) => NUMERIC_HEAD + 2 * (typeof value === 'number' ? digitsOf(value) : digitsOfLarge(value).length),
@@ -152,7 +147,6 @@ export const binaryArrays = {
   day: fixed<number>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(value - EPOCH_DAYS, at)),
   /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
-  /** jsonb, from its text. */
   json: arrays<string>(
     OIDS.json,
     (value) => 1 + Buffer.byteLength(value),

@@ -1,4 +1,3 @@
-/** Microseconds between 1970 and PostgreSQL's own epoch, 2000-01-01T00:00:00Z. */
 const POSTGRES_EPOCH = 946_684_800_000_000;
 
 /** A bigint, which must be a safe integer. */

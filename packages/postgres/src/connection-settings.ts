@@ -8,7 +8,6 @@ import { PoolerError } from './errors.ts';
 /** Truckroll's own settings, which only triggers read. Each transaction sets them itself, because releases may share connections. */
 const isOwn = (name: string): boolean => name.startsWith('truckroll.');
 
-/** Settings of every connection, as PostgreSQL's view pg_settings writes their values. */
 function connectionSettings(options: ConnectionOptions): Record<string, string> {
   const { schema, statementTimeoutMs = 15_000, settings = {} } = options;
   return {
@@ -29,7 +28,6 @@ export function transactionSettings({ settings = {} }: ConnectionOptions): State
   return { name: 'transaction_settings', text: `select ${own.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}` };
 }
 
-/** Sets up a new connection of a pool. Throws PoolerError. */
 export async function settle(client: Connection, options: ConnectionOptions): Promise<void> {
   const { direct, wrong } = await setOrRead(client, connectionSettings(options));
   if (direct || wrong.length === 0) return;

@@ -29,7 +29,6 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs statements: a Database (each on any connection) or a Transaction. */
 export interface Queryable {
   /** Errors: StatementError if PostgreSQL refuses, ApiError 503 if it cannot be used now. */
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
@@ -135,7 +134,6 @@ export class Database implements Queryable {
     return columnsOf(await this.queryWire(statement));
   }
 
-  /** Like queryBinary, for rows of which only a few columns are read. */
   queryWire(statement: Statement): Promise<WireRow[]> {
     return this.#read(NO_COMPANY, statement, executeBinary);
   }
@@ -217,7 +215,6 @@ export class Database implements Queryable {
     throw error;
   }
 
-  /** Connections that one company may hold for one kind. */
   #mostOf(name: string, each: number): number {
     const company = companyOf(name);
     if (company === NO_COMPANY) return each;

@@ -43,7 +43,6 @@ export function isContention(error: unknown): boolean {
 /** SQLSTATEs, or classes, of temporary failures: connections, resources, shutdown, timeouts, a standby, refused log-ins, a database being restored. */
 const PASSING_STATES = ['08', '28', '53', '57', '58', '55P03', '25006', '3D000', '25P03'];
 
-/** Node's error codes for sockets and name resolution that count as temporary. */
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -33,9 +33,7 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-/** Interval at which a replica checks whether another has finished migrating, in ms. */
 const TURN_MS = 100;
-/** SQLSTATE of a missing table, whose schema may be missing too. */
 const UNDEFINED_TABLE = '42P01';
 const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
 

@@ -1,14 +1,11 @@
 import { backoffMs, pause } from '@truckroll/process';
 import type { Statement } from './statement.ts';
 
-/** Runs a statement on any connection, outside a transaction. */
 interface Runner {
   query(statement: Statement): Promise<unknown>;
 }
 
-/** Notifications in one statement. */
 const MOST_AT_ONCE = 500;
-/** Wait before a statement that failed is sent again, in ms. */
 const RETRY = { firstMs: 100, mostMs: 2000 };
 
 /**

@@ -4,7 +4,7 @@ export const NO_COMPANY = '';
 /** Time in ms for which a company counts as active after its last request. */
 const ACTIVE_MS = 1000;
 
-/** Whether more than one company is active. It is enough to keep the two that asked last. */
+/** Keeps only the last two companies: enough to know whether more than one is active. */
 export class RecentCompanies {
   #latest = { name: NO_COMPANY, at: -Infinity };
   #before = { name: NO_COMPANY, at: -Infinity };

@@ -3,7 +3,6 @@ import type { BinaryRow, ConnectionOptions, Statement, StatementResult } from '.
 import { settleSession } from './connection-settings.ts';
 import { PoolerError, translateDatabaseError } from './errors.ts';
 
-/** A single connection outside the pool. */
 export interface DatabaseSession {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
   queryBinary(statement: Statement): Promise<BinaryRow[]>;

@@ -20,7 +20,6 @@ export interface StatementResult<R> {
 export type BinaryRow = readonly (Buffer | null)[];
 
 export interface ConnectionOptions {
-  /** If it is a function, it is called for each new connection. */
   readonly url: DatabaseUrl;
   /** URL for sessions: session-level advisory locks, LISTEN, migrations. Default: `url`. */
   readonly sessionUrl?: DatabaseUrl | undefined;

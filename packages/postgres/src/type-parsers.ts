@@ -1,7 +1,6 @@
 import { parseInstant } from '@truckroll/contract';
 import pg from 'pg';
 
-/** Type OIDs of pg_type, which never change. */
 const INT8 = 20;
 const DATE = 1082;
 const TIMESTAMP = 1114;

@@ -26,7 +26,7 @@ test.each<[ArrayType, unknown[], string]>([
   expect(arrayOf(type, values).toString('hex')).toBe(hex.replaceAll(' ', ''));
 });
 
-test('encodes days since 1970 as the dates that they are', () => {
+test('encodes days since 1970 as dates', () => {
   expect(binaryArrays.day([0, 10_958, 20_513])).toEqual(binaryArrays.date(['1970-01-01', '2000-01-02', '2026-03-01']));
 });
 

@@ -64,7 +64,6 @@ test('createSplitter passes rows of text results through unchanged', () => {
   );
 });
 
-/** The columns of a row, checked to be the same when read all at once and one by one. */
 function shown(row: WireRow): string {
   const columns = row.columns();
   expect(columns.map((_, index) => row.column(index))).toEqual(columns);

@@ -3,7 +3,6 @@ import { sendLargeValues, type Binding, type BindingConnection } from '../src/dr
 
 const LARGE = Buffer.alloc(16_384, 7);
 
-/** Sends a binding through a connection. Returns what was written to its stream, and what was left to pg. */
 function send(binding: Partial<Binding>, writable = true): { written: Buffer[]; left: Binding[] } {
   const [written, left]: [Buffer[], Binding[]] = [[], []];
   const stream = { writable, write: (chunk: Buffer) => written.push(chunk) } as unknown as Writable;

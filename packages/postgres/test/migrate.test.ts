@@ -124,7 +124,6 @@ test('a directory with a misnamed file or a number used twice is refused', () =>
   rmSync(folder, { recursive: true });
 });
 
-/** Changes a setting of the sessions that are opened from now on. */
 async function setDatabase(change: string): Promise<void> {
   const admin = await createSession({ url: server.url });
   await admin.query({ text: `do $$ begin execute format('alter database %I ', current_database()) || $change$${change}$change$; end $$` });

@@ -5,7 +5,6 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 beforeEach(() => void clock.useFakeTimers({ now: 0 }));
 afterEach(() => void clock.useRealTimers());
 
-/** Notes requests, 100 ms apart. */
 function noted(...names: string[]): RecentCompanies {
   const recent = new RecentCompanies();
   for (const name of names) {

@@ -11,7 +11,6 @@ export interface BackgroundPart {
   stop(): Promise<void>;
 }
 
-/** Server that accepts calls: gRPC, or the gateway's HTTP. */
 export interface Front {
   /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
   listen(port: number, host: string): Promise<number>;

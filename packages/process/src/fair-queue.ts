@@ -6,10 +6,8 @@
 // A company that was idle starts at the tag of the call that started last, so idle time gives no credit.
 import { ApiError } from '@truckroll/contract';
 
-/** One company. */
 export interface Flow {
   readonly name: string;
-  /** Slots held now. */
   readonly held: number;
 }
 
@@ -46,7 +44,6 @@ interface Member extends Flow {
 }
 
 export class FairQueue {
-  /** Slots held, and requests that wait. */
   held = 0;
   waiting = 0;
   readonly #options: FairQueueOptions;
@@ -55,7 +52,6 @@ export class FairQueue {
   /** Grows by 1/held each millisecond: the charge of one running call. */
   #clock = 0;
   #clockAt = performance.now();
-  /** Tag of the call that started last. */
   #virtualTime = 0;
 
   constructor(options: FairQueueOptions) {

@@ -52,7 +52,6 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
     return !waiting.some(({ item }) => (load += loadOf(item)) >= enough - ROUNDING);
   }
 
-  /** Number of waiting items that fit into one call; at least one. */
   function fitting(): number {
     let load = 0;
     const count = waiting.findIndex(({ item }) => (load += loadOf(item)) > 1 + ROUNDING);

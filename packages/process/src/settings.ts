@@ -25,7 +25,6 @@ export function baseSettings(defaultPort: number) {
 
 export type BaseConfig = Config<ReturnType<typeof baseSettings>>;
 
-/** Time for the rest of a stop after draining: background parts, pools, the last log lines. Milliseconds. */
 const AFTER_DRAIN_MS = 15_000;
 
 /** Maximum duration of a stop, in milliseconds. The grace periods of the chart and of compose are longer. */

@@ -4,7 +4,6 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 beforeEach(() => void clock.useFakeTimers({ now: 0 }));
 afterEach(() => void clock.useRealTimers());
 
-/** A queue with some slots, the calls that have one, and the rejected requests. */
 function scene({ slots = 1, queue = 100, most = Infinity, isExempt = (_: string): boolean => false } = {}) {
   const limits = { slots, most };
   const inside: string[] = [];
@@ -61,12 +60,11 @@ test('weighs a company by the time that its calls take', async () => {
   expect(order.split(' ').filter((name) => name === 'cheap')).toHaveLength(16);
 });
 
-test('charges a company a part of the time in which calls of others are under way too', async () => {
+test('charges a company only its share of the time in which calls of others run too', async () => {
   const { fairQueue, enter, leave, order } = scene({ slots: 2 });
   enter('a', 'b');
   await clock.advanceTimersByTimeAsync(10);
   await leave('b');
-  // Alone now: `a` has had 5 + 3 ms, `b` 5.
   await clock.advanceTimersByTimeAsync(3);
   enter('c', 'a', 'b');
   await leave('a');
@@ -82,7 +80,7 @@ test('charges a company for work without a slot', async () => {
   expect(await serve(3, { a: 1, b: 1, c: 1 })).toBe('c c b');
 });
 
-test('lets a company save nothing up while it asks for nothing', async () => {
+test('gives a company no credit for idle time', async () => {
   const { enter, serve } = scene();
   enter('quiet', ...times(30, 'busy'));
   await serve(20, { quiet: 1, busy: 1 });

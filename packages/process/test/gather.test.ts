@@ -25,7 +25,6 @@ test('items that arrive during a call go into the next, in order, up to its capa
   expect(made[2]!.items).toEqual([5]);
   made[2]!.end(['e']);
   await turn();
-  // An item that exceeds the capacity of a call is sent alone.
   expect(made[3]!.items).toEqual([20]);
   made[3]!.end(['f']);
   expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);

@@ -10,8 +10,8 @@ const observer = new PerformanceObserver((list) => {
   for (const { detail } of list.getEntries()) if (detail.kind === 4) collections += 1;
 });
 observer.observe({ entryTypes: ['gc'] });
-// 35 MB that stay, and objects that become old whatever V8 makes of their kind: 26 MB of them live, so that each is still there at the second
-// collection of the young, which has 8 MB. Those that live less long become old in some runs only, where V8 has learned to make them old at once.
+// 35 MB that stay, and objects that live until the second collection of the young generation, which has 8 MB. V8 makes
+// shorter-lived ones old only in some runs.
 const stays = Array.from({ length: 35 }, () => new Array(2 ** 17).fill(0).map((_, index) => index + 0.5));
 const ring = new Array(2 ** 18);
 for (let made = 0; made < 2 ** 22; made += 1) {

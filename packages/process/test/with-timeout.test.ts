@@ -10,6 +10,6 @@ test('rejects as the work does', async () => {
   await expect(withTimeout(Promise.reject(new Error('no luck')), 60_000, 'counting')).rejects.toThrow('no luck');
 });
 
-test('rejects when the time is over, and says of what', async () => {
+test('rejects when the time is over, and names the work', async () => {
   await expect(withTimeout(never, 1, 'counting')).rejects.toThrow('counting took longer than 1 ms');
 });

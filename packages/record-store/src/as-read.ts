@@ -8,8 +8,8 @@ export function replacedFields({ derivedFields = [], resource }: Pick<Table, 'de
 }
 
 /**
- * A record as a read returns it, with two differences: it lacks the fields that depend on the time of reading, and references keep the
- * names they were stored with, since names are published on their own topic.
+ * A record as a read returns it, except that it lacks the fields that depend on the time of reading, and references keep their
+ * stored names: names are published on their own topic.
  */
 export function asRead<R>(table: Table<R>, { document, derived }: Pick<Changed<R>, 'document' | 'derived'>): Uint8Array {
   if (derived === undefined) return document;

@@ -1,6 +1,5 @@
-// Assembles a record for a read from the stored document, the derived fields that replace the document's own, and the fields that depend on
-// the time of reading. Every reference gets the owner's latest name. Works on wire bytes: runs of fields without references are copied in
-// one go.
+// Assembles a record for a read from the stored document, its derived fields, and the fields that depend on the time of reading.
+// Every reference gets the owner's latest name. Runs of wire bytes without references are copied in one go.
 import { WireCursor, type Shape } from '@truckroll/contract';
 import type { ByteBuffer } from './byte-buffer.ts';
 import type { NameLookup } from './names.ts';
@@ -48,7 +47,6 @@ export class Assembler {
   readonly #out: ByteBuffer;
   readonly #names: NameLookup;
   readonly #kept: (Kept | undefined)[] = new Array<Kept | undefined>(KEPT).fill(undefined);
-  /** Kind → ids that were not cached. */
   readonly missing = new Map<string, Set<string>>();
 
   constructor(shape: Shape, out: ByteBuffer, names: NameLookup) {
@@ -122,7 +120,7 @@ export class Assembler {
     return endsWith(bytes, idEnd, end, name) ? undefined : name;
   }
 
-  /** Most references of a page repeat a few ids: these are recognized by their bytes, without creating a string. */
+  /** Most references of a page repeat a few ids: they are recognized by their bytes, without creating a string. */
   #nameOf(kind: string, bytes: Uint8Array, start: number, end: number): Uint8Array | null | undefined {
     let hash = kind.length;
     for (let at = start; at < end; at += 5) hash = (hash * 31 + (bytes[at] as number)) | 0;
@@ -148,7 +146,6 @@ function idEndOf(bytes: Uint8Array, body: number): number {
   return body + 2 + (bytes[body + 1] as number);
 }
 
-/** Whether a reference ends in a tag, a length and exactly this name. */
 function endsWith(bytes: Uint8Array, idEnd: number, end: number, name: Uint8Array): boolean {
   const start = end - name.length;
   if (name.length === 0) return idEnd === end;

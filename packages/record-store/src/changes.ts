@@ -25,7 +25,6 @@ async function readEach(reader: RecordReader, { companyId, timeZone }: ZonedComp
   return reads.map(({ data }, index) => (data == null ? undefined : { id: ids[index] as string, record: data }));
 }
 
-/** The codes that the feed knows by their hash. */
 async function codesOf({ table }: Table, { database }: ReaderOptions, hashes: readonly string[]): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>({
     name: `codes_of_${table}`,

@@ -1,4 +1,4 @@
-// Checks stored records against the current import rules. Records that older rules accepted stay readable and are found here.
+// Checks stored records against the current import rules, which may be stricter than those that accepted them.
 import { JsonBuffer, JsonWriter, codec } from '@truckroll/contract';
 import type { BrokenRule, CheckRecordsResponse } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Queryable } from '@truckroll/postgres';
@@ -10,7 +10,6 @@ import type { Table } from './table.ts';
 
 /** Records per page: the same maximum as a list page, since each record may be large. */
 const PAGE = 100;
-/** Maximum problems reported per record, which may have one in every line item. */
 const MOST_OF_A_RECORD = 10;
 
 /** Checks every record of a company in these tables, a page at a time. Errors: 503 if PostgreSQL is unreachable. */

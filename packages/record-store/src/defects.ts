@@ -5,7 +5,6 @@ import type { JsonProblem } from '@truckroll/contract';
 import { DatabaseClientError, StatementError } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 
-/** Where the cause of a defect is logged, and the request id to find it by. */
 export interface DefectLog {
   log: Logger;
   requestId: string;
@@ -34,7 +33,6 @@ export class Defects {
     this.#where = where;
   }
 
-  /** Call it when a line has passed the rules. */
   passed(): void {
     this.#passed = true;
   }

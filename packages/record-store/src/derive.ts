@@ -1,5 +1,5 @@
-// Derived fields, computed by the table's own rule: for a batch before it is stored, and again for stored records when their sources
-// change. Both use one rule, so the order in which records arrive does not matter.
+// Computes derived fields before a batch is stored, and again when their sources change. One rule does both, so the order in which
+// records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
 import { arrayOf, binaryArrays, uuidOf, type Transaction } from '@truckroll/postgres';
 import { publishChanged } from './messaging.ts';

@@ -1,4 +1,3 @@
-// Parses the lines of a batch into records, and reports the lines that are invalid.
 import { problemsOfJsonText, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import type { Defects } from './defects.ts';
@@ -6,7 +5,6 @@ import type { Table } from './table.ts';
 import { encodeRecord, type Encoded } from './upsert.ts';
 
 export interface Line extends Encoded<unknown> {
-  /** Counted from 1 in the file. */
   number: number;
 }
 

@@ -137,7 +137,6 @@ function importedBy({ resource }: Table<unknown>, companyId: string, lines: read
   return auditEvent(resource.owner as AuditedService, { companyId, action: 'records.imported', object: { kind: 'imports', id: resource.path }, after });
 }
 
-/** Rolls back a transaction that succeeded. */
 class Undone extends Error {
   readonly outcome: Outcome;
 

@@ -13,7 +13,6 @@ import type { Changed, Table } from './table.ts';
 export interface PublicationOptions {
   database: Database;
   tables: readonly Table[];
-  /** Wakes the outbox's relay. */
   poke(): void;
   log: Logger;
 }
@@ -125,7 +124,6 @@ export class Publication implements BackgroundPart {
     }
   }
 
-  /** Publishes one batch of each kind that has records left; returns whether there were any. */
   async #some(database: Database): Promise<boolean> {
     const { rows: looked } = await database.query<{ any: boolean }>({
       name: 'anything_to_publish',

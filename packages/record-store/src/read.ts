@@ -1,4 +1,4 @@
-// Serves list, detail and batches of details of every record: one statement each, protobuf bytes out, no objects in between.
+// Serves lists, details and batches of details: one statement each, and protobuf bytes without objects in between.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
 import { binaryArrays, type Database, type Queryable, type Statement, type WireRow } from '@truckroll/postgres';
 import { replacedFields } from './as-read.ts';
@@ -11,7 +11,6 @@ import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
 import { storedUnder, type Column, type ReadContext, type Table } from './table.ts';
 
-/** Identifies a record: its company, that company's time zone, and the record's id as requests contain it. */
 export interface Key {
   readonly company_id: string;
   readonly time_zone: string;
@@ -27,13 +26,12 @@ export interface ReaderOptions {
 const ORDINAL_LOW = 4;
 const NOTHING: readonly Uint8Array[] = [];
 
-/** Document, derived part and fields that depend on the time of reading; the last two may be missing. */
 interface Parts {
   all: Uint8Array[];
   derived: boolean;
 }
 
-/** Wire tag of field 1: the record in GetXResponse and RecordRead, the records in ListXResponse, the reads in BatchGetRecordsResponse. */
+/** Field 1 holds the records in GetXResponse, RecordRead, ListXResponse and BatchGetRecordsResponse. */
 const DATA_TAG = 0x0a;
 const NEXT_TAG = 0x12;
 
@@ -189,7 +187,7 @@ export class RecordReader {
   }
 }
 
-/** Replaces what the company's settings decide about by the values of its column. */
+/** Replaces filters that depend on the company's settings by the values of their column. */
 async function decide({ decided }: Table, db: Queryable, request: ListRequest): Promise<ListRequest> {
   if (decided === undefined) return request;
   const made = { ...request };
@@ -202,7 +200,6 @@ async function decide({ decided }: Table, db: Queryable, request: ListRequest): 
   return made;
 }
 
-/** Estimated size of these records once assembled, in bytes. */
 function roomFor(records: readonly (Parts | undefined)[]): number {
   let size = 64;
   for (const parts of records) for (const part of parts?.all ?? NOTHING) size += part.length + 64;

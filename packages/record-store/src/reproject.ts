@@ -70,7 +70,6 @@ async function renewBatch<R>(database: Database, table: Table<R>, companyId: str
   return ids.length;
 }
 
-/** Whether the failure is temporary and not caused by a row. */
 function isPassing(error: unknown, { signal }: ReprojectOptions): boolean {
   return signal.aborted || isUnavailable(error) || isContention(error);
 }

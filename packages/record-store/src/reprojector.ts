@@ -1,4 +1,4 @@
-// Reprojects rows that older rules wrote: at start, repeatedly while an older replica may be writing, and when an operator asks.
+// Reprojects rows that older rules wrote: at start, while an older replica may be writing, and when an operator requests it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
@@ -29,7 +29,6 @@ export interface Projection extends Projected {
 export interface ReprojectStep {
   path: string;
   renewed: number;
-  /** Rows that are still outdated, as far as is known. */
   behind: number;
   refused: RefusedRow[];
   done: boolean;
@@ -94,7 +93,7 @@ export class Reprojector implements BackgroundPart {
     }
   }
 
-  /** One replica works; the others check again later. */
+  /** Returns at once if another replica is working. */
   async #look(looked: () => void): Promise<void> {
     const { database, projections, log } = this.#options;
     if ((await mayProject(database, projections)) !== 'yes') return;

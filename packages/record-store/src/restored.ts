@@ -36,7 +36,6 @@ async function missing(db: Queryable, keys: readonly string[], where: string): P
   return rows.map(({ key }) => key);
 }
 
-/** For services that keep a read model of names. */
 export const namesReadModel: ReadModelKeys = {
   topic: topics.names,
   async *keys(db) {
@@ -57,7 +56,6 @@ export interface StoredName {
   readonly name: string;
 }
 
-/** The page of names after that key, in the order of the primary key. */
 export async function namePage(db: Queryable, after?: string): Promise<StoredName[]> {
   const [company, kind, id] = after?.split('/') ?? [null, null, null];
   const { rows } = await db.query<StoredName>({

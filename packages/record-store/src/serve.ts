@@ -20,7 +20,6 @@ export interface RecordServices {
   afterImport?: () => void;
 }
 
-/** Maximum keys per request, as in record_reads.proto. */
 const MOST_KEYS = 100;
 const REFUSED_BATCH = `Give the public path of records that this service owns, and at most ${MOST_KEYS} keys.`;
 

@@ -1,5 +1,5 @@
-// Keeps planner statistics up to date for tables that an import is filling. Autovacuum analyzes a new table only after a minute, and until
-// then plans made for an empty table are kept: the import would scan the whole table again and again for rows that an index would find.
+// Keeps planner statistics current while an import fills a table. Autovacuum analyzes a new table only after a minute; until then
+// plans made for an empty table scan all of it for rows that an index would find.
 import type { Database } from '@truckroll/postgres';
 import type { Table } from './table.ts';
 

@@ -3,7 +3,6 @@ import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
-/** What a read depends on, apart from stored data. */
 export interface ReadContext {
   companyId: string;
   /** IANA name of the company's time zone. */
@@ -12,7 +11,6 @@ export interface ReadContext {
 
 export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
 
-/** Paths to a record's scalars that a column can hold: `status`, `account.id`. */
 export type ScalarPath<R> = {
   [K in keyof R & string]-?: NonNullable<R[K]> extends readonly unknown[]
     ? never
@@ -53,9 +51,7 @@ export type Link<R> = {
 
 /** A filter whose values depend on the company's settings. */
 export interface Decided {
-  /** The column that answers it. */
   column: string;
-  /** The values of the column that match what the request asks for. */
   values: (db: Queryable, companyId: string, asked: unknown) => Promise<readonly string[]>;
 }
 
@@ -80,7 +76,6 @@ export interface Changed<R> {
   before?: Readonly<Record<string, unknown>>;
 }
 
-/** Some fields of a record; of any record if the type is unknown. */
 type Fields<R> = [R] extends [never] ? object : Partial<R>;
 
 export interface TableDefinition<R> {
@@ -141,7 +136,6 @@ export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | '
   columns: readonly Column[];
   links: Record<string, Link<R>>;
   maintained: readonly Maintains<R>[];
-  /** Columns of the list's fixed order. */
   order: readonly string[];
 }
 
@@ -221,7 +215,6 @@ export function registered<O extends RecordOwner>(
   });
 }
 
-/** A record's id as its column holds it: codes have their public spelling. */
 export function idOf<R>(table: Pick<Table<R>, 'columns'>, record: R): string {
   return table.columns.find((column) => column.name === 'id')?.of?.(record as never) as string;
 }
@@ -264,7 +257,6 @@ export function valueOf<R>({ type, of }: Column, record: R): unknown {
   return value == null ? null : toSql(type, value);
 }
 
-/** Microseconds become PostgreSQL's text format; other values pass unchanged. */
 function toSql(type: SqlType, value: unknown): unknown {
   return type === 'timestamptz' ? formatInstant(value as number) : value;
 }

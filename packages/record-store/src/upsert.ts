@@ -9,7 +9,6 @@ import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
 import { idOf, type Changed, type Link, type Table } from './table.ts';
 
-/** The derived part of a record without derived fields. */
 const NOTHING = new Uint8Array();
 
 export interface Upserted<R> {
@@ -128,7 +127,6 @@ export async function relink<R>(tx: Transaction, table: Table<R>, companyId: str
   for (const maintain of table.maintained) await maintain(tx, companyId, changed);
 }
 
-/** Replaces the links of some records. The order columns are copied from the records' own rows. */
 async function writeLinks(
   tx: Transaction,
   table: Pick<Table, 'table' | 'order'>,

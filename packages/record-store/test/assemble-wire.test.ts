@@ -54,7 +54,6 @@ function visitShape(): Shape {
 }
 const visit = visitShape();
 
-/** Looks names up in a map by "kind id", and notes what was looked up. */
 function visits(names: Record<string, string | null>) {
   const out = new ByteBuffer(1);
   const asked: string[] = [];
@@ -88,7 +87,7 @@ describe('a reference', () => {
     }
   });
 
-  it.each(lengths)('does not change by a byte if its name of %i bytes is the latest', (length) => {
+  it.each(lengths)('keeps every byte if its name of %i bytes is the latest', (length) => {
     const name = length === 0 ? undefined : 'S'.repeat(length);
     const record: Wire = [
       [1, text],
@@ -288,7 +287,7 @@ it('looks a name up once for the records of a page, also if there is none', () =
   expect(reader.asked).toEqual(['accounts a', 'accounts b']);
 });
 
-it('takes ids apart that differ in one character, and kinds', () => {
+it('distinguishes kinds, and ids that differ in one character', () => {
   const characters = [...'0123456789abcdef'];
   const ids = Array.from({ length: 36 }, (_, at) => characters.map((character) => `${id.slice(0, at)}${character}${id.slice(at + 1)}`)).flat();
   const prefixes = [id.slice(0, 1), id.slice(0, 35), `${id}0`];
@@ -333,7 +332,7 @@ describe('the parts of a record', () => {
     );
   });
 
-  it('have their references named, whichever part they are in', () => {
+  it('get the latest names of their references, whichever part they are in', () => {
     const names = { 'accounts a': 'A', 'invoices i': 'I', 'tags t': 'T' };
     const named2 = (parts: readonly Wire[], without?: ReadonlySet<number>): unknown => read(visit, visits(names).record(parts, without));
     const all = [

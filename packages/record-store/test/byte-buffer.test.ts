@@ -20,7 +20,6 @@ test('writes lengths that read back correctly, whether before or after what they
   fc.assert(
     fc.property(bytes, bytes, (first, second) => {
       const buffer = new ByteBuffer(4);
-      // Field 1, then field 2, both bytes.
       buffer.byte(1 * 8 + 2);
       buffer.varint(first.length);
       buffer.append(first);

@@ -1,4 +1,3 @@
-// How one service logs and reads changes, in an empty database.
 import { createHash, randomUUID } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
 import type { Compaction } from '../../change-feed/src/compaction.ts';
@@ -10,7 +9,6 @@ import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 
 const table = (name: string): string => `create table ${name} (company_id uuid not null, id uuid not null, document bytea not null, derived bytea,
   primary key (company_id, id)); select keep_changes('${name}', '${name}');`;
-/** Records whose id is a code. */
 const codes = `create table breeds (company_id uuid not null, id text not null, document bytea not null, primary key (company_id, id));
   select keep_changes('breeds', 'breeds');`;
 const own = { name: 'own', migrations: [{ name: '0001_own', sql: table('cats') + table('dogs') + codes }] };
@@ -62,7 +60,6 @@ async function transactionsEnded(): Promise<void> {
   }
 }
 
-/** The feed's handlers use nothing of a call but its request. */
 async function read(
   positions: ChangePosition[],
   { limit = 100, bytes = 1_000_000, epoch = null as number | null, waits = true } = {},
@@ -220,7 +217,7 @@ test('compaction keeps the latest change of each record, and rows whose successo
   expect([changes.length, changes.filter(({ record }) => record === undefined).map(({ id }) => id)]).toEqual([1001, [kept]]);
 });
 
-test('a kind added later starts from its beginning, and the others go on where they were', async () => {
+test('a kind added later starts from its beginning, and the others continue', async () => {
   const [cat, dog] = [randomUUID(), randomUUID()];
   await put(database, 'dogs', dog);
   await put(database, 'cats', cat);
@@ -231,7 +228,7 @@ test('a kind added later starts from its beginning, and the others go on where t
   expect(ids(await read(both.positions))).toEqual([]);
 });
 
-test('a page ends before the record that would exceed its bytes, but has at least one', async () => {
+test('a page ends before the record that would exceed its bytes, but contains at least one', async () => {
   for (let i = 0; i < 3; i += 1) await put(database, 'cats', randomUUID(), 'x'.repeat(10));
   const sizes: number[] = [];
   let page = await read([beginning('cats')], { bytes: 25 });

@@ -1,4 +1,4 @@
-// Transactions that change the same records at the same moment: none overwrites what another has stored, and none ends in a deadlock.
+// Transactions that change the same records at once neither overwrite each other nor deadlock.
 import { randomUUID } from 'node:crypto';
 import { codec, resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -42,7 +42,6 @@ const definition: TableDefinition<Location> = {
   publishes: { topic: topics.jobs, type: 'location.changed' },
 };
 const table = defineTable<Location>(definition);
-/** Locks that others take before they lock records. */
 const FIRST = { text: 'select pg_advisory_xact_lock(7)' };
 const lockedFirst = defineTable<Location>({ ...definition, lockFirst: async (tx) => void (await tx.query(FIRST)) });
 const untyped = (of: Table<Location>): Table => of as Table<any> as Table;
@@ -65,7 +64,7 @@ beforeEach(async () => {
   company = randomUUID();
   const [lower, higher] = [randomUUID(), randomUUID()].sort() as [string, string];
   [low, high] = [location(lower), location(higher)];
-  // Not in the order of their ids, in which a scan would return them.
+  // Not in the order of their ids, which a scan would return.
   await store(high, low);
   await database.query({ text: 'delete from outbox' });
 });
@@ -75,7 +74,7 @@ const upsert = (tx: Transaction, ...records: Location[]) => upsertRecords(tx, ta
 const store = (...records: Location[]) => database.transaction((tx) => upsert(tx, ...records));
 const refresh = (tx: Transaction, ...ids: string[]) => refreshRecords(tx, table, company, ids);
 
-/** Changes a record's sources and refreshes the record, as an owner does with records that others are derived from. */
+/** As an owner does when the sources of a derived field change. */
 async function addSource(tx: Transaction, value: string): Promise<void> {
   await tx.query({ text: 'insert into sources values ($1, $2, $3)', values: [company, low.id, value] });
   await refresh(tx, low.id);
@@ -98,7 +97,6 @@ async function reproject(of = table): Promise<void> {
 const column = async (): Promise<string | undefined> =>
   (await database.query<{ shown: string }>({ text: 'select address_postal_code as shown from locations where id = $1', values: [low.id] })).rows[0]?.shown;
 
-/** The names in the events of the lower record, in their order. */
 async function published(): Promise<string[]> {
   const { rows } = await database.query<{ payload: Buffer }>({
     text: 'select payload from outbox where key = $1 order by id',
@@ -144,7 +142,6 @@ describe('what a record is derived from', () => {
 });
 
 describe('locks', () => {
-  /** Checks that work which waits for an open transaction holds no lock of a record. */
   const holdsNone = (id: string) => async (tx: Transaction) => expect(await mustWait(database, tx.query(holding(id)), 2)).toBe(false);
 
   it.each([
@@ -159,7 +156,7 @@ describe('locks', () => {
     );
   });
 
-  it('of more records than are refreshed together are taken in the order of their ids', async () => {
+  it('of more records than one refresh handles are taken in the order of their ids', async () => {
     const ids = Array.from({ length: DERIVED_TOGETHER + 1 }, () => randomUUID()).sort();
     await store(...ids.map(location));
     await whileOpen(
@@ -267,7 +264,6 @@ describe('the reprojector', () => {
   });
 });
 
-/** A database that calls `closed` when one of its sessions is closed. */
 function noticing(closed: () => void): Database {
   const session = async (): Promise<DatabaseSession> => {
     const own = await database.session();

@@ -1,4 +1,3 @@
-// Imports in which a rule fails on a record, or the database goes away.
 import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';

@@ -1,6 +1,5 @@
 import type { MigrationSet } from '@truckroll/postgres';
 
-/** A table of locations with a link to accounts, and what else the test needs. */
 export function locationTables(more: string): MigrationSet {
   return {
     name: 'own',

@@ -15,7 +15,6 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-/** Whether another transaction would have to wait for the company, or for a part of it. */
 async function isHeld(database: Database, companyId: string, part?: string): Promise<boolean> {
   const look = async (tx: Transaction): Promise<void> => {
     await tx.query({ text: `set local lock_timeout = '100ms'` });

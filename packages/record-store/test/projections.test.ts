@@ -72,7 +72,6 @@ beforeEach(() => {
   consequences.length = 0;
 });
 
-/** Migrates as a release with these rules does at start. */
 async function release(table: Table<Location>): Promise<Database> {
   const { settings, ...schema } = withProjections(base, [table]);
   await migrate({ url: fresh.url, schema: schema.schema, sets: schema.migrations });

@@ -1,4 +1,3 @@
-// Reading the next item of a stream while the current one is processed.
 import { readAhead } from '../src/read-ahead.ts';
 
 async function* coming(...things: (number | Error)[]): AsyncGenerator<number> {

@@ -5,7 +5,6 @@ import type { Login, RedisNode, RedisServers } from './servers.ts';
 
 /** Prefix of every key in a cluster. The braces put all keys into one slot, so that multi-key commands, transactions and scripts work. */
 export const CLUSTER_PREFIX = 'truckroll:{truckroll}:';
-/** Channel on which Sentinels announce a new master: its name, the old address, the new address. */
 const SWITCHED = '+switch-master';
 
 export interface Search {

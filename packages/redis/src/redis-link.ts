@@ -10,7 +10,7 @@ import type { RedisNode, RedisServers } from './servers.ts';
 
 /** Probe intervals: while the connection is in use, and after `restAfter` without use. A use at rest sends a probe at once. */
 const TICK_MS = { busy: 250, atRest: 1000, restAfter: 5000 };
-/** Age at which an unanswered probe means that Redis hangs. */
+/** Redis hangs if a probe is unanswered for this long. */
 const HUNG_MS = 750;
 const BACKOFF = { firstMs: 100, mostMs: 1000 };
 
@@ -31,7 +31,6 @@ export class RedisLink {
   readonly #options: RedisLinkOptions;
   readonly #commands: Durations;
   #client: RedisClient | undefined;
-  /** Clients of the latest connection attempt: the one for commands, and those used to find the master. */
   #clients: RedisClient[] = [];
   #ready = false;
   #stopped = false;
@@ -126,7 +125,6 @@ export class RedisLink {
     establish().catch(fail);
   }
 
-  /** Connects to the server that accepts writes, and probes it. Adds every client to `clients`. */
   async #open(clients: RedisClient[], fail: (error: unknown) => void): Promise<RedisClient> {
     const { servers, name, keys, prepare } = this.#options;
     const open = async (client: RedisClient, onError: (error: unknown) => void): Promise<RedisClient> => {
@@ -152,7 +150,6 @@ export class RedisLink {
     return client;
   }
 
-  /** Sends a probe, or fails the connection if the last probe is overdue. */
   #tick(client: RedisClient, fail: (error: unknown) => void): void {
     if (this.#client !== client || this.#stopped) return;
     this.#wake = undefined;

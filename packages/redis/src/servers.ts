@@ -1,4 +1,3 @@
-// Parses REDIS_URL: one server, a Redis Cluster, or a master found through Sentinels.
 import type { Setting } from '@truckroll/process';
 
 export interface RedisNode {
@@ -20,7 +19,6 @@ export type RedisServers =
       readonly nodes: readonly RedisNode[];
       /** The master's name in the Sentinels' configuration. */
       readonly master: string;
-      /** For the master. */
       readonly login: Login;
       readonly sentinelLogin: Login;
     };
@@ -55,7 +53,6 @@ export function parseRedisUrl(text: string): RedisServers | undefined {
     const [sentinelUsername, sentinelPassword] = SENTINEL_QUERY.map((name) => parameters.get(name) ?? undefined);
     return { kind, nodes, master, login, sentinelLogin: loginOf(sentinelUsername, sentinelPassword, login.tls) };
   } catch {
-    // A malformed escape such as %zz.
     return undefined;
   }
 }

@@ -1,4 +1,3 @@
-// The link against real servers of every kind; gateway/test/redis-servers.test.ts tests how the gateway uses it.
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { RedisLink, parseRedisUrl } from '../src/index.ts';
@@ -34,7 +33,6 @@ function linkTo(url: string, prepare: () => Promise<unknown> = async () => undef
   link.start();
   return {
     link,
-    /** Resolves when the link has become ready `times` times. */
     async ready(times = 1): Promise<void> {
       while (readies < times) await changed.promise;
     },

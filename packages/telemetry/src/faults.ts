@@ -3,7 +3,6 @@ import { ApiError } from '@truckroll/contract';
 /** Constraint violations and contention: caused by the caller's request, or resolved by a retry. */
 const EXPECTED = /^(23|40)[0-9A-Z]{3}$/;
 
-/** Names of errors that mean the result is no longer needed. */
 const CANCELLED: readonly unknown[] = ['AbortError', 'CallCancelled'];
 
 /** Whether an error is a fault of this system or a server. Not found, conflicts, refusals and disconnected callers are expected outcomes. */

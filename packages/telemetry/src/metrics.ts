@@ -18,7 +18,6 @@ export interface HistogramMetric<L extends string> {
   /** An observer for fixed labels that does not look up their series at every observation: for hot paths. */
   of(labels: Record<L, string>): Series;
 }
-/** The series of a histogram with the same label values. */
 export interface Series {
   observe(seconds: number): void;
 }
@@ -26,7 +25,6 @@ export interface Series {
 export interface MetricDescription {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
-  /** Without `component`, which all metrics have. */
   readonly labels: readonly string[];
   readonly help: string;
 }
@@ -39,7 +37,6 @@ export interface MetricDescription {
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): CounterMetric<L>;
   gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): GaugeMetric<L>;
-  /** A gauge whose value is read at every scrape. */
   observedGauge(name: string, help: string, read: () => number): void;
   histogram<L extends string = never>(name: string, help: string, labels?: readonly L[], buckets?: readonly number[]): HistogramMetric<L>;
   /** Metrics of this process: event loop, heap, garbage collection and build. Call once per process. */

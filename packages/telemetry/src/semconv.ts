@@ -1,4 +1,3 @@
-// Names of span and resource attributes, from OpenTelemetry's semantic conventions.
 import type * as incubating from '@opentelemetry/semantic-conventions/incubating';
 
 export {

@@ -69,7 +69,6 @@ export function startSdk(service: string, url: string, log: Logger): () => Promi
   };
 }
 
-/** Resource attributes of this process; OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME override them. */
 function resourceOf(service: string): Resource {
   const own = resourceFromAttributes({
     [ATTR_SERVICE_NAME]: service,

@@ -1,4 +1,3 @@
-// OpenTelemetry's standard environment variables, tested by what a collector receives.
 import { startCollector } from '@truckroll/testing';
 import { activeTraceparent, createLog, onBehalfOf, silentLog, startTracing, withRemoteSpan, withSpan, type Logger } from '../src/index.ts';
 
@@ -25,7 +24,6 @@ let collector: Collector;
 beforeEach(async () => void (collector = await startCollector()));
 afterEach(() => collector.close());
 
-/** Runs work with these variables while spans are sent to the collector. */
 async function traced(environment: Record<string, string>, work: () => Promise<unknown>, log: Logger = silentLog): Promise<void> {
   Object.assign(process.env, environment);
   const stop = await startTracing('trial', { otlpEndpoint: collector.url }, log);

@@ -64,7 +64,6 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const target: Target = { url, host, port, isAddress: isIP(host) !== 0 };
-  // localhost does not depend on a resolver.
   const address = target.isAddress ? host : isLoopbackName(host) ? '127.0.0.1' : undefined;
   if (address !== undefined) refuseDenied(address, policy);
   if (address !== undefined && isAllowed(address, port, policy)) return target;

@@ -7,7 +7,6 @@ test.each([
   ['https://hooks.example.com/in?x=1', { host: 'hooks.example.com', port: 443, isAddress: false }],
   ['https://93.184.215.14:8443', { host: '93.184.215.14', port: 8443, isAddress: true }],
   ['https://[2606:4700::1]/', { host: '2606:4700::1', port: 443, isAddress: true }],
-  // Targets that the operator allows exactly, in any notation.
   ['http://2130706433:4567/', { host: '127.0.0.1', port: 4567 }],
   ['http://localhost:4567/', { host: 'localhost' }],
 ])('%s is allowed as a target', (url, expected) => {

@@ -26,7 +26,6 @@ export function giveBack(answer: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === ROOM_BYTES && rooms.length < MOST_KEPT) rooms.push(buffer);
 }
 
-/** Splits incoming bytes into framed messages; replaces the decoder of grpc-js. */
 export class FrameDecoder {
   readonly #most: number;
   #frame: Buffer | undefined;

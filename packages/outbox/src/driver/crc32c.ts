@@ -4,7 +4,6 @@
 // Upstream: no upstream issue known.
 // Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 
-/** Lowest bit first. */
 const POLYNOMIAL = 0x82f63b78;
 /** Index 256 × n + b holds the remainder of byte b followed by n zero bytes. */
 const TABLES = new Int32Array(8 * 256);

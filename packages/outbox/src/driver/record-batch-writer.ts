@@ -20,7 +20,6 @@ export interface Sequence {
 const MAGIC = 2;
 /** Sizes of a batch's header in bytes: before the CRC, the CRC, and from there to the records. */
 const HEAD = { beforeCrc: 17, crc: 4, afterCrc: 40 };
-/** Longest text whose length fits in one byte. */
 const SHORT = 63;
 const MOST_BYTES_OF_NUMBER = 5;
 /** Bytes reserved for a record's length before the record is written: right for records of 64 bytes to 8 KiB. */

@@ -25,7 +25,6 @@ export class WireRow {
     this.#start = start;
   }
 
-  /** `index` counts from 0. */
   column(index: number): Buffer | null {
     const bytes = this.#bytes;
     let offset = this.#start + 2;

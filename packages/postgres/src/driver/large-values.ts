@@ -35,7 +35,6 @@ export function sendLargeValues(connection: BindingConnection): void {
   };
 }
 
-/** PostgreSQL protocol 3, Bind. */
 function bindMessage({ portal = '', statement = '', binary = false, valueMapper }: Binding, given: readonly unknown[]): Buffer[] {
   const values = given.map((value, index) => valueMapper(value, index) ?? null);
   const formats = values.map((value) => int16(Buffer.isBuffer(value) ? 1 : 0));

@@ -14,7 +14,6 @@ export interface SharingQuery {
   readonly name?: string | undefined;
   /** Whether the Sync is sent by a later statement of the same batch. */
   sharesSync: boolean;
-  /** Whether pg refused to send it. */
   readonly unsent: boolean;
   requiresPreparation(): boolean;
   handleError(error: Error, connection: object): void;
@@ -34,9 +33,7 @@ interface Client {
   query(query: object): unknown;
 }
 
-/** SQLSTATE of a statement in a failed transaction. */
 const FAILED_TRANSACTION = '25P02';
-/** Transaction status that PostgreSQL reports inside a transaction. */
 const IN_TRANSACTION = 'T';
 
 export interface Syncs<Q extends SharingQuery> {
