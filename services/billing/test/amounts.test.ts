@@ -1,4 +1,3 @@
-// Amounts of a document: what an import rejects (decisions §1; api.md, InvoiceDiscount), and what an invoice shows.
 import { DiscountType } from '@truckroll/contract/gen/billing/v1/pricing';
 import { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
 import { checkDiscounts, checkLineIds, checkSubtotal, checkTotals, openBalance, settle } from '../src/invoices/amounts.ts';

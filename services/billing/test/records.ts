@@ -24,7 +24,6 @@ export function invoice(fields: Line = {}): Line & { id: string } {
   };
 }
 
-/** Applies cents to invoices by their ids. */
 export function payment(applied: Record<string, number>, fields: Line = {}): Line & { id: string } {
   return {
     id: randomUUID(),

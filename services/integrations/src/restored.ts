@@ -39,10 +39,8 @@ export interface PublishedEvent {
   readonly id: string;
   readonly type: string;
   readonly companyId: string;
-  /** Id of the service request or interaction. */
   readonly subject: string;
   readonly sequence: number;
-  /** Time of the event, in microseconds since 1970. */
   readonly timestamp: number;
 }
 
@@ -59,7 +57,6 @@ export interface Delivery {
   readonly company_id: string;
   readonly endpoint_id: string;
   readonly url: string;
-  /** Sent to the receiver as webhook-id. */
   readonly event_id: string;
   readonly event_type: string;
   readonly subject: string;

@@ -1,4 +1,4 @@
-// The locks of companies, users and keys. Each test fails without its lock, or with another order of locks.
+// Each test fails without its lock, or with another order of locks.
 import { hashApiKey } from '@truckroll/contract';
 import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
 import { listen, startHarness } from './harness.ts';
@@ -19,7 +19,6 @@ const holding = <T>(work: (holder: LockHolder) => Promise<T>): Promise<T> => hol
 /** Starts the second call once the first holds all its locks, then lets both finish. */
 async function oneBehindTheOther<A, B>(table: string, first: () => Promise<A>, second: () => Promise<B>) {
   return holding(async (holder) => {
-    // Rows of the table can be locked and not changed.
     await holder.run(`lock table ${table} in share mode`);
     const one = first();
     await holder.waiting(1, one);
@@ -71,7 +70,7 @@ describe('creation waits for the deactivation of its user', () => {
   });
 });
 
-describe('a company that has room for one more', () => {
+describe('a company that may have one more', () => {
   test('key creates one of two at once', async () => {
     const { company, caller } = await account();
     await harness.companies.updateCompany({ id: company.id, key_limit: 1 });

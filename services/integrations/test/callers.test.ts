@@ -1,5 +1,4 @@
-// Guards against an attack: any client that could connect to the port could create keys for any company and lease deliveries with
-// their signing secrets.
+// Without these checks, any client of the port could create keys for any company and lease deliveries with their signing secrets.
 import { isRefusedCaller } from '@truckroll/contract';
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';

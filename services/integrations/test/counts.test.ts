@@ -64,7 +64,7 @@ test('counts an attempt that ends after now as one that ends now', () => {
   expect(countAttempts([attempt({ endedAt: 5 * MINUTE })], MINUTE + 1)[0]).toMatchObject({ at: MINUTE, lastSuccessAt: MINUTE + 1 });
 });
 
-test('keeps periods of different lengths apart, and the latest success of those it adds up', () => {
+test('keeps periods of different lengths separate, and the latest success of those it adds up', () => {
   const row = (minutes: 1 | 15, lastSuccessAt: number | null) => ({ ...noCounts(), companyId: 'c', endpointId: 'e', at: 0, minutes, lastSuccessAt });
   const rows = gathered([row(1, 9), row(15, null), row(1, 4), row(1, null), row(15, null)]);
   expect(rows.map(({ minutes, lastSuccessAt }) => [minutes, lastSuccessAt])).toEqual([

@@ -8,7 +8,6 @@ const KEY = { name: 'X-Key', value: 'a value' };
 const OTHER = { name: 'X-Other', value: 'another' };
 const stored = sealHeaders(secrets, 'e1', [KEY, OTHER], NO_HEADERS);
 
-/** The problems for which a change of `stored` is refused. */
 function problems(given: { name: string; value?: string }[]): unknown {
   try {
     sealHeaders(secrets, 'e1', given, stored);
@@ -26,7 +25,7 @@ it('keeps names readable and values encrypted for the endpoint', () => {
   expect(() => secrets.open('e1', stored.header_values!)).toThrow('not sealed');
 });
 
-it('keeps a value that is not given, under any spelling of its name', () => {
+it('keeps the stored value of a name that is given without one, in any spelling', () => {
   const changed = sealHeaders(secrets, 'e1', [{ name: 'x-OTHER' }, { name: 'X-New', value: 'new' }], stored);
   expect(openHeaders(secrets, 'e1', changed)).toEqual([
     { name: 'x-OTHER', value: 'another' },
@@ -34,7 +33,7 @@ it('keeps a value that is not given, under any spelling of its name', () => {
   ]);
 });
 
-it('stores nothing for no headers', () => {
+it('stores nothing without headers', () => {
   expect(sealHeaders(secrets, 'e1', [], stored)).toEqual({ header_names: [], header_values: null });
   expect(openHeaders(secrets, 'e1', NO_HEADERS)).toEqual([]);
 });

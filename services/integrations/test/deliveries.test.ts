@@ -5,7 +5,6 @@ import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// Lease returns due deliveries of any endpoint, so tests must not leave any behind.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
@@ -143,7 +142,7 @@ describe('a worker', () => {
     expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
   });
 
-  test('loses nothing in an outage in which no worker could call', async () => {
+  test('loses no delivery in an outage in which no worker could call', async () => {
     for (const worker of ['one', 'other']) await renew(worker);
     const lent = await lentTo('one');
     await silent('one', 'other');
@@ -204,7 +203,6 @@ test('keeps events that a dispatcher cannot read for 14 days, in order, or until
   });
   const letters = [known, unknown, old].map((event, index) => letter(event, index));
   const read = async (after = 0) => (await desk.deliveries.readDeadLetters({ after })).letters;
-  // Repeats are stored once.
   await desk.deliveries.setAside({ letters: letters.slice(0, 2) });
   await desk.deliveries.setAside({ letters });
   const kept = await read();
@@ -234,7 +232,6 @@ test('marks a delivery skipped when its lease ends after its endpoint was disabl
   await desk.sql('update webhook_queue set leased_until = now() where delivery_id = $1', [delivery!.delivery_id]);
   expect(await desk.lease()).toEqual([]);
   expect(await one.deliveries()).toMatchObject([{ status: 'DELIVERY_STATUS_SKIPPED' }]);
-  // A late success still counts.
   expect(await desk.report(delivery!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED' });
 });
 

@@ -95,7 +95,6 @@ export async function startHarness(mail: MailConfig = {}) {
       const { user } = await users.createUser({ company_id, email, first_name: 'Ana', last_name: 'Ruiz' });
       return user!;
     },
-    /** Replaces the service with a new instance. */
     async restart() {
       await running.service.destroy();
       running = await start(running.port);
@@ -110,7 +109,6 @@ export async function startHarness(mail: MailConfig = {}) {
   };
 }
 
-/** Receives invalidations as a gateway does. */
 export async function listen() {
   const client = createClient({ url: process.env['REDIS_URL'] ?? '' });
   const epochs = createClient({ url: process.env['REDIS_URL'] ?? '' });
@@ -125,7 +123,6 @@ export async function listen() {
   return {
     heard,
     epoch: () => epochs.get('truckroll:identity:epoch'),
-    /** Resolves once the message has been received. */
     async hears(message: string): Promise<void> {
       while (!heard.includes(message)) await wake.promise;
     },

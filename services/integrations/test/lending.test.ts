@@ -6,7 +6,6 @@ import { FAILURE, startDesk, type LeaseOptions } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// Lease returns due deliveries of any endpoint, so tests must not leave any behind.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 describe('a delivery leased while it is stored', () => {

@@ -12,7 +12,6 @@ let close: () => Promise<void>;
 beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
 afterAll(() => close());
 
-/** Queues an e-mail to a new user. */
 async function queue(subject = ''): Promise<void> {
   const [company, user] = [randomUUID(), randomUUID()];
   await database.query({

@@ -106,7 +106,6 @@ describe('with a mail server', () => {
     const { email, read } = await disable(desk);
     const mail = await ended(read, ({ detail }) => detail !== null);
     server.behave('accept');
-    // A killed process leaves an attempt behind whose time is over.
     await desk.sql(`update mails set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where message_id = $1`, [
       mail.message_id,
     ]);

@@ -15,7 +15,6 @@ import { gathered, noCounts, type CountsRow } from '../src/webhooks/counts.ts';
 import { recoverSome } from '../src/webhooks/recovery.ts';
 
 const MINUTE = 60_000_000;
-/** Long enough ago for everything that is deleted by its age. */
 const LONG_AGO = `now() - interval '400 days'`;
 const company = randomUUID();
 const user = randomUUID();

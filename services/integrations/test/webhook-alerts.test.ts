@@ -1,4 +1,3 @@
-// E-mails about endpoints that fail, are disabled, or deliver again.
 import { Database } from '@truckroll/postgres';
 import { sendAlerts } from '../src/webhooks/alerts.ts';
 import { refusal } from './harness.ts';

@@ -27,7 +27,6 @@ beforeAll(async () => {
   desk = await startDesk();
   clock = await pinClock(desk.database.url, 'integrations');
   const { database } = clock;
-  // These tests only count secrets.
   const secrets = { seal: (_: string, secret: Uint8Array) => Buffer.from(secret), open: (_: string, sealed: Buffer) => sealed };
   const deliveries = deliveryCounter(createMetrics('test'));
   context = { database, secrets, deliveries, partitions: new Partitions(database, silentLog), log: silentLog } as unknown as Context;

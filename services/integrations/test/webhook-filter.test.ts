@@ -61,12 +61,12 @@ test.each<[string, EventFilter[string], boolean]>([
   expect(compileFilter({ [path]: condition }, INTERACTION.has(path) ? new Map() : INTERACTION)({ [path]: 'x' })).toBe(expected);
 });
 
-test('an object exists if it is there', () => {
+test('an object exists if it is present', () => {
   expect(lets({ account: { $exists: true } }, { account: { id: ID, name: 'Whitfield' } })).toBe(true);
   expect(lets({ account: { $exists: false } }, { account: { id: ID, name: 'Whitfield' } })).toBe(false);
 });
 
-test('all conditions must hold, and none is no condition', () => {
+test('all conditions must hold, and an empty filter matches everything', () => {
   const filter = { status: { $eq: 'NEW' }, channel: { $eq: 'PHONE' } };
   expect(lets(filter, { status: 'NEW', channel: 'PHONE' })).toBe(true);
   expect(lets(filter, { status: 'NEW', channel: 'WEB' })).toBe(false);
@@ -104,7 +104,7 @@ test('a list matches where one element fulfils the whole condition', () => {
   expect(lets({ line_items: { $exists: false } }, items(), invoicePaths)).toBe(true);
 });
 
-test('for a type whose path is of another kind, a value that it cannot have equals nothing and has no order', () => {
+test('a value that the path of another type cannot have equals nothing and has no order', () => {
   const filter = { status: { $in: ['BOOKED', 'COMPLETED'] } };
   expect(problems(filter, REQUEST, INTERACTION)).toEqual([]);
   expect(compileFilter(filter, REQUEST)({ status: 'BOOKED' })).toBe(true);
@@ -189,11 +189,10 @@ test('an endpoint gets events of its types that its filter lets through', () => 
   expect(got('service_request.created', 'BOOKED')).toEqual([0, 1]);
   expect(got('service_request.created', 'NEW')).toEqual([0, 3]);
   expect(got('interaction.completed', 'COMPLETED')).toEqual([2, 3]);
-  // Nothing needs the body.
   expect(subscribed(endpoints.slice(0, 1), { type: 'service_request.created', body: Buffer.from('no JSON') })).toHaveLength(1);
 });
 
-test('compiles each filter once per type, and forgets those of before after ten thousand', () => {
+test('compiles each filter once per type, and forgets the oldest beyond ten thousand', () => {
   const filter = (number: number) => JSON.stringify({ number: { $eq: `SR-${number}` } });
   const [first, other] = [matcherOf(filter(0), 'service_request.created'), matcherOf(filter(0), 'service_request.booked')];
   expect(first).not.toBe(other);

@@ -1,11 +1,9 @@
-// Endpoints with a content filter: what they get, and what is stored.
 import { now } from '@truckroll/contract';
 import { refusal } from './harness.ts';
 import { DAY, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// A lease takes whatever is due, of any endpoint.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
@@ -45,7 +43,6 @@ test('shows, changes and removes a filter', async () => {
   expect((await one.update({ filter: changed })).data?.filter).toBe(changed);
   await desk.fanOut(one.event({ data: { status: 'BOOKED' } }), one.event({ data: { status: 'NEW' } }));
   expect(await one.deliveries()).toHaveLength(1);
-  // Leaving it out keeps it.
   expect((await one.update({ url: 'https://example.com/other' })).data?.filter).toBe(changed);
   expect((await one.update({ filter: '' })).data?.filter).toBeNull();
   await desk.fanOut(one.event({ data: { status: 'BOOKED' } }));

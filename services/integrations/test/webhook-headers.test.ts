@@ -37,7 +37,7 @@ test('are sent with every delivery, shown by name, and stored encrypted', async 
   expect(trail.map(({ entry }) => entry as string).join()).not.toContain(KEY.value);
 });
 
-test('keep the value of a known name that comes without one, in any spelling, and lose names that do not come', async () => {
+test('keep the value of a name sent without one, in any spelling, and drop names that are not sent', async () => {
   const one = await withHeaders([KEY, REGION]);
   await one.update({ name: 'Another name' });
   expect(await sentBy(one)).toEqual([KEY, REGION]);

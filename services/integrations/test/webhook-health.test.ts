@@ -1,4 +1,3 @@
-// Counts of attempts, and the health of endpoints.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -36,7 +35,6 @@ test('counts every attempt once, even if several replicas get its report several
     const leased = await delivered(one, 40);
     const reports = leased.map((delivery, index) => reportOf(delivery, index % 4 === 0 ? FAILURE : {}));
     const half = [reports.slice(0, 20), reports.slice(20)] as const;
-    // Reports each half to both replicas concurrently.
     await Promise.all([desk.deliveries, other.deliveries].flatMap(({ reportAll }) => half.map((attempts) => reportAll({ attempts: [...attempts] }))));
     expect((await one.read()).health).toMatchObject({ delivered: 30, failed: 10, success_rate: 0.75 });
     expect(await desk.sql('select count(*) filter (where succeeded) as delivered, count(*) as attempts from webhook_attempts')).toEqual([
@@ -60,7 +58,7 @@ test('counts attempts stored by an older replica in the same buckets', async () 
   const leased = await delivered(one, times.length);
   for (const [index, delivery] of leased.entries()) await desk.report(delivery, outcomes[index]);
   await delivered(older, times.length);
-  // As releases without counts do: this connection has not set truckroll.counts_attempts.
+  // As releases without counts do: without truckroll.counts_attempts.
   await desk.sql(
     `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, request_headers, response_headers,
         response_body, response_truncated)

@@ -1,4 +1,4 @@
-// The locks of deliveries and their endpoints. Each test fails without its lock, or with another order of locks.
+// Each test fails without its lock, or with another order of locks.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import type { DeadLetter, LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -9,7 +9,6 @@ type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// A lease takes whatever is due, of any endpoint.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
@@ -18,7 +17,6 @@ const holding = <T>(work: (holder: LockHolder) => Promise<T>): Promise<T> => hol
 /** Rows of the table can be locked and not changed. */
 const freeze = (holder: LockHolder, table: string): Promise<unknown> => holder.run(`lock table ${table} in share mode`);
 
-/** Two endpoints of one company, the one with the lower id first. */
 async function twoEndpoints(): Promise<[Endpoint, string, string]> {
   const one = await desk.endpoint();
   const { data } = await desk.webhooks.createWebhook({
@@ -31,7 +29,6 @@ async function twoEndpoints(): Promise<[Endpoint, string, string]> {
   return [one, low, high];
 }
 
-/** Deliveries of one endpoint that are leased, oldest first; the first one's event was a day before. */
 async function leasedOfTwoDays(): Promise<{ one: Endpoint; leased: LeasedDelivery[] }> {
   const one = await desk.endpoint();
   await desk.fanOut(one.event({ timestamp: now() - DAY }), one.event(), one.event());

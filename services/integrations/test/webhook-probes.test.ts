@@ -1,4 +1,3 @@
-// Deliveries that users request are sent at once.
 import { SECOND, FAILURE, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
@@ -12,7 +11,6 @@ const sendTest = async ({ caller, id }: Endpoint) => (await desk.webhooks.testWe
 const redeliver = ({ caller, id: webhook_id }: Endpoint, delivery_ids: string[]) => desk.log.redeliverWebhooks({ caller, webhook_id, delivery_ids });
 const idsOf = (leased: { delivery_id: string }[]) => leased.map(({ delivery_id: id }) => id);
 
-/** An endpoint with `count` successful deliveries. */
 async function withDelivered(count: number) {
   const one = await desk.endpoint();
   await desk.fanOut(...Array.from({ length: count }, () => one.event()));

@@ -1,4 +1,3 @@
-// What the statements of the queue, the log and the health of webhooks select and change, and what they leave alone.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { Database } from '@truckroll/postgres';
@@ -30,7 +29,6 @@ const statusesOf = async (one: Endpoint) => (await one.deliveries()).map(({ stat
 const endLeases = () => desk.sql('update webhook_queue set leased_until = now() where leased_until is not null');
 const healthOf = async (one: Endpoint) => (await one.read()).health!;
 
-/** An endpoint and its delivery, which is leased. */
 async function leased() {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
@@ -39,7 +37,7 @@ async function leased() {
 }
 
 describe('a redelivery', () => {
-  test('does not wait for the retry of its delivery, and has a new retry schedule', async () => {
+  test('does not wait for the retry of its delivery, and starts a new retry schedule', async () => {
     const { one, delivery } = await leased();
     await desk.report(delivery, FAILURE);
     await desk.sql(`update webhook_queue set due_at = now(), failures = 5`);

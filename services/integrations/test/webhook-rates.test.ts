@@ -45,7 +45,7 @@ test('leases one at a time, at equal distances, below ten a second', async () =>
   expect(counts).toEqual([1, 0, 1, 0, 1, 1]);
 });
 
-test('keeps to the rate while a backlog drains, and uses it', async () => {
+test('drains a backlog at exactly the rate', async () => {
   await limited(50, 300);
   let sent = 0;
   for (let ms = 0; ms < 4000; ms += 20) {
@@ -77,7 +77,7 @@ test('leaves the deliveries of a limited endpoint to Lease when they are stored,
   expect((await leaseAt(T)).deliveries.filter(({ endpoint_id: id }) => id === slow.id)).toHaveLength(1);
 });
 
-test('counts what users request, which goes first', async () => {
+test('counts deliveries that users request, which go first', async () => {
   const one = await limited(10, 3);
   const tests = [await desk.webhooks.testWebhook({ caller: one.caller, id: one.id }), await desk.webhooks.testWebhook({ caller: one.caller, id: one.id })];
   const steps = [];
@@ -91,7 +91,7 @@ test('counts what users request, which goes first', async () => {
   ).toEqual(tests.map(({ data }) => data!.event_id));
 });
 
-test('answers when the next delivery may go, while any is due', async () => {
+test('answers when the next delivery may be sent, while any is due', async () => {
   await limited(4, 2);
   expect((await leaseAt(T)).next_due_at).toBe(T + 250 * MS);
   expect(await leaseAt(T + 250 * MS)).toMatchObject({ deliveries: [{}], next_due_at: null });

@@ -1,4 +1,3 @@
-// Recovery of missed events and of all events, by the endpoint's current filter.
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { RecoveryInclude } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { now } from '@truckroll/contract';
@@ -8,20 +7,17 @@ type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
-// A lease takes whatever is due, of any endpoint.
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
 const status = (value: string): string => JSON.stringify({ status: { $eq: value } });
 const { MISSED, ALL } = RecoveryInclude;
 
-/** Recovers the last minute. */
 async function recover(one: Endpoint, include?: RecoveryInclude, range: { since?: number; until?: number } = {}) {
   const { data } = await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since: now() - 60 * SECOND, include, ...range });
   return data!;
 }
 
-/** Stores the events, and reports each delivery as accepted. */
 async function deliver(...events: PublicEvent[]): Promise<void> {
   await desk.fanOut(...events);
   for (const leased of await desk.lease()) await desk.report(leased);
@@ -67,7 +63,6 @@ test('applies the current filter, to stored deliveries and to events without one
   await one.update({ filter: status('BOOKED') });
   expect(await recover(one, ALL)).toEqual({ queued: 1, remaining: 0 });
   expect(await sent()).toEqual([booked.id]);
-  // Once it is stored it is not missing any more.
   expect(await recover(one)).toEqual({ queued: 0, remaining: 0 });
   await one.update({ filter: '' });
   expect(await recover(one)).toEqual({ queued: 1, remaining: 0 });

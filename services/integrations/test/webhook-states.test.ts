@@ -1,4 +1,4 @@
-// A pause and a resume lose no event and send none twice; what was skipped can be resumed (decisions §15).
+// A pause or resume loses no event and sends none twice (decisions §15).
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
@@ -36,7 +36,6 @@ const story = (one: Endpoint, length: number, since = now()) => {
   const subject = randomUUID();
   return Array.from({ length }, (_, index) => one.event({ subject, sequence: index + 1, timestamp: since + index * SECOND }));
 };
-/** Leases and delivers one at a time until nothing is left. */
 async function drain(): Promise<string[]> {
   const sent: string[] = [];
   for (;;) {
@@ -78,7 +77,7 @@ describe('a paused endpoint', () => {
     expect(eventsOf(await desk.lease()).toSorted()).toEqual([gone!.event_id, slow!.event_id].toSorted());
   });
 
-  test('is also left alone by a success that ends a slow-down', async () => {
+  test('stays paused after a success that ends a slow-down', async () => {
     const one = await desk.endpoint();
     await desk.fanOut(one.event(), one.event());
     const [slow, later] = await desk.lease();
@@ -106,7 +105,7 @@ describe('a paused endpoint', () => {
     expect(eventsOf(await desk.lease())).toEqual([data!.event_id]);
   });
 
-  test('skips what waits when it is disabled', async () => {
+  test('skips waiting deliveries when it is disabled', async () => {
     const one = await desk.endpoint({ state: PAUSED });
     await desk.fanOut(one.event());
     await one.update({ state: DISABLED });
@@ -133,7 +132,7 @@ describe('a paused endpoint', () => {
     };
     expect(await waits(at - 5 * DAY, at - 6 * DAY)).toBe(false);
     expect(await waits(at - 6 * DAY, at - 5 * DAY)).toBe(false);
-    // The service looks too, and may skip it first.
+    // The service may skip it first.
     await waits(at - 5 * DAY - 1, at - 5 * DAY - 1);
     expect(await skipOverdue(clock.database)).toBe(false);
     expect(await statusesOf(one)).toEqual(['SKIPPED', 'PENDING']);
@@ -159,7 +158,7 @@ describe('resumeSkipped', () => {
     expect(await drain()).toEqual([pending!.id, during!.id]);
   });
 
-  test('lets no new event overtake what takes several transactions to queue', async () => {
+  test('lets no new event overtake a backlog that takes several transactions to queue', async () => {
     const one = await desk.endpoint({ state: DISABLED });
     const [old, fresh] = story(one, 2);
     await desk.fanOut(old!);

@@ -46,7 +46,6 @@ export async function startDesk(mail: MailConfig = {}) {
   return {
     ...harness,
 
-    /** Creates a company with one endpoint. */
     async endpoint({ email, ...fields }: Partial<CreateWebhookRequest> & { email?: string } = {}) {
       const company = await harness.company();
       const user = await harness.user(company.id, email);
@@ -60,10 +59,8 @@ export async function startDesk(mail: MailConfig = {}) {
         user,
         caller,
         secret: data!.signing_secret,
-        /** Reads the endpoint through the API. */
         read: async () => (await webhooks.getWebhook({ key: { company_id: company.id, time_zone: 'America/Chicago', id } })).data!,
         update: (change: Partial<UpdateWebhookRequest>) => webhooks.updateWebhook({ caller, id, ...change }),
-        /** Oldest first. */
         async deliveries() {
           const collection = { company_id: company.id, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };
           const { data } = await log.listWebhookDeliveries({ collection, webhook_id: id, status: [], event_type: [], progress: [] });

@@ -1,4 +1,3 @@
-// Reporting's projections: its records from their documents, its read models from their topics.
 import { notOlder, replay, type IncomingEvent } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { companiesBehind, recordProjection, type Projected, type Projection, type ReprojectOptions } from '@truckroll/record-store';

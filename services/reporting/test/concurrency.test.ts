@@ -50,7 +50,6 @@ const importLine = (line: Line) =>
     { log: silentLog, requestId: 'test' },
   );
 
-/** As an import stores a line, in a transaction that the test holds open. */
 async function store(tx: Transaction, line: Line): Promise<void> {
   await lockCompany(tx, company);
   await upsertRecords(tx, jobFinancials, company, [messageOf('job-financials', line) as JobFinancials]);
@@ -64,7 +63,6 @@ async function totals(id: string): Promise<unknown> {
   return JobFinancials.decode(rows[0]!.derived).totals;
 }
 
-/** Builds until the company has current sums and nothing is left to do. */
 async function build(): Promise<void> {
   const builder = summaryBuilder(database, silentLog, createMetrics('reporting'), FAR);
   await builder.start?.();

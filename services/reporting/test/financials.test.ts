@@ -1,4 +1,3 @@
-// Job financials of jobs without a recorded line, and those whose totals cannot be shown.
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
@@ -129,11 +128,10 @@ test('rejects a line whose costs exceed the range together with existing invoice
   expect(await detail(company, far['id'])).toMatchObject({ cost_entries: [], totals: { revenue_cents: -MOST } });
 });
 
-test('derives the same from many invoices of many jobs at once as from one after the other', async () => {
+test('derives the same from many invoices of many jobs, at once or one after the other', async () => {
   const company = randomUUID();
   const generation = { text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, 1, 'America/Chicago', 'current', $2)` };
   await database.query({ ...generation, values: [company, SUMMARIES_VERSION] });
-  // More than one statement reads or stores.
   const known = Array.from({ length: 300 }, () => job());
   await applyLines(company, jobs, 'jobs', ...known);
   expect((await importLines(company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);

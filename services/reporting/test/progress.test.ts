@@ -51,7 +51,6 @@ test('counts a watermark that arrives early as soon as everything it names is ap
   await announce(5_000_000);
   await apply(NAMED[0]!);
   expect(await counted()).toBeUndefined();
-  // Concurrently, as from another replica or topic.
   await Promise.all([apply(NAMED[1]!), apply(NAMED[0]!)]);
   await isCounted(5_000_000);
 });
@@ -66,7 +65,7 @@ test('counts a watermark whose last event is applied while the watermark is bein
   await isCounted(5_000_000);
 });
 
-test('counts a watermark whose last event is applied while waiting watermarks are being checked', async () => {
+test('counts a watermark whose last event is applied while pending watermarks are being checked', async () => {
   const checked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const slow: Pick<Database, 'query'> = {
@@ -96,7 +95,7 @@ test.each(NAMED)('counts no watermark while the last event of $topic that it nam
   expect(await counted()).toBe(6_000_000);
 });
 
-test('counts no watermark of a partition of which nothing is applied', async () => {
+test('counts no watermark that names a partition from which nothing is applied', async () => {
   const { announce } = follow();
   await announce(5_000_000, [{ ...NAMED[0]!, offset: 0 }]);
   expect(await counted()).toBeUndefined();
@@ -113,7 +112,7 @@ test('does not go back when an earlier event or watermark is delivered again', a
   expect(await counted()).toBe(6_000_000);
 });
 
-test('keeps 50 waiting watermarks of each owner, among them the newest, and none that has counted', async () => {
+test('keeps 50 pending watermarks of each owner, including the newest, and none that has counted', async () => {
   const { apply, announce, watermarks } = follow();
   for (let second = 1; second <= 49; second += 1) await announce(second * 1_000_000);
   for (let second = 100; second < 110; second += 1) {
@@ -156,7 +155,6 @@ describe('as_of', () => {
       });
     await apply(8, 2);
     await apply(8, 1, topics.refunds.name);
-    // The version of the dead letter is noted when it is stored.
     await apply(7);
     expect(await asOf(database, company)).toBe(50_000_000);
     await apply(8);

@@ -86,20 +86,17 @@ export function payment(fields: Line = {}): Line {
   };
 }
 
-/** A record in the contract's own types. */
 export function messageOf(path: string, line: Line): unknown {
   const { value, problems } = readMessage(resource(path).record, line);
   expect(problems).toEqual([]);
   return value;
 }
 
-/** The latest state of a record, as its owner publishes it. */
 export function eventOf(company: string, path: string, line: Line): IncomingEvent {
   const payload = Buffer.from(codec(resource(path).record.typeName).encode(messageOf(path, line)).finish());
   return { companyId: company, key: `${company}/${line['id']}`, payload } as IncomingEvent;
 }
 
-/** Applies the latest state of some records. */
 export const apply = (tx: Transaction, company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
   applyTo(
     model,

@@ -120,7 +120,6 @@ test.each(REPORTS)('keeps sums of %s by day and by month, in total only if no fa
   deltas.change({ generation: 1, time_zone: 'UTC' }, [], [entry]);
   const [sums] = [...deltas.take()].filter(({ table }) => table === summary.table);
   const byDimension = summary.dimensions.flatMap((dimension) => [`${dimension}/day`, `${dimension}/month`]);
-  // A job counts for each of its technicians.
   const total = summary === PARTICIPATION ? [] : ['day', 'month'];
   expect(sums!.rows.map(({ part }) => part).toSorted()).toEqual([...byDimension, ...total].toSorted());
 });

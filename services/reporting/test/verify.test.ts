@@ -55,7 +55,6 @@ const all = (company: string, period: string, cents: number) => ({
   values: [company, period, cents],
 });
 
-/** Wraps the database to run something else after each slice's transaction. */
 function interrupted(after: (slice: number) => Promise<unknown>): Pick<Database, 'transaction'> {
   let slices = 0;
   return {
@@ -99,7 +98,6 @@ test('finds sums that are wrong, missing, or without a fact', async () => {
 
 test('reads each month in a separate snapshot', async () => {
   const company = await companyWithSums();
-  // The first slice has the jobs, the second January.
   const { differences } = await verified(
     company,
     interrupted(async (slice) => slice === 2 && (await database.query(all(company, '2026-12-01', 1)))),

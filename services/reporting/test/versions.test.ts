@@ -1,4 +1,4 @@
-// Sums of several versions in one database: what writes of an older release change, and which reports are answered.
+// What writes of an older release change, and which reports are answered.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -13,7 +13,6 @@ import { beginGeneration } from '../src/summaries/generations.ts';
 const NEWEST = SUMMARIES_VERSION + 1;
 /** The setting's value in release 1.0.0, which keeps sums of version 1. */
 const FIRST = 'on';
-/** Releases by their setting, and the version of the sums that they keep. */
 const RELEASES: [setting: string | number, version: number][] = [
   [FIRST, 1],
   [SUMMARIES_VERSION, SUMMARIES_VERSION],
@@ -88,7 +87,7 @@ describe('a write of facts', () => {
     },
   );
 
-  it('never raises sums of a still older version', async () => {
+  it('never raises sums of an even older version', async () => {
     await raise();
     await generation('current', 0);
     await as(FIRST, INVOICE);

@@ -178,7 +178,7 @@ it('answers 409 with Retry-After if another request holds the key for longer tha
   expect((await write('AddAssignment', request)).assignments).toHaveLength(1);
 });
 
-it('continues with its own write when the previous release’s request with the same key is rolled back', async () => {
+it('continues with its own write when a request of the previous release with the same key is rolled back', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   const undone = harness.database.transaction(async (tx) => {
@@ -191,7 +191,7 @@ it('continues with its own write when the previous release’s request with the 
   expect((await waiting)?.assignments).toHaveLength(1);
 });
 
-it('rolls its own write back and repeats the answer when the previous release’s request with the same key commits', async () => {
+it('rolls its own write back and repeats the answer when a request of the previous release with the same key commits', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   await harness.database.transaction(async (tx) => {
@@ -217,7 +217,6 @@ it('forgets keys after 30 days: the purge deletes them, and an expired key count
   await age(31, reused!.idempotency_key);
   const fresh = { ...addition(await newVisit()), idempotency_key: reused!.idempotency_key };
   expect((await write('AddAssignment', fresh)).id).toBe(fresh.appointment_id);
-  // A locked row is skipped, not waited for.
   await harness.database.transaction(async (tx) => {
     await tx.query({ text: `select from idempotency_keys where key = $1 for update`, values: [expired!.idempotency_key] });
     expect(await purgeKeys(harness.database)).toBe(0);

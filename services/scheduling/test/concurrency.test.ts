@@ -1,5 +1,4 @@
-// Imports and the two writes change the same visits concurrently. Whatever their order, the stored result must equal what would be derived
-// now.
+// Concurrent imports and writes of the same visits must store what would be derived now, in any order.
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';

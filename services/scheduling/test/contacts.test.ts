@@ -22,12 +22,12 @@ test('accepts e-mail addresses and phone numbers, and a primary channel that is 
   for (const { type, value } of channels) expect(problems({ channels, primary_channel: { type, value } })).toEqual([]);
 });
 
-test('names each channel whose value is none of its type', () => {
+test('names each channel whose value does not match its type', () => {
   const channels = [channel(EMAIL, '+13125550100'), channel(PHONE, '+13125550100'), channel(MOBILE, 'ana@example.com')];
   expect(problems({ channels })).toEqual(['channels[0].value INVALID_FORMAT', 'channels[2].value INVALID_FORMAT']);
 });
 
-test('refuses a primary channel that is none of the channels', () => {
+test('refuses a primary channel that is not among the channels', () => {
   const channels = [channel(PHONE, '+13125550100'), channel(PHONE, '+13125550102')];
   for (const [type, value] of [
     [PHONE, '+13125550101'],

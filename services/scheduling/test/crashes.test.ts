@@ -71,7 +71,6 @@ async function read(id: string): Promise<Visit> {
   return (await channel.client(VisitServiceService).getVisit({ key: { ...caller, id } })).data as Visit;
 }
 
-/** Number of rows of each kind that a write stores. */
 async function traces(visitId: string, key: string): Promise<number[]> {
   const { rows } = await database.query<Record<string, number>>({
     text: `select (select count(*) from job_assignments where appointment_id = $1) as assignments,

@@ -1,5 +1,5 @@
-// A proxy between the service and PostgreSQL. It closes one transaction's connection at its n-th statement: before PostgreSQL receives the
-// statement, or after executing it and before the service receives the result.
+// Closes one transaction's connection at its n-th statement: before PostgreSQL receives it, or before the service receives its
+// result.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Moment = 'before' | 'after';
@@ -80,7 +80,6 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
   };
 }
 
-/** CommandComplete: the end of a statement's result. */
 const COMPLETE = 'C'.charCodeAt(0);
 /** In a Bind message: names of portal and statement. */
 const BEGIN = '\0begin\0';

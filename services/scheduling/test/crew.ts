@@ -60,7 +60,6 @@ export async function crewOf({ channel, company: newCompany }: Harness) {
   };
 }
 
-/** Ids, the lower one first. */
 export function twoIds(): [string, string] {
   return [randomUUID(), randomUUID()].toSorted() as [string, string];
 }

@@ -18,7 +18,6 @@ afterAll(() => harness.stop());
 const record = async (company_id: string) =>
   (await intake.recordServiceRequest({ company_id, id: randomUUID(), channel: ServiceRequestChannel.WEB, summary: 'x'.repeat(200) })).service_request!;
 
-/** Runs work while another transaction holds the lock on a company's next number. */
 async function whileNumbered<T>(companyId: string, work: () => Promise<T>): Promise<T> {
   return harness.database.transaction(async (tx) => {
     await tx.query({ text: 'select from service_request_numbers where company_id = $1 for update', values: [companyId] });

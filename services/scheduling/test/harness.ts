@@ -25,7 +25,6 @@ export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void
 /** Without providers, notifications fail. */
 export async function startHarness(config: Partial<SchedulingConfig> = {}) {
   const fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  // No broker listens there: events stay in the outbox, where tests read them.
   const kafkaBrokers = ['127.0.0.1:1'];
   const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
   const service = createScheduling({ ...testConfig, ...kafka, ...config, databaseUrl: fresh.url });
@@ -79,7 +78,6 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
     id,
     importLines,
 
-    /** Imports records and requires that all are accepted. */
     async store(path: string, ...records: Json[]): Promise<void> {
       const { problems } = await importLines(path, records);
       if (problems.length > 0) throw new Error(JSON.stringify(problems.slice(0, 5)));

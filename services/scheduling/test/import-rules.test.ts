@@ -167,7 +167,6 @@ test('reads records stored before a rule existed unchanged, and finds them with 
   expect((await company.checked()).broken).toEqual([]);
 });
 
-/** Stores a document as former rules would have accepted it. */
 async function storedAs(path: string, id: string, change: (record: Line) => Line): Promise<void> {
   const { encode, decode } = codec(resource(path).record.typeName);
   const table = path.replaceAll('-', '_');

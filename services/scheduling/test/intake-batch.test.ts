@@ -1,4 +1,3 @@
-// Service requests recorded in one batch behave like those recorded alone.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
@@ -31,7 +30,6 @@ async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettle
       });
       if (rows[0]!.waiting > 0) break;
     }
-    // A later call has been answered, so all of them have arrived.
     await intake.getServiceRequest({ company_id: randomUUID(), id: randomUUID() }).catch(() => undefined);
     return { all };
   });

@@ -56,7 +56,6 @@ afterAll(async () => {
   await harness.stop();
 });
 
-/** Takes one service request through all its events, to COMPLETED. */
 async function play(id: string): Promise<void> {
   const intake = harness.channel.client(IntakeServiceService);
   const commands = harness.channel.client(AssignmentCommandServiceService);

@@ -1,4 +1,4 @@
-// The locks of the intake (intake/store.ts, move.ts, interactions.ts). Each test fails without its lock, or with another order of locks.
+// Each test fails without its lock, or with another order of locks.
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
@@ -32,7 +32,6 @@ async function recorded(id: string = randomUUID()): Promise<string> {
 const move = (id: string, status: Status) => intake.changeServiceRequestStatus({ ...named(id), status, closed_reason: null });
 const statusOf = async (id: string) => (await intake.getServiceRequest(named(id))).service_request?.status;
 
-/** A job's visit, and how it is booked for a service request. */
 async function bookable() {
   const job = await crew.job();
   const visit = await crew.visit(job['id']);

@@ -1,4 +1,3 @@
-// IntakeService as the company's own systems call it, and the events that it leaves in the outbox (decisions §6).
 import { randomUUID } from 'node:crypto';
 import { JsonBuffer, JsonWriter, now, shapeNamed } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';

@@ -1,5 +1,4 @@
-// A scheduling process is killed while a mail server processes a message. The next process must not send the message again, since the first
-// one may have arrived (decisions §5).
+// The mail server may have received a message whose process was killed, so the next process must not send it again (decisions §5).
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -48,7 +47,6 @@ const environment = () => ({
   NOTIFICATION_TIMEOUT: '60s',
 });
 
-/** Stores a notification as a write would, with the records that it is checked against. */
 async function queue(): Promise<string> {
   const [id, accountId, contactId, visitId, jobId] = Array.from({ length: 5 }, () => randomUUID());
   const revision = 'a'.repeat(64);
@@ -91,7 +89,7 @@ async function queue(): Promise<string> {
   return id as string;
 }
 
-/** Timeout for hanging work, with what is known about its cause. */
+/** Timeout that reports what is known about the cause. */
 const MOST_MS = 100_000;
 const said: string[] = [];
 async function explained<T>(work: Promise<T>): Promise<T> {
@@ -106,7 +104,6 @@ async function explained<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Resolves once the mail server has received that many messages. */
 async function letters(count: number): Promise<void> {
   while (mail.letters.length < count) await mail.arrival();
 }
@@ -121,7 +118,6 @@ it(
     const id = await queue();
     child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], { stdio: ['ignore', 'pipe', 'inherit'], env: environment() });
     createInterface({ input: child.stdout! }).on('line', (text) => said.push(text));
-    // The server has the whole message but has not replied yet.
     await explained(letters(1));
     expect(await row(id)).toBe('ATTEMPTING');
     child.kill('SIGKILL');
@@ -141,7 +137,7 @@ it(
       await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
       while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
       expect(await row(id)).toBe('UNKNOWN');
-      // Once a later notification is sent, the sender has looked for this one again.
+      // Once a later notification is sent, the sender has polled again.
       const later = await queue();
       await explained(letters(2));
       expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);

@@ -57,7 +57,6 @@ function contactOf(account: Json, fields: Json = {}): Json {
   };
 }
 
-/** A visit of an account's job, with the contacts that the test needs. */
 async function scene({ of = {}, job = {}, contact = {} }: { of?: Json; job?: Json; contact?: Json } = {}) {
   const account = line.account(of);
   const primary = contactOf(account, contact);
@@ -95,7 +94,7 @@ async function add(visit: Visit, customer_notification: CustomerNotification | n
 const rows = async (visit: Visit): Promise<Json[]> =>
   (await harness.database.query<Json>({ text: 'select * from notifications where appointment_id = $1', values: [visit.id] })).rows;
 
-/** Waits for the outcome of a visit's notification by polling: one that is not sent has no event. */
+/** Polls: a notification that is not sent has no event. */
 async function outcome(visit: Visit, wanted = ['SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED']): Promise<Json> {
   for (;;) {
     const [row] = await rows(visit);
@@ -222,7 +221,7 @@ describe('an e-mail', () => {
     const { row, address } = await sent();
     expect(row).toMatchObject({ status: 'UNKNOWN', attempts: 1 });
     mail.behave('accept');
-    // By the time a later notification is sent, this one has been searched for again.
+    // Once a later notification is sent, the sender has polled again.
     await sent();
     expect(mail.letters.filter(({ to }) => to === address)).toHaveLength(1);
     await expect(harness.channel.client(IntakeServiceService).getInteraction({ company_id: company.id, id: row['id'] })).rejects.toMatchObject({ status: 404 });
@@ -233,7 +232,7 @@ describe('an e-mail', () => {
       mail.behave(behaviour);
       const { visit, address } = await scene();
       await add(visit, {});
-      // It is QUEUED from the start, so wait for the end of an attempt.
+      // It is QUEUED from the start: wait for the end of an attempt.
       let row: Json | undefined;
       while (row?.['detail'] == null) [row] = await rows(visit);
       expect(row).toMatchObject({ status: 'QUEUED', attempts: 1 });
@@ -320,7 +319,6 @@ it('stays UNKNOWN if its process dies between attempt and outcome', async () => 
   let row: Json | undefined;
   while (row?.['detail'] == null) [row] = await rows(visit);
   mail.behave('accept');
-  // A killed process leaves an attempt whose time has passed.
   await harness.database.query({
     text: `update notifications set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where id = $1`,
     values: [row['id']],

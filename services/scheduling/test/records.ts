@@ -1,4 +1,3 @@
-// Lines for an import, with defaults for fields that a test does not care about.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, parseInstant } from '@truckroll/contract';
 

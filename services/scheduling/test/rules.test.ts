@@ -1,4 +1,3 @@
-// Rules of the two writes (decisions §5).
 import fc from 'fast-check';
 import { DispatchStatus, Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';

@@ -1,4 +1,3 @@
-// Counting unbooked service requests: by status, by company, and only once every row has been projected (docs/adr/0005).
 import { randomUUID } from 'node:crypto';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -61,7 +60,6 @@ it('is unavailable from a write by an older release until the rows have been pro
   await record(other);
   const session = await harness.database.session();
   try {
-    // The service takes this lock to project rows.
     await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
     await olderRelease('unbooked = not unbooked', company);
     await expect(unbooked(company)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 2 });

@@ -1,5 +1,4 @@
-// The locks of the two writes and of the imports that change the same visits (assignments/store.ts, visits/locks.ts, links.ts). Each
-// test fails without its lock, or with another order of locks.
+// Each test fails without its lock, or with another order of locks.
 import { randomUUID } from 'node:crypto';
 import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
 import { refreshJobTeams } from '../src/resources/links.ts';

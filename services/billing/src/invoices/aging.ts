@@ -21,7 +21,6 @@ function agingAt(at: number, dueAt: number | null, timeZone: string): Aging {
 
 /** Encoded aging by number of days: a page's invoices repeat a few values. */
 const fragments = new Map<number | null, Uint8Array>();
-/** More than ten years in both directions. */
 const MOST_FRAGMENTS = 10_000;
 const OPEN = Buffer.from('OPEN');
 

@@ -1,4 +1,3 @@
-// Amounts of an invoice (api.md, InvoiceAmounts).
 import { sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { DiscountType, type Discount, type LineItem } from '@truckroll/contract/gen/billing/v1/pricing';
 import { PaymentStatus, type Payment } from '@truckroll/contract/gen/billing/v1/payments';

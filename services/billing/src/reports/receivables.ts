@@ -28,7 +28,6 @@ const DIMENSIONS: Partial<Record<GroupBy, { column: string; dimension: Dimension
   [GroupBy.BUSINESS_UNIT]: { column: 'business_unit_id', dimension: Dimension.BUSINESS_UNIT, kind: 'business-units' },
   [GroupBy.JOB_TYPE]: { column: 'job_type_id', dimension: Dimension.JOB_TYPE, kind: 'job-types' },
 };
-/** Sorts after every id, as a missing value does. */
 const NONE = '~';
 const RETRY_AFTER = 2;
 const classes = resource('invoices').record.byName.get('job_class')?.enum?.spellings;
@@ -120,7 +119,6 @@ function exact(sum: string, value: string, place: number): number {
   throw new ApiError('INTERNAL_ERROR', `open_balance_cents of ${where} is beyond ±9007199254740991 and is never rounded: ask for fewer invoices.`);
 }
 
-/** The effective parameters, as the response repeats them. */
 function reportOf(request: GetReceivablesReportRequest, as_of: number): GetReceivablesReportResponse['report'] {
   const listed = <V>(values: V[]): { values: V[] } | null => (values.length === 0 ? null : { values });
   return {

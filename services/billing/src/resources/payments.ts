@@ -18,6 +18,5 @@ export const payments = defineTable<Payment>({
   check: checkAllocations,
   leadsTo: allocationTo,
   afterChange: refreshRefunds,
-  // For reporting's collections.
   publishes: { topic: topics.payments, type: 'payment.changed' },
 });

@@ -1,4 +1,4 @@
-// Reading the audit trail: companies see their own, operators see all of it.
+// Companies see their own audit trail, operators see all of it.
 import { ApiError } from '@truckroll/contract';
 import type {
   AuditEvent,
@@ -11,7 +11,6 @@ import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { selectAuditEvents } from './store.ts';
 
-/** GET /api/v1/integrations/audit-events. */
 async function list({ database }: Context, request: ListAuditEventsRequest): Promise<ListAuditEventsResponse> {
   const { collection, from, before, actor, action } = checked('ListAuditEventsRequest', request);
   if (collection == null) throw ApiError.internal(new Error('a list came without its collection'));

@@ -20,7 +20,6 @@ export async function auditRole(db: Pick<Queryable, 'query'>, change: Omit<Audit
   await audit(db, { companyId: NO_COMPANY, operator: `role:${rows[0]?.role}`, ...change });
 }
 
-/** The statement of `audit`, for transactions that batch it with others. */
 export function auditing(change: AuditedChange): Statement {
   return insertingEntries([auditEntry(change)]);
 }
@@ -63,7 +62,6 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
 }
 
 export interface AuditFilter {
-  /** Null for all companies. */
   companyId: string | null;
   ids: readonly string[];
   from: number | null | undefined;
@@ -71,13 +69,11 @@ export interface AuditFilter {
   actor: readonly string[];
   action: readonly string[];
   limit: number;
-  /** `next` of the previous page; empty for the first page. */
   after: Uint8Array;
 }
 
 export interface AuditPage {
   events: { company_id: string; event: AuditEvent }[];
-  /** Position of the next page; empty on the last page. */
   next: Buffer;
 }
 

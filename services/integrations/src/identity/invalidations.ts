@@ -8,7 +8,6 @@ import { anyPending, removePending, reservePending, type Pending } from './pendi
 import type { InvalidationBus } from './redis.ts';
 import { schema } from '../schema.ts';
 
-/** PostgreSQL channel on which a replica announces that it is about to store invalidations. */
 export const CHANNEL = 'invalidations';
 /** Poll interval for invalidations that a dead process left behind. */
 const SWEEP_MS = 1000;
@@ -66,7 +65,6 @@ export class InvalidationPublisher {
     return answer;
   }
 
-  /** Publishes stored invalidations, now and periodically, including those of processes that died. */
   start(): void {
     this.#sweeps.start();
   }

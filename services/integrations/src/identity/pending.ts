@@ -1,4 +1,3 @@
-// Invalidations for the gateways' caches, stored in the transaction of the change that causes them.
 import type { Queryable } from '@truckroll/postgres';
 
 export interface Pending {

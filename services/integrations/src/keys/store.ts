@@ -74,7 +74,6 @@ export async function requireRoom(tx: Transaction, companyId: string): Promise<v
 /** Keys that count towards the limit. Those of inactive users do, because the user may become active again. */
 const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
-/** Days for which a revoked key is kept. */
 const REVOKED_KEPT = 30;
 const PURGED_AT_ONCE = 500;
 
@@ -119,7 +118,6 @@ export async function revokeKey(tx: Queryable, id: string): Promise<KeyAccount |
   return rows[0] && keyOf(rows[0]);
 }
 
-/** Gives a key a new value and returns it. Only its hash is stored. */
 export async function replaceKeyValue(tx: Queryable, id: string): Promise<string> {
   const value = generateApiKey();
   const { keyPrefix, keySuffix } = apiKeyEnds(value);

@@ -1,5 +1,5 @@
-// Builds generations of sums in batches: a company's first, one for another time zone, one for a later version, one to replace spoiled
-// sums. Each batch is a transaction that holds the company's lock briefly; any replica may take the next.
+// Builds generations of sums in batches. Each batch is a transaction that holds the company's lock briefly; any replica may take
+// the next.
 import type { Database, Transaction } from '@truckroll/postgres';
 import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
@@ -146,7 +146,7 @@ async function step(tx: Transaction, companyId: string, pace: FactPace): Promise
   return 'proceeds';
 }
 
-/** Spoiled sums are not read any more: reports answer 503 until they are rebuilt. */
+/** Spoiled sums are no longer read: reports answer 503 until they are rebuilt. */
 async function begin(tx: Transaction, companyId: string, spoiled: boolean): Promise<void> {
   if (spoiled) await tx.query({ name: 'retire_spoiled', text: `update generations set state = 'retired' where company_id = $1`, values: [companyId] });
   await beginGeneration(tx, companyId);
@@ -185,7 +185,6 @@ async function refreshSome(tx: Transaction, companyId: string): Promise<boolean>
   return !done;
 }
 
-/** Removes retired generations in small steps. */
 async function removeRetired(tx: Transaction, companyId: string): Promise<void> {
   const { rows } = await tx.query<{ generation: number }>({
     name: 'retired_generation',

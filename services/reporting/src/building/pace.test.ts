@@ -1,6 +1,5 @@
 import { FactPace } from './pace.ts';
 
-/** Facts per transaction, if each fact takes this many microseconds. */
 function facts(pace: FactPace, micros: number, times: number): number[] {
   return Array.from({ length: times }, () => {
     const facts = pace.facts('invoices');

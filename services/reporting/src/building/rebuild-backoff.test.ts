@@ -2,7 +2,6 @@ import { RebuildBackoff } from './rebuild-backoff.ts';
 
 const COMPANY = '5f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c';
 
-/** Seconds until each of the next rebuilds, if sums are spoiled again every time. */
 function waits(backoff: RebuildBackoff, times: number): number[] {
   let now = 0;
   return Array.from({ length: times }, () => {

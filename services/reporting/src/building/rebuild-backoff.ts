@@ -1,5 +1,5 @@
-// Backoff for rebuilding sums that were spoiled, or lowered by an older release. While a replica of that release keeps writing, they are
-// spoiled again before the build ends, and other companies have to wait for the work.
+// Delays rebuilds of sums that an older release keeps spoiling or lowering: they would be spoiled again before they end, and delay
+// other companies.
 
 const FIRST_MS = 1000;
 const MOST_MS = 60_000;

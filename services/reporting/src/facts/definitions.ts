@@ -1,5 +1,3 @@
-// The measures and dimensions of each report's sums, defined only here (decisions §2).
-
 /**
  * Version of all summaries. Raise it by one when a summary gains a dimension or measure, or when the rule for one changes, and add that one
  * to `since`. The builder then replaces sums of earlier versions (docs/adr/0006).
@@ -11,7 +9,6 @@ export const NONE = '~';
 
 /** What a dimension or measure requires that the first version did not have. */
 export interface Since {
-  /** The SUMMARIES_VERSION that introduced it. */
   version: number;
   /** Read model → the version its rows must have, if the value is in a column that this version introduced. */
   rows?: Readonly<Record<string, number>>;
@@ -27,7 +24,6 @@ export interface SummaryDefinition {
   combinations: string;
   /** Columns of counts: a row in which all are 0 does not exist. */
   counts: readonly string[];
-  /** Columns of cents, after the counts. */
   cents: readonly string[];
   /** Dimensions that reports can group and filter by. */
   dimensions: readonly string[];
@@ -98,7 +94,7 @@ export function measuresOf(definition: SummaryDefinition): readonly string[] {
   return measures.get(definition) as readonly string[];
 }
 
-/** Standings of jobs: whether their type is included, and whether their costs were verified. */
+/** Whether a job's type is included, and whether its costs were verified. */
 export const STANDINGS = {
   included_verified: { included: true, verified: true },
   included_unverified: { included: true, verified: false },

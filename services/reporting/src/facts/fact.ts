@@ -1,5 +1,4 @@
-// Facts are what reports count: invoices, payments, refunds, jobs. A fact counts at an instant; a generation's time zone determines the
-// day.
+// What reports count: invoices, payments, refunds, jobs. A fact counts at an instant; a generation's time zone determines the day.
 import { countedDay, civil } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
@@ -11,7 +10,6 @@ export interface Entry {
   summary: SummaryDefinition;
   /** When it counts, in microseconds since 1970. */
   at: number;
-  /** Values of the summary's dimensions; NONE for a missing value. */
   values: Readonly<Record<string, string>>;
   standing: string;
   /** In the order of measuresOf. */
@@ -30,7 +28,6 @@ export interface FactKind {
   counted: readonly Counted[];
   /** Entries by id; ids without any are absent. */
   read(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>>;
-  /** The next ids after `after`, ascending, at most `limit`. */
   next(db: Queryable, companyId: string, after: string | null, limit: number): Promise<string[]>;
 }
 
@@ -65,7 +62,6 @@ export function sameGroup(a: Entry, b: Entry): boolean {
   return a.summary === b.summary && a.standing === b.standing && a.summary.dimensions.every((dimension) => a.values[dimension] === b.values[dimension]);
 }
 
-/** Days since 1970-01-01. */
 interface Dates {
   readonly day: number;
   readonly month: number;
@@ -73,7 +69,6 @@ interface Dates {
 
 /** Cached by day: there are few, each used again and again. */
 const dates = new Map<number, Dates>();
-/** More than a hundred years. */
 const MOST_DATES = 50_000;
 
 /** The day that an instant counts on, and the first of its month. */

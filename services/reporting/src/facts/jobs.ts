@@ -1,5 +1,4 @@
-// What a job adds to both job reports, from the same read models as its financials (decisions §2). Stored in job_facts, so that what was
-// counted can be subtracted again.
+// What a job adds to both job reports (decisions §2). Stored in job_facts, so that what was counted can be subtracted again.
 import { resource } from '@truckroll/contract';
 import { CostCategory, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
@@ -65,7 +64,6 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
   return sums;
 }
 
-/** Computes facts from the current read models. */
 export async function factsOfJobs(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
   const [{ rows }, readModels] = await Promise.all([
     db.query<{ document: Buffer }>({
@@ -127,7 +125,6 @@ function storing(companyId: string, facts: readonly JobFact[]): Statement {
   };
 }
 
-/** Members are joined by commas. */
 type Row = Omit<JobFact, CostColumn | 'revenue_cents' | 'members'> & Record<CostColumn | 'revenue_cents' | 'members', string>;
 
 /** The rows for which `entriesOf` returns entries, in SQL. */
@@ -163,7 +160,6 @@ export const jobFacts: FactKind = {
   },
 };
 
-/** Both reports have the same measures. */
 const MEASURES = measuresOf(JOBS) as readonly ('job_count' | (typeof CENTS)[number])[];
 
 function entriesOf({

@@ -1,4 +1,3 @@
-// Facts that are records of another service: invoices, payments and refunds.
 import { binaryArrays, type Queryable } from '@truckroll/postgres';
 import { COLLECTIONS, INVOICES } from './definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
@@ -10,12 +9,10 @@ interface RecordFact<Row> {
   /** Field of the row that `entries` takes → column. */
   columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
   entries(row: Row): readonly Entry[];
-  /** The same entries in SQL. */
   counted: Counted;
 }
 
 export interface RecordFacts extends FactKind {
-  /** Entries of a row, from the values of its columns. */
   entriesOf(id: string, column: (name: string) => Value): readonly Entry[];
 }
 

@@ -1,4 +1,3 @@
-// The sources of job financials and job facts, from the current read models.
 import { resource } from '@truckroll/contract';
 import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';

@@ -1,5 +1,5 @@
-// Job financials whose totals exceed the range of cents. Other services' records cause such sums, so their events are applied all the same,
-// and reading the financial fails (decisions §12).
+// Records of other services can make totals exceed the range of cents. Their events are applied all the same, and reading the
+// financial fails (decisions §12).
 import { ApiError } from '@truckroll/contract';
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { RecordError, uuidOf } from '@truckroll/record-store';

@@ -2,7 +2,6 @@
 import { topics, watermarkSources } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 
-/** Topics whose events change figures. */
 export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments, topics.invoices, topics.payments, topics.refunds].map(({ name }) => name);
 
 /** SQL condition on dead letters `p` that hold their company's as_of back: nothing newer of the same record was applied. */

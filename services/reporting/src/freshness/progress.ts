@@ -1,5 +1,5 @@
-// Tracks how far the owners' events have been applied. Each partition's offset is stored with the changes from its events, and an owner's
-// watermark counts once all offsets that it names are reached (docs/adr/0006).
+// Each partition's offset is stored with the changes from its events. An owner's watermark counts once all offsets that it names
+// are reached (docs/adr/0006).
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Subscription } from '@truckroll/outbox';
@@ -11,8 +11,8 @@ import { COUNTED_TOPICS } from './as-of.ts';
 const MOST_WAITING = 50;
 
 /**
- * Where to resume each topic: at the offsets stored here, regardless of those committed to Kafka. A replica of the previous release shares
- * the consumer group but stores none, which would leave its partitions' watermarks unreached forever.
+ * Resumes each topic at the offsets stored here, not those committed to Kafka: a replica of the previous release shares the
+ * consumer group but stores none.
  */
 export async function places(db: Queryable): Promise<(topic: string, partition: number) => number | undefined> {
   const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({
@@ -24,7 +24,6 @@ export async function places(db: Queryable): Promise<(topic: string, partition: 
 }
 
 export interface FactProgress {
-  /** Stores how far partitions of a topic have been applied, in the transaction that applied them. */
   reached(tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>): Promise<void>;
   readonly watermarks: Subscription;
 }

@@ -72,7 +72,6 @@ export async function refreshJobs(
 }
 
 interface Refreshed {
-  /** Jobs without a job financial. */
   readonly absent: readonly string[];
   readonly stored: Promise<unknown>;
 }

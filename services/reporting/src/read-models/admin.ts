@@ -25,7 +25,6 @@ export interface ReadModelAdminOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly group: string;
-  /** Called when generations of sums were begun, so that they are built. */
   readonly begun: () => void;
 }
 

@@ -6,8 +6,8 @@ import type { ReadModel, StateEvent } from './read-model.ts';
 const VERSION = 1;
 
 /**
- * Settings that figures depend on. When they change, financials, and sums by the days of another time zone, follow in batches (builder.ts).
- * The other two settings take effect at once, since sums are kept for both values.
+ * When these settings change, financials and sums follow in batches (builder.ts). The other two take effect at once: sums are kept
+ * for both values.
  */
 export const companies: ReadModel = {
   topic: topics.companies,

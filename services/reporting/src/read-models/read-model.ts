@@ -68,8 +68,8 @@ export function lock({ part }: ReadModel, tx: Transaction, companyId: string): P
 }
 
 /**
- * Changes rows and everything derived from them. Statements that do not need each other's results are pipelined, so that PostgreSQL works
- * while sums are computed here, and vice versa.
+ * Statements that do not need each other's results are pipelined, so that PostgreSQL works while sums are computed here, and vice
+ * versa.
  */
 async function change(
   tx: Transaction,

@@ -26,7 +26,6 @@ export interface RecordReadModelDefinition<R> {
   /** Column with the job whose figures depend on the record. */
   jobColumn?: string;
   facts?: RecordFacts;
-  /** As in ReadModel. */
   part: NonNullable<ReadModel['part']>;
   columns: Record<string, ReadModelColumn<R>>;
 }
@@ -57,10 +56,8 @@ export function recordReadModel<R extends { id: string }>({
   };
   const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
 
-  /** A record that is the job itself cannot move to another job. */
   const moves = jobColumn !== undefined && jobColumn !== 'id';
 
-  /** The value of the job column once the record is stored. */
   const jobOf = (record: R): string | null => {
     if (jobColumn === undefined) return null;
     return jobColumn === 'id' ? record.id : (columns[jobColumn]?.of(record) as string | null);

@@ -1,5 +1,4 @@
-// Dimensions and measures that are new in a release: until all of a company's sums have them, a report that needs one is answered with 503
-// instead of a partial result (docs/adr/0006).
+// Refuses reports with 503 while a company's sums lack a dimension or measure that is new in this release (docs/adr/0006).
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { countBehind } from '@truckroll/record-store';

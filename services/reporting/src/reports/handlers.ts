@@ -1,4 +1,3 @@
-// The four reports as gRPC handlers: one implementation, with a table of their differences.
 import { ApiError, codec, parseDate, shapeNamed, type BucketName, type Field } from '@truckroll/contract';
 import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import type { Handlers } from '@truckroll/grpc';
@@ -19,7 +18,6 @@ interface ReportDefinition {
   summary: SummaryDefinition;
   filters: Readonly<Record<string, string>>;
   standings(request: Request, settings: ReportSettings): readonly string[];
-  /** Whether the response contains the settings for job costs. */
   costing: boolean;
 }
 
@@ -129,7 +127,6 @@ function groupOf(groupBy: string, value: string, labels: (value: string) => stri
   return value === NONE ? { dimension, value: null, label: null } : { dimension, value, label: labels(value) };
 }
 
-/** The effective parameters, as the response repeats them. */
 function reportOf(definition: ReportDefinition, request: Request, { costingEnabled, verifiedOnly, asOf }: ReportSettings): Record<string, unknown> {
   const { collection: _, ...parameters } = request;
   const lists = Object.fromEntries(
@@ -157,7 +154,6 @@ function fieldOf(name: string, parameter: string): Field {
   return field;
 }
 
-/** Values in their public spelling, which sums use too. */
 function spelled(field: Field, value: unknown): string[] {
   if (value === null || value === undefined) return [];
   const values = (Array.isArray(value) ? value : [value]) as string[];

@@ -1,6 +1,6 @@
-// Pages of reports. Ungrouped, a page has `limit` periods, including empty ones. Grouped, it has `limit` groups with data, over as many
-// periods as that takes. If each period is one day or one month of kept sums, groups are read by walking along the key; otherwise by
-// portions of periods that grow until the page is full.
+// Ungrouped, a page has `limit` periods, including empty ones. Grouped, it has `limit` groups with data, over as many periods as
+// that takes. If each period is one day or month of kept sums, groups are read by walking along the key; otherwise by portions of
+// periods that grow until the page is full.
 import { civil, parseDate, type BucketName } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf } from '../facts/definitions.ts';
@@ -154,7 +154,7 @@ function whole(start: string, step: 'day' | 'month'): Period {
   return periodsOf({ start: dayOf(start), end: Infinity }, step).next().value as Period;
 }
 
-/** The kept sum that covers exactly this period, if there is one. */
+/** Undefined if no single kept sum covers exactly this period. */
 function stepOf(period: Period): 'day' | 'month' | undefined {
   if (period.end - period.start === 1) return 'day';
   const { months, days } = partsOf(period);

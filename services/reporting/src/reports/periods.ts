@@ -3,7 +3,6 @@ import { civil, formatDate, parseDate, periodNumber, type BucketName } from '@tr
 
 export interface Period {
   start: number;
-  /** The day after its last one. */
   end: number;
 }
 

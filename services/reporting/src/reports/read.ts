@@ -1,4 +1,3 @@
-// Reads a report page's sums in the order of the response, with few statements whatever the range.
 import { formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
@@ -13,7 +12,6 @@ export interface Sums {
   measures: readonly bigint[];
 }
 
-/** Sorts before every value. */
 const FIRST = '';
 
 interface Segment {

@@ -1,4 +1,3 @@
-// What a report currently uses: generation of sums, time zone, company settings and freshness.
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { asOf } from '../freshness/as-of.ts';
@@ -10,7 +9,6 @@ export interface ReportSettings {
   timeZone: string;
   costingEnabled: boolean;
   verifiedOnly: boolean;
-  /** Everything committed before this time is in the figures. Microseconds since 1970. */
   asOf: number;
 }
 

@@ -1,5 +1,5 @@
-// Sources of a period's figures: kept sums of months and days if they answer the question, facts otherwise. Each source is a SELECT of
-// (value, measures…) for one key, used in a lateral join with the keys.
+// Kept sums of months and days if they answer the question, facts otherwise. Each source is a SELECT of (value, measures…) for one
+// key, used in a lateral join.
 import { countedRows } from '../facts/index.ts';
 import { NONE, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 
@@ -10,11 +10,9 @@ export interface ReportQuestion {
   timeZone: string;
   groupBy: string | null;
   filters: ReadonlyMap<string, readonly string[]>;
-  /** Standings that count; empty if the company's settings exclude everything. */
   standings: readonly string[];
 }
 
-/** Adds a parameter and returns its placeholder. */
 export type Bind = (value: unknown, type: string) => string;
 
 const CODES: readonly string[] = ['job_class', 'payment_method'];

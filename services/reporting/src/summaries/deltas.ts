@@ -5,13 +5,11 @@ import { handled } from '@truckroll/process';
 import { datesOf, less, monthOf, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 
-/** In the order of measuresOf. */
 type Measures = Amount[];
 
 /** One day or month: standing → value → measures. Nested, so that an addition needs no composite key. */
 type OfPeriod = Map<string, Map<string, Measures>>;
 
-/** By day or month, in days since 1970. */
 type Rows = Map<number, OfPeriod>;
 
 /** Sums of one generation and summary; all other sums are computed from these. */
@@ -157,8 +155,7 @@ function changedParts(generation: number, { whole, few }: SummaryDefinition, day
   const months = (rows: Rows): Rows => sumsOf(rows, monthOf, (value) => value);
   const changed: ChangedSum[] = [];
   if (whole) {
-    // Every fact has one value per dimension, so the rows of any dimension add up to the whole; a dimension with few values has the fewest
-    // rows.
+    // Every fact has one value per dimension, so the rows of any dimension add up to the whole.
     const all = sumsOf(
       days.get(few[0] as string) as Rows,
       (day) => day,
@@ -182,8 +179,8 @@ interface Place {
 }
 
 /**
- * Switches to looking rows up by key: with the planner's estimates for tables that an import is filling, merge would compare all rows with
- * all. Applies until it is reset or the transaction ends.
+ * Looks rows up by key until it is reset: with the planner's estimates for tables that an import is filling, merge would compare
+ * all rows with all.
  */
 const byKey = (only: boolean): Statement => ({
   name: 'sums_by_key',

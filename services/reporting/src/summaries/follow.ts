@@ -1,5 +1,5 @@
-// Keeps sums up to date with facts: subtracts the stored entries and adds the new ones, in the transaction that changes the facts. Previous
-// values in events are not used, so redelivered and outdated events change nothing.
+// Subtracts stored entries and adds new ones in the transaction that changes the facts. Previous values in events are not used, so
+// redelivered and outdated events change nothing.
 import type { Queryable } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
@@ -10,7 +10,6 @@ import { holds, liveGenerations, type Generation } from './generations.ts';
 
 type Entries = ReadonlyMap<string, readonly Entry[]>;
 
-/** Adds to the sums the new entries of facts, passed by the code that stores them. */
 export type Became = (now: Entries) => void;
 
 export interface Following {

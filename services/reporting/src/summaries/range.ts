@@ -7,9 +7,7 @@ import { keyColumns } from './deltas.ts';
 
 export interface FactRange {
   kind: FactKind;
-  /** Null for the first ones. */
   after: string | null;
-  /** Included. */
   last: string;
 }
 
@@ -37,10 +35,7 @@ interface Day {
   month: string;
 }
 
-/**
- * Every local date that a fact of the range may count on, in order. Uses this runtime's time-zone database, not PostgreSQL's (decisions
- * §13). A local date is at most one day away from the UTC date.
- */
+/** Uses this runtime's time-zone database, not PostgreSQL's (decisions §13). A local date is at most one day away from the UTC date. */
 async function daysOf(tx: Queryable, companyId: string, timeZone: string, { summary, rows: from }: Counted, { kind, after, last }: FactRange): Promise<Day[]> {
   const { rows } = await tx.query<{ day: number }>({
     name: `days_of_${summary.name}_of_${kind.name}`,

@@ -11,7 +11,6 @@ import { Deltas, SEPARATOR, keyColumns, type ChangedSum } from './deltas.ts';
 
 /** Facts per statement, and jobs per snapshot. */
 const BATCH = 2000;
-/** Maximum differences returned. */
 const MAX_REPORTED = 1000;
 
 interface Generation {
@@ -107,7 +106,7 @@ function ofJob(id: string): ReportDifference {
   return { report: 'job-profitability', period: '', group: `job ${id}`, difference: 'what it brings in is not what its read models come to' };
 }
 
-/** The argument and the result are first days of months. */
+/** Both are first days of months. */
 const monthAfter = (month: number): number => monthOf(month + 31);
 
 const PARTS = DEFINITIONS.map((definition) => ({

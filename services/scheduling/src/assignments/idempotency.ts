@@ -8,7 +8,6 @@ import { isLockTimeout, isUniqueViolation, type Database, type Statement, type T
 const KEPT = `interval '30 days'`;
 /** Maximum wait of a request for another one with its key, and of a write for a visit. */
 const LOCK_TIMEOUT = '5s';
-/** Keys deleted per statement: few, so that no other work is affected. */
 const PURGED_AT_ONCE = 500;
 
 export interface Claim {
@@ -18,7 +17,6 @@ export interface Claim {
   fingerprint: Buffer;
 }
 
-/** The answer of a write, returned again for a repeated request. */
 export interface Answer {
   status: number;
   location: string | null;
@@ -30,15 +28,14 @@ export function fingerprintOf(operation: string, message: Uint8Array): Buffer {
   return createHash('sha256').update(`${operation}\0`).update(message).digest();
 }
 
-/** Namespace of the keys' advisory locks. */
 const LOCKS = 5;
 
 /** What to lock for a key; a parameter of statements that begin with `trying`. */
 export const lockOf = ({ companyId, userId, key }: Claim): string => `${companyId}/${userId}/${key}`;
 
 /**
- * First part of a statement that finds and locks rows: it finds nothing while another write holds the key, and limits the wait for row
- * locks. From then on the transaction holds the key.
+ * First part of a statement that locks rows: it finds nothing while another write holds the key, and limits the wait for row locks.
+ * From then on the transaction holds the key.
  */
 export const trying = (parameter: string): string => `key as materialized (
     select set_config('lock_timeout', '${LOCK_TIMEOUT}', true), pg_try_advisory_xact_lock(hashtextextended(${parameter}, ${LOCKS})) as free

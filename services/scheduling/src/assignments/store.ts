@@ -1,5 +1,5 @@
-// SQL of the two writes. Each uses few statements: one finds and locks rows, another stores the change with all its consequences. The
-// result equals what an import of the same records would derive (consequences.ts); a test compares the two.
+// SQL of the two writes: one statement finds and locks rows, another stores the change with all its consequences. The result equals
+// what an import of the same records would derive; a test compares the two.
 import { encodeFragment } from '@truckroll/contract';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
@@ -15,7 +15,6 @@ import { trying } from './idempotency.ts';
 export interface HeldVisit {
   visit: Visit;
   document: Buffer;
-  /** Sequence of the latest event about the visit. */
   sequence: number;
   /** Whether a service request was ever booked for it, whose status then follows its technicians. */
   booked: boolean;
@@ -51,8 +50,8 @@ export async function holdVisit(
 }
 
 /**
- * Locks the visit of an assignment, and its job: the job's other visits must not change while this checks whether the technician stays on
- * the job. Undefined if the assignment is missing, or another write holds the key.
+ * Locks the visit of an assignment, and its job, whose other visits decide whether the technician stays on it. Undefined if the
+ * assignment is missing, or another write holds the key.
  */
 export async function holdVisitOf(tx: Transaction, key: string, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
   const [[row]] = await Promise.all([
@@ -91,7 +90,6 @@ export function changeOf({ sequence }: HeldVisit, visit: Visit): ChangedVisit {
 
 const ASSIGNMENT_COLUMNS = jobAssignments.columns.filter(({ of }) => of !== undefined);
 const dispatchStatus = jobAppointments.columns.find(({ name }) => name === 'dispatch_status')?.of as (visit: Visit) => unknown;
-/** The visit's part of both changes: $1 is the company, $2 the visit. */
 const VISIT = `update job_appointments set derived = $3, dispatch_status = $4, event_sequence = $5 where company_id = $1 and id = $2`;
 const visitValues = (companyId: string, { visit, derived, sequence }: ChangedVisit): unknown[] => [
   companyId,
@@ -115,7 +113,6 @@ const ADD = `visit as (${VISIT} returning created_at),
     insert into job_team_members (company_id, value, created_at, id) select $1, $6, created_at, $7 from job on conflict do nothing
   )`;
 
-/** Stores a new assignment, the fields that its visit derives, and the filters by team member. */
 export function storingAdded(companyId: string, changed: ChangedVisit, assignment: Assignment): { document: Uint8Array; change: Expressions } {
   const document = Assignment.encode(assignment).finish();
   const columns = ASSIGNMENT_COLUMNS.map((column) => valueOf(column, assignment));
@@ -135,7 +132,6 @@ const REMOVE = `visit as (${VISIT}),
       where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)
   )`;
 
-/** Deletes an assignment, and stores the fields that its visit derives and the filters by team member. */
 export function storingRemoved(companyId: string, changed: ChangedVisit, { id, team_member }: Assignment): Expressions {
   const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
   return { text: REMOVE, values };

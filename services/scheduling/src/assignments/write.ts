@@ -1,5 +1,4 @@
-// The common part of both writes: one transaction that holds the key and stores the change, its events, the notification and the answer
-// (decisions §5).
+// One transaction holds the key and stores the change, its events, the notification and the answer (decisions §5).
 import { ApiError, messageJson } from '@truckroll/contract';
 import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -19,7 +18,6 @@ import { changeOf, type ChangedVisit, type HeldVisit } from './store.ts';
 export interface WriteServices {
   database: Database;
   reader: RecordReader;
-  /** Wakes the relay. */
   poke(): void;
 }
 
@@ -33,7 +31,6 @@ export interface PlannedChange {
   name: string;
   held: HeldVisit;
   next: Visit;
-  /** Reasons to refuse the change, in the order of the checks. */
   refusals: () => Iterable<ApiError | undefined>;
   status: number;
   location: string | null;
@@ -63,7 +60,6 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   const attempt = (waits: boolean): Promise<Answer | undefined> =>
     services.database.of(key.companyId).transaction(
       async (tx) => {
-        // Pipelined in this order.
         const acquired = waits ? waitForKey(tx, key) : undefined;
         const [found, earlier] = await Promise.all([write.find(tx, lock, key.companyId, command), answered(tx, key), acquired]);
         replayed = earlier !== undefined;

@@ -23,8 +23,8 @@ export interface Recording {
 export type Recorded = { readonly number: NonNullable<ServiceRequest['number']> } | { readonly fingerprint: Buffer; readonly recorded: Buffer };
 
 /**
- * Slots for concurrent recordings: in total, for a company alone, and for a company while others record, so that no company is served first
- * because it sends more. Recordings without a slot queue as for a transaction.
+ * Slots for concurrent recordings: in total, for a company alone, and for a company while others record. Recordings without a slot
+ * queue.
  */
 const MOST = { all: 64, company: 32, companyBeside: 2 };
 const WAITING = { queue: 100, maxWaitMs: 5000 };

@@ -32,7 +32,6 @@ export async function recordServiceRequest(services: RecordingServices, asked: R
     poke();
     return { service_request };
   } catch (error) {
-    // A concurrent request recorded it.
     const theirs = isUniqueViolation(error) ? await recorded(company, request, fingerprint) : undefined;
     if (theirs === undefined) throw error;
     return { service_request: theirs };
@@ -109,10 +108,7 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
   return { companyId, id: data.id, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most) };
 }
 
-/**
- * Assigns the company's next number to a service request, stores it and appends its event; returns the number. Numbers have no gaps: each
- * recording waits for the previous one to commit, which takes only a moment.
- */
+/** Numbers have no gaps: each recording waits a moment for the previous one to commit. */
 function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
   return combine(
     'record_service_request',

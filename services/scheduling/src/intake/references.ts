@@ -2,7 +2,6 @@ import { refused } from '@truckroll/contract';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
 import type { Queryable } from '@truckroll/postgres';
 
-/** Reference fields, and the kind of record that each refers to. */
 const KINDS = {
   account: 'accounts',
   contact: 'contacts',

@@ -7,8 +7,8 @@ import { followed } from './states.ts';
 import { holdServiceRequestsOf, storeSteps } from './store.ts';
 
 /**
- * Updates the service requests booked for a visit whose technicians changed (decisions §6): SCHEDULED with the first technician, BOOKED
- * again without any. `technicians` counts those on the visit now, without canceled assignments. The caller has locked the visit.
+ * Updates the service requests booked for a visit (decisions §6): SCHEDULED with the first technician, BOOKED again without any.
+ * `technicians` excludes canceled assignments. The caller has locked the visit.
  */
 export async function afterTechniciansChanged(tx: Transaction, companyId: string, visitId: string, technicians: number): Promise<void> {
   for (const held of await holdServiceRequestsOf(tx, companyId, visitId)) {

@@ -7,7 +7,6 @@ import { latestStatus, statusesOf } from './status.ts';
 /** Canceled visits do not count, so first_starts_at is the start of a visit that takes place. */
 interface Visits {
   appointment_count: number;
-  /** Microseconds; null without a visit. */
   first_starts_at: number | null;
 }
 const NO_VISITS: Visits = { appointment_count: 0, first_starts_at: null };

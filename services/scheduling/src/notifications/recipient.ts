@@ -1,4 +1,3 @@
-// Recipient and channel of a notification (decisions §5). Pure.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { sameChannel } from '../contacts/channels.ts';

@@ -1,5 +1,4 @@
-// The sender's access to the table of notifications. Every change of status is committed before its effect: an attempt is in the table
-// before the provider is called.
+// Every change of status is committed before its effect: an attempt is in the table before the provider is called.
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -121,7 +120,6 @@ export async function finish(
   return rows[0];
 }
 
-/** Queues a notification again that no provider has taken. */
 export async function postpone(tx: Transaction, { companyId, id }: LeasedNotification, delayMs: number, detail: string): Promise<void> {
   await tx.query({
     name: 'postpone_notification',

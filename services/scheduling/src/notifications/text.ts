@@ -1,4 +1,3 @@
-// The text of a notification whose write specifies none.
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 

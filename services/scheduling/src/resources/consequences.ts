@@ -1,6 +1,5 @@
-// What a change of each record leads to, in the same transaction. Records derive from each other in cycles: a visit shows its job, a job
-// counts its visits. Therefore tables do not know their dependents; they are registered with the functions here. Every step reads the
-// latest state, so the order in which records arrive does not matter.
+// What a change of each record leads to, in the same transaction. Records derive from each other in cycles, so tables do not know
+// their dependents. Every step reads the latest state: the order in which records arrive does not matter.
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
@@ -22,12 +21,10 @@ import { timesheets } from './timesheets.ts';
 
 type Ids = readonly string[];
 
-/** appointment_count, first_starts_at and status of jobs. */
 async function refreshJobs(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, jobs, companyId, ids);
 }
 
-/** job, assignments, dispatch_status and revision of visits, and the filters on them. */
 async function refreshVisits(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, jobAppointments, companyId, ids);
 }
@@ -118,7 +115,6 @@ function idsOf(changed: readonly Changed<unknown>[]): string[] {
   return changed.map(({ id }) => id);
 }
 
-/** Ids that the changed records refer to, now and before the change. */
 function nowAndBefore<K extends string>(changed: readonly Changed<{ [key in K]?: string | null | undefined }>[], column: K): string[] {
   return [...new Set(changed.flatMap(({ record, before }) => [record[column], before?.[column] as string | null | undefined]))].filter(
     (id): id is string => id != null,

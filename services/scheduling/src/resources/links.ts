@@ -1,4 +1,3 @@
-// Link tables for filters that depend on other records.
 import type { Transaction } from '@truckroll/postgres';
 import type { Maintains } from '@truckroll/record-store';
 

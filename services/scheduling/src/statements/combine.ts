@@ -5,15 +5,14 @@ export type Expressions = Pick<Statement, 'text' | 'values'>;
 
 const texts = new Map<string, string>();
 
-/** Makes a statement that changes rows a part of another statement. */
 export function expression(name: string, { text, values = [] }: Statement): Expressions {
   return { text: `${name} as (${text})`, values };
 }
 
 /**
- * Combines changes of different tables into one statement; separate statements would double their cost. Each part sees the tables
- * as they were before the statement, and the rows returned by earlier parts. `answer` is the final select list: "column from part".
- * As for any named statement, the texts of `parts` must be the same whenever the name is used.
+ * Combines changes of different tables into one statement, at half the cost of separate ones. Each part sees the tables as they
+ * were before the statement, and the rows returned by earlier parts. `answer` is the final select list: "column from part". The
+ * texts of `parts` must be the same whenever the name is used.
  */
 export function combine(name: string, parts: readonly Expressions[], answer = ''): Statement {
   let text = texts.get(name);

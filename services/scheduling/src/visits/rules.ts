@@ -1,5 +1,4 @@
-// Rules of the two scheduling writes (decisions §5). Pure: they take the stored records and return a refusal or the changed visit. The
-// caller determines the order of the checks: state, window, revision.
+// Rules of the two scheduling writes (decisions §5). The caller determines the order of the checks: state, window, revision.
 import { ApiError, type ErrorDetail } from '@truckroll/contract';
 import type { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -9,7 +8,6 @@ import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 
 type Refusal = ApiError | undefined;
 
-/** Why an assignment with this status cannot be removed; with any other status it can. */
 const LOCKS: Partial<Record<AssignmentStatus, 'ACTIVE' | 'COMPLETED'>> = {
   [AssignmentStatus.EN_ROUTE]: 'ACTIVE',
   [AssignmentStatus.IN_PROGRESS]: 'ACTIVE',
