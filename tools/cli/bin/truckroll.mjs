@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// `npx truckroll`, with any Node: installs, generates and starts the command line as `npm start` does. Help needs none of that if packages
-// are installed and Node reads TypeScript.
+// `npx truckroll`, with any Node: installs, generates and starts the command line as `npm start` does. Help needs none of that.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,3 @@
-// Parsers for values on the command line.
 import { beyondInstants, formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
 import { InvalidArgumentError } from 'commander';
 

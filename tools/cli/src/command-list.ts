@@ -42,5 +42,5 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
 };
 
-/** Names of commands in the previous release, with their current names. */
+/** Current names of commands that the previous release named otherwise. */
 export const FORMER_NAMES: Readonly<Record<string, string>> = { parked: 'dead-letters' };

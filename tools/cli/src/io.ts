@@ -1,4 +1,3 @@
-/** The process's environment, streams and signals. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

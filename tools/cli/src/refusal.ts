@@ -1,4 +1,3 @@
-// Turns a service's error into the reason why a command stops.
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import { EXIT, Failure } from './failure.ts';
 
@@ -20,7 +19,7 @@ function sentences(error: ApiError): string {
   return error.details.map((detail) => `${detail.field}: ${detail.message}`).join('\n');
 }
 
-/** Whether the service could not be reached. A service that answered 503 gives a reason in its message. */
+/** A service that answered 503 gives another reason in its message. */
 function isAway(error: ApiError): boolean {
   return error.message === ApiError.unavailable(undefined).message;
 }

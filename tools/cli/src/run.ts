@@ -57,7 +57,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The command's name in the arguments; undefined if there is none. */
 function commandOf(args: readonly string[]): string | undefined {
   const words = args.filter((arg) => !arg.startsWith('-'));
   const word = words[0] === 'help' ? words[1] : words[0];
@@ -75,7 +74,6 @@ async function load(name: string, program: Command, io: Io): Promise<Session> {
   return session;
 }
 
-/** Adds the other commands for help and suggestions. */
 function addOthers(program: Command, name: string | undefined): void {
   for (const [each, { description }] of Object.entries(COMMANDS)) {
     if (each !== name) program.command(each).description(description);

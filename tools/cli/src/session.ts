@@ -1,4 +1,3 @@
-// What all commands share: addresses, credentials, clients and output.
 import { addressVariable, type Owner } from '@truckroll/contract/components';
 import {
   openChannel,
@@ -29,7 +28,6 @@ interface Ready {
 export class Session {
   readonly io: Io;
   #state: string | undefined;
-  /** Whether output is JSON, for scripts. */
   json = false;
   exitCode: number = EXIT.done;
   readonly #channels = new Map<Owner, Channel>();
@@ -106,7 +104,6 @@ export class Session {
     return readState<Record<string, string>>(this.state, 'services.json')?.[owner];
   }
 
-  /** The error to show when an owner of records is unavailable. */
   away(owner: Owner, error: unknown): unknown {
     const { peer, howTo } = this.#whereabouts(owner);
     return fromService(error, peer, howTo);
@@ -120,7 +117,6 @@ export class Session {
     return found.replace(/\/+$/, '');
   }
 
-  /** The URL of PostgreSQL, or of a pooler in session mode. */
   databaseUrl(): string {
     const found = this.secret('DATABASE_SESSION_URL') ?? this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
     if (found === undefined || parseDatabaseUrl(found) === undefined)
@@ -153,7 +149,6 @@ export class Session {
     return given;
   }
 
-  /** The value of a variable, or of the file that `<name>_FILE` names. */
   secret(name: string): string | undefined {
     return setting(env.optionalSecret(name), this.io.env);
   }
@@ -162,7 +157,6 @@ export class Session {
     this.note(`${option} is deprecated, as every process of this machine can read it: set ${variable}, or ${variable}_FILE to a file's name.`);
   }
 
-  /** Prints the command's answer: JSON for scripts, text for people. */
   print(value: unknown, text: string): void {
     this.say(this.json ? JSON.stringify(value) : text);
   }

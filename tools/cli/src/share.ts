@@ -1,4 +1,3 @@
-// Estimates how much of a list has been read, from a record's position in the list's order.
 import type { Resource } from '@truckroll/contract';
 
 export interface ListedRecord {

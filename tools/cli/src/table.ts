@@ -1,6 +1,5 @@
 import { onOneLine } from './printable.ts';
 
-/** Columns of a table: a heading, and the cell of a row. */
 export type Columns<R> = Readonly<Record<string, (row: R) => unknown>>;
 
 /** Aligned text with headings, numbers on the right; `empty` if there are no rows. */
@@ -20,7 +19,6 @@ export function table<R>(rows: readonly R[], columns: Columns<R>, empty: string)
     .join('\n');
 }
 
-/** One record, with a line for each field. */
 export function card(fields: Readonly<Record<string, unknown>>): string {
   const longest = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)

@@ -84,7 +84,7 @@ test('leaves the records of a simulated day: requests, technicians assigned by t
   expect(stdout).toMatch(/^08:\d\d {2}SR-\d+ arrives by (phone|web|sms|email): /m);
 }, 60_000);
 
-test('finishes what it began when a day is interrupted, and says how far it got', async () => {
+test('finishes its current work when a day is interrupted, and says how far it got', async () => {
   const { code, stdout, stderr } = await simulate(['--speed', '3000', '--minutes', '100000', '--per-hour', '60'], (soFar, stop) => {
     if (soFar.includes('is booked on')) stop();
   });

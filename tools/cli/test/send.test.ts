@@ -41,7 +41,7 @@ test('delivers every batch once and in order, wherever streams break', async () 
         let until = left.shift() ?? Infinity;
         for await (const request of requests) {
           stored.add(request.first_line);
-          // Stored, but the answer is lost: the case in which sending again is necessary and harmless.
+          // Stored, but the answer is lost: sending again is necessary and harmless.
           if (until-- <= 0) throw ApiError.unavailable(undefined);
           yield answerTo(request);
         }

@@ -1,4 +1,3 @@
-// Output of the command line before any command runs.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +31,7 @@ test('lists every command as it describes itself', async () => {
   }
 });
 
-test('loads of the contract only the list of components, and no command, for help and version, so that they appear at once', () => {
+test('loads no command, and only the list of components of the contract, for help and version', () => {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = [];

@@ -15,7 +15,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Writes addresses and credentials, as an attacker might. */
 function plant(port: number): void {
   writeFileSync(join(state, 'services.json'), JSON.stringify({ integrations: `127.0.0.1:${port}` }));
   writeFileSync(join(state, 'secrets.json'), JSON.stringify({ callCredentials: { operator: newCallCredential('operator').text } }));
@@ -43,7 +42,7 @@ test('does not trust a folder that others may write into, because it names where
 });
 
 // Only root can change the owner of a folder.
-(process.getuid?.() === 0 ? test : test.skip)('a folder of another user is not believed', async () => {
+(process.getuid?.() === 0 ? test : test.skip)('does not trust a folder of another user', async () => {
   const waiting = await trap();
   plant(waiting.port);
   chownSync(state, OTHER_USER, OTHER_USER);

@@ -1,4 +1,3 @@
-// Copies and exports by the change feed, on a running system.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,7 +34,6 @@ async function json(...args: string[]): Promise<Json> {
   return JSON.parse(stdout) as Json;
 }
 
-/** Records a service request and resolves to its id. */
 async function request(): Promise<string> {
   const id = randomUUID();
   const { code } = await system.truckroll(

@@ -93,7 +93,7 @@ test('import accepts an export of another company, exports it again unchanged, a
 
   const third = await companyWithKey('Third');
   const first = await json<ImportSummary>('import', from, '--company', third.company);
-  // A job financial exists as soon as its job does; the line then changes it.
+  // The line changes the job financial that exists as soon as its job does.
   expect(first.created + first.changed + first.unchanged).toBe(records);
   const second = await json<ImportSummary>('import', from, '--company', third.company);
   expect(second).toMatchObject({ created: 0, changed: 0, unchanged: records, refused: 0 });
@@ -103,7 +103,7 @@ test('import accepts an export of another company, exports it again unchanged, a
   const { checked, broken } = await verified(third.company);
   expect({ checked, broken }).toEqual({ checked: records - jobClasses, broken: [] });
 
-  // Values that one service derives from another's records follow within moments, at different times for each company.
+  // Values derived from another service's records follow within moments.
   const deadline = performance.now() + 30_000;
   let differing: string[];
   do {
@@ -229,7 +229,7 @@ test('import --dry-run says what would happen to each line, and stores nothing',
   const imported = await system.truckroll('import', file, '--company', company, '--json');
   const resultOf = ({ code, stdout, stderr }: typeof tried) => ({ code, stderr, ...(JSON.parse(stdout) as ImportSummary), seconds: 0, files: [] });
   expect(resultOf(tried)).toMatchObject({ code: 1, dry_run: true, created: 1, refused: 1, stderr: expect.stringContaining('color') });
-  // If the first run had stored anything, the second would find it unchanged.
+  // If the first run had stored anything, the second would report it unchanged.
   expect({ ...resultOf(imported), dry_run: true }).toEqual(resultOf(tried));
 });
 

@@ -95,7 +95,6 @@ async function servingPort(child: ChildProcess, path: string): Promise<number> {
     said.push(line);
     const { msg, port } = JSON.parse(line) as { msg: string; port?: number };
     if (msg !== 'serving' || port === undefined) continue;
-    // Later output is not needed, but must not fill the pipe.
     child.stdout!.resume();
     return port;
   }

@@ -11,9 +11,9 @@ export function filesOf(company: Company, paths: readonly string[] = PATHS): Dem
 }
 
 /**
- * A field-service company of the chosen size in the public record shapes (decisions §1), file by file and record by record. Nothing is
- * kept, so memory use does not depend on the size. The same options give the same records; another seed shares no id. Records come after
- * the records they refer to. Throws RangeError for unusable options.
+ * A field-service company in the public record shapes (decisions §1), file by file. Nothing is kept, so memory use does not depend
+ * on the size. The same options give the same records; another seed shares no id. Records come after those they refer to. Throws
+ * RangeError for unusable options.
  */
 export function generateCompany(options: DemoOptions): DemoFile[] {
   return filesOf(buildCompany(options));
@@ -22,7 +22,6 @@ export function generateCompany(options: DemoOptions): DemoFile[] {
 const NAMES = stream('names of companies');
 const ENDINGS = ['Comfort & Plumbing', 'Home Services', 'Heating & Air', 'Mechanical'];
 
-/** The fields of a company record except its id. */
 export function describeCompany({ seed, timezone }: Pick<DemoOptions, 'seed' | 'timezone'>) {
   const die = hash(seed, NAMES, 0);
   const first = BUSINESS_FIRST[die % 18] as string;

@@ -16,7 +16,6 @@ export class Coverage {
   readonly #shapes = new Map<string, Shape>();
   readonly #fields = new Map<Shape, ReadonlyMap<string, Field>>();
 
-  /** Shapes by path that replace the contract's. */
   constructor(shapes: Readonly<Record<string, Shape>> = {}) {
     for (const [path, shape] of Object.entries(shapes)) this.#shapes.set(path, shape);
   }

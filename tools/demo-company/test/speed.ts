@@ -1,6 +1,6 @@
 /**
- * Measures the generator's speed: `node scripts/run.mjs demo:speed [company|invoices|visits] [count]`. Prints for each path the number of
- * records, bytes per line and records per second (including writing lines), and the peak memory.
+ * `node scripts/run.mjs demo:speed [company|invoices|visits] [count]` prints, for each path, the number of records, bytes per line
+ * and records per second (including writing lines), and the peak memory.
  */
 import { generateCompany, generateInvoices, generateVisits, type DemoFile } from '../src/index.ts';
 

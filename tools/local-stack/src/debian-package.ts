@@ -40,9 +40,8 @@ export function unpackedPrograms(): string {
 }
 
 /**
- * Downloads packages and unpacks them into `unpackedPrograms()/<name>`, without root and without installing servers that start on their
- * own. apt-get verifies Debian's signature. When two processes download at once, the first copy is kept. `source` is a line of a sources
- * list to download from; the default is this machine's own sources.
+ * Unpacks packages into `unpackedPrograms()/<name>`, without root and without installing servers that start on their own. When two
+ * processes download at once, the first copy is kept. `source` is a line of a sources list; default: this machine's own.
  */
 export async function unpackDebian(name: string, packages: readonly string[], source?: string): Promise<void> {
   const programs = unpackedPrograms();

@@ -11,8 +11,8 @@ export interface TokenIssuer {
 }
 
 /**
- * Created once for each state folder. The public half is in `jwks.json` in the same folder, in the form the gateway reads. `address` is kept as
- * the issuer's name: where its sign-in page is.
+ * Created once for each state folder. The gateway reads the public half from `jwks.json` there. `address` is kept as the issuer's
+ * name: where its sign-in page is.
  */
 export function tokenIssuer(state: string, address?: string): TokenIssuer & { jwksFile: string } {
   const file = join(state, 'token-issuer.json');

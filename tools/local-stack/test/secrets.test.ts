@@ -45,7 +45,7 @@ test('only its owner can enter a state folder, including one from an earlier rel
 });
 
 // Only root can change a folder's owner.
-(process.getuid?.() === 0 ? test : test.skip)('a state folder of another user is not taken', () => {
+(process.getuid?.() === 0 ? test : test.skip)('refuses a state folder of another user', () => {
   const folder = scratch.folder();
   chownSync(folder, 65_534, 65_534);
   expect(() => ownFolder(folder)).toThrow(/belongs to another user \(65534\)/);

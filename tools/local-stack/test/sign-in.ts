@@ -1,8 +1,7 @@
-// Signing in at the local issuer as the console does, without a browser.
+// Signs in as the console does, without a browser.
 import { createHash, randomBytes } from 'node:crypto';
 
 interface SignedIn {
-  /** Names on the sign-in page. */
   readonly offered: readonly string[];
   readonly token: string;
 }

@@ -63,7 +63,6 @@ test('one command starts a company that can be read, stops everything, and finds
   expect(existsSync(first.file)).toBe(false);
   expect(await isReady(`${first.ready.baseUrl}/readyz`)).toBe(false);
 
-  // The second start also runs Prometheus.
   await prometheus('prometheus', silent);
   const second = await start(state, '--observe');
   expect(second.ready).toMatchObject({ baseUrl: first.ready.baseUrl, apiKey: first.ready.apiKey, otherApiKey: first.ready.otherApiKey });

@@ -46,7 +46,7 @@ test('a process that dies is restarted, and this is reported', async () => {
   supervised.release();
 });
 
-test('a process with changed settings is restarted with them, which is no failure', async () => {
+test('a process with changed settings is restarted with them, without counting a failure', async () => {
   const { supervised, said, readyUrl, environment } = await supervise(SERVES.replace("end('ready')", 'end(process.env.KAFKA_BROKERS)'));
   await supervised.change({ environment: { ...environment, KAFKA_BROKERS: '127.0.0.1:9093' } });
   expect(await (await fetch(readyUrl)).text()).toBe('127.0.0.1:9093');

@@ -56,7 +56,6 @@ export class Scratch {
   }
 
   async end(): Promise<void> {
-    // The processes that they started end with them.
     for (const child of this.#children) child.kill('SIGKILL');
     await Promise.all(this.#watchdogs.map((watchdog) => watchdog.stopAll()));
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -77,7 +76,6 @@ export async function kill(server: RunningServer): Promise<void> {
   await server.daemon.exited;
 }
 
-/** Listens on a port of this machine, as another program would. */
 export async function occupant(port = 0): Promise<{ port: number; server: Server }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));

@@ -11,7 +11,6 @@ export function testCaller(name: Caller): CallCredential {
 
 type TestConfig = BaseConfig & GrpcConfig & CallerConfig & { readonly databaseSessionUrl: undefined; readonly migrateAtStart: boolean };
 
-/** Any free ports, warnings in the log, calls by the components above. */
 export const testConfig: TestConfig = Object.freeze({
   databaseSessionUrl: undefined,
   migrateAtStart: true,

@@ -20,14 +20,13 @@ const REFUSE_NOTIFYING_WRITES = `
 export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 
 export interface TestDatabase {
-  /** URL of a database that only this test uses, with a role that may do everything in it. */
   readonly url: string;
   drop(): Promise<void>;
 }
 
 /**
- * Creates a database on the test run's PostgreSQL (DATABASE_URL, whose role must be allowed to create databases) by cloning a migrated
- * template. Equal migrations share one template, which is kept between runs. Test files may call this concurrently.
+ * Clones a migrated template on the test run's PostgreSQL (DATABASE_URL, whose role must be allowed to create databases). Equal
+ * migrations share one template, which is kept between runs. Test files may call this concurrently.
  */
 export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -43,7 +42,6 @@ export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   return { url: urlOf(name), drop: () => dropDatabase(name) };
 }
 
-/** A database for one service, with the pool for the code under test. `close` ends the pool and drops the database. */
 export async function openFreshDatabase(
   { schema, migrations }: { readonly schema: string; readonly migrations: readonly MigrationSet[] },
   options: Partial<Database['options']> = {},

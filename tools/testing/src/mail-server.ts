@@ -1,4 +1,3 @@
-// A real SMTP server with configurable behaviour.
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';

@@ -1,4 +1,3 @@
-// Real Redis servers for one test file: replicas, a cluster, Sentinels.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A proxy between a client and a server that can interrupt and restore the connection. */
 export interface TcpProxy {
   readonly port: number;
   /** Closes every connection; new ones are accepted. */

@@ -59,7 +59,6 @@ export function register(program: Command, session: Session): void {
           session.note(reason);
         },
       };
-      /** Shows the progress of a part of the export. */
       const shown: Shown = async (label, work) => {
         const progress = createProgress(session.io, label.padEnd(20), 'records', session.json);
         progressed.clear = progress.clear;

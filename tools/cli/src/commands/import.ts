@@ -49,7 +49,6 @@ export function register(program: Command, session: Session): void {
     });
 }
 
-/** Explains why a file could not be read to its end. */
 function unreadable(error: unknown, file: string): unknown {
   const code = error instanceof Error && 'syscall' in error ? (error as NodeJS.ErrnoException).code : undefined;
   if (code === undefined) return error;

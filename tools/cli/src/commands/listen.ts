@@ -82,7 +82,6 @@ function secrets(text: string, before: string[]): string[] {
   return [...before, text];
 }
 
-/** A port; 0 takes any free one. */
 function portNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('Give a port from 1 to 65535.');
   return Number(text);

@@ -33,7 +33,6 @@ const DENIED = ['42501', '3F000'];
 
 interface Options {
   check?: true;
-  /** Seconds. */
   wait: number;
 }
 

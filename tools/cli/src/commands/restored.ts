@@ -30,9 +30,7 @@ Examples:
   truckroll --json restored --lag 6h > restored.json    # webhooks had been hours behind at that moment`;
 
 interface Options {
-  /** Seconds. */
   lag: number;
-  /** Seconds. */
   wait: number;
 }
 

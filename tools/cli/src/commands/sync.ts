@@ -100,7 +100,7 @@ async function catchUp({ session, api, store, options }: Syncing, progress: Prog
   const startedAt = performance.now();
   const before = await store.progress();
   let load = before?.load ?? 1;
-  // Only a load has an end that is known before.
+  // Only a load has a known end.
   let total = before?.loaded ? undefined : await recordsOf(api, options);
   let done = countOf(store, load);
   const counts = { upserted: 0, deleted: 0 };
@@ -150,7 +150,6 @@ function report(session: Session, file: string, caughtUp: CaughtUp, compared: re
   session.print({ file, ...caughtUp, ...(compared && { compared }) }, parts.join('\n'));
 }
 
-/** Resolves when the user interrupts. */
 async function follow({ session, file, api, store, options }: Syncing): Promise<void> {
   session.note('Following changes; Ctrl-C ends it.');
   const onPage = ({ data, asOf }: ChangesPage): void => {

@@ -1,4 +1,3 @@
-// Creates a demo company: the company, a user, a key, and generated records.
 import { hashApiKey, resource } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';

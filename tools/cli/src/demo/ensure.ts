@@ -8,7 +8,6 @@ import { readState, writeState } from '../state.ts';
 import type { Session } from '../session.ts';
 import { authenticates, createCredentials, createDemoCompany, exists, importDemo, type DemoCompany } from './create.ts';
 
-/** Time in ms to wait for services that start at the same time. */
 const START_MS = 30_000;
 
 /** Seeds and zones of the two companies; all else follows from them. */

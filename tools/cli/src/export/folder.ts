@@ -1,4 +1,3 @@
-// Creates the folder of an export and its files, and explains why it could not.
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

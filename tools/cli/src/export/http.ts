@@ -1,5 +1,5 @@
-// Reads from the public API that survive a limit or a restart: each is retried after the time in Retry-After. @truckroll/client is not
-// used, because it limits retries by number rather than by time, and took 1.2 times as long to request and parse a page.
+// Reads from the public API, retried after Retry-After. @truckroll/client is not used: it limits retries by number rather than by
+// time, and takes 1.2 times as long for a page.
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@truckroll/process';
 import { EXIT, Failure } from '../failure.ts';
@@ -43,7 +43,6 @@ export async function readApi(path: string, query: ExportQuery, options: ApiClie
 }
 
 interface Answer {
-  /** 503 if there was no answer. */
   readonly status: number;
   readonly body?: unknown;
   readonly retryAfterSeconds?: number;

@@ -1,4 +1,3 @@
-// Writes all records of one path into one file, page by page.
 import { join } from 'node:path';
 import { resource } from '@truckroll/contract';
 import { shareOf, type ListedRecord } from '../share.ts';

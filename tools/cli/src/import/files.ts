@@ -1,4 +1,3 @@
-// Chooses the files that an import reads, and the kind of record in each.
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { editDistance, inOrderOfReference, type Resource } from '@truckroll/contract';
@@ -14,7 +13,6 @@ export interface InputFile {
 export interface ImportPlan {
   /** In order of reference: records that others refer to come first. */
   readonly inputs: readonly InputFile[];
-  /** Files that are skipped, with the reason. */
   readonly ignored: readonly string[];
 }
 

@@ -1,4 +1,3 @@
-// Imports one kind of records into one company, with progress and bad lines on the terminal.
 import { ApiError, type Resource } from '@truckroll/contract';
 import { ImportServiceService, type LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { EXIT, Failure } from '../failure.ts';

@@ -7,7 +7,7 @@ import type { Batch } from './lines.ts';
 
 /** Batches in flight: enough that the owner never waits for the next, and few enough to keep memory small. */
 const MOST_IN_FLIGHT = 4;
-/** Time in ms that an owner may be unavailable before the import gives up. */
+/** Time in ms until the import gives up on an unavailable owner. */
 const MAX_RETRY_MS = 60_000;
 /** Timeout in ms of an answer. A batch takes well under a second, but may have to wait behind another company's import. */
 const LONGEST_ANSWER_MS = 120_000;
@@ -21,7 +21,6 @@ export interface ImportStream {
   readonly companyId: string;
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Called when the owner is unavailable and the import waits for it. */
   onWaiting?(): void;
   readonly maxRetryMs?: number;
 }
@@ -117,7 +116,6 @@ class Attempt {
     }
   }
 
-  /** Signals that another batch may be sent. */
   wake(): void {
     this.#woken.resolve();
     this.#woken = Promise.withResolvers();

@@ -16,7 +16,6 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Maximum size of a body in bytes. Events are far smaller. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Listens on the loopback address only. Rejects if the port is taken. */

@@ -15,7 +15,7 @@ export interface Verdict {
 
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 type Verified = { readonly event: unknown } | { readonly problem: string };
-/** Ids of any other form come from a stranger and are not printed. */
+/** Ids of any other form are not printed: they did not come from Truckroll. */
 const PLAIN_ID = /^[\w.:-]{1,100}$/;
 
 /** Verifies a request as a receiver should: the signature over the raw body, and the time of the attempt. */

@@ -1,5 +1,5 @@
-// `truckroll restored`, while nothing else runs: publishes all records of the owners again under a new epoch, publishes what no longer
-// exists as removed, and moves consumers past everything published before (docs/adr/0007).
+// `truckroll restored`, while nothing else runs: publishes all records again under a new epoch, publishes what no longer exists as
+// removed, and moves consumers past everything published before (docs/adr/0007).
 import { restored as billing } from '@truckroll/billing/restored';
 import { owners, topics, type Owner } from '@truckroll/contract';
 import { giveUpMails, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
@@ -26,7 +26,6 @@ import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@tr
 import { readWindow, type Window } from './window.ts';
 
 const restored: Record<Owner, Restored> = { integrations, scheduling, billing, reporting };
-/** In the order in which they are renewed. */
 export const SERVICES: readonly Restored[] = owners.map((owner) => restored[owner]);
 
 export type Databases = ReadonlyMap<string, Database>;
@@ -48,7 +47,6 @@ export interface Renewed {
   readonly asOf: number | undefined;
   /** Number of keys published as removed, by topic. */
   readonly removed: Readonly<Record<string, number>>;
-  /** Number of events published again, because they had not become deliveries. */
   readonly repeated: number;
   /** Published events that are not part of the restored data. */
   readonly undone: Window['undone'];

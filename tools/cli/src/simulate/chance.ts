@@ -1,4 +1,3 @@
-/** Random numbers that follow from a seed. */
 export class Chance {
   #state: number;
 
@@ -19,7 +18,6 @@ export class Chance {
     return from + this.next() * (to - from);
   }
 
-  /** An integer from 0 to below `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
@@ -32,7 +30,6 @@ export class Chance {
     return items[this.below(items.length)] as T;
   }
 
-  /** Minutes until the next of independent events, at `perHour` per hour. */
   gap(perHour: number): number {
     return (-Math.log(1 - this.next()) * 60) / perHour;
   }

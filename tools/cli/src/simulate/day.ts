@@ -56,7 +56,6 @@ async function played(scene: Scene): Promise<void> {
   }
 }
 
-/** Visits without a technician come first. */
 async function freeVisits(api: SchedulingApi): Promise<Visit[]> {
   const [free, staffed] = await Promise.all(
     ['UNASSIGNED', 'ASSIGNED'].map((dispatch_status) => api.list<Visit>('/v1/job-appointments', { dispatch_status, canceled: 'false' })),

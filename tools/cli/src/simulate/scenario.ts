@@ -89,7 +89,6 @@ async function book({ intake, companyId, tally, say }: Scene, request: ServiceRe
   say(`${request.number} is booked on visit ${visit.number}`);
 }
 
-/** Assigns a technician to the visit, and sometimes replaces them. */
 async function staff(scene: Scene, request: ServiceRequest, booked: Visit): Promise<void> {
   const { chance, clock } = scene;
   const free = scene.technicians.filter(({ id }) => booked.assignments.every(({ team_member }) => team_member.id !== id));

@@ -20,7 +20,6 @@ export interface DayOptions {
 
 export type Tally = Record<'requests' | 'interactions' | 'booked' | 'added' | 'removed' | 'completed' | 'ended' | 'refused', number>;
 
-/** The parts of the company that scenarios need. */
 export interface Scene extends Omit<DayOptions, 'say'> {
   readonly companyId: string;
   readonly clock: Clock;

@@ -1,4 +1,3 @@
-// Kinds of record in the change feed, as users name them.
 import type { ChangeKind } from '@truckroll/client';
 import { changeKinds, editDistance } from '@truckroll/contract';
 import { Failure } from '../failure.ts';

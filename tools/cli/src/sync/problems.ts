@@ -1,4 +1,3 @@
-// Says why a copy could not be brought up to date, and what to do.
 import { ConnectionError, CopyMovedError, TruckrollError, type Retry } from '@truckroll/client';
 import { EXIT, Failure } from '../failure.ts';
 

@@ -1,4 +1,3 @@
-// Finds the log lines of one request in the logs of all components.
 import { createReadStream, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

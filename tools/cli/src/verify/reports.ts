@@ -1,4 +1,3 @@
-// Has reporting compare its report sums with the records they are computed from.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ReportingAdminServiceService, type ReportDifference, type VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/grpc';

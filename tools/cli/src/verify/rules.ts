@@ -1,4 +1,3 @@
-// Has each owner check its stored records against the current rules.
 import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Channel } from '@truckroll/grpc';
 

@@ -54,9 +54,8 @@ const STATES = new Rota<State>('invoices of benchmarks', [
 const METHODS = ['CARD', 'CARD', 'ACH', 'CHECK', 'CASH'] as const;
 
 /**
- * Companies of equal size for read benchmarks. Each invoice has three line items, one discount and one payment that is applied only to it.
- * The accounts, members and reference records they name are included. Invoices cover two years; each account has about ten. Throws
- * RangeError like generateCompany.
+ * Companies of equal size for read benchmarks. Each invoice has three lines, one discount and one payment. They cover two years;
+ * each account has about ten. Includes the records that they name. Throws RangeError like generateCompany.
  */
 export function* generateInvoices(options: InvoiceOptions): Iterable<BenchmarkCompany> {
   const { companies, invoicesPerCompany, timezone, until } = options;

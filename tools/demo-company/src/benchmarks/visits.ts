@@ -7,7 +7,6 @@ import type { Planned } from '../sources.ts';
 export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
   /** A multiple of 40. There are twice as many assignments and half as many jobs. */
   readonly visits: number;
-  /** Number of team members. Default: 400. */
   readonly members?: number;
   /** Number of accounts. Default: one per twenty visits. */
   readonly accounts?: number;
@@ -47,8 +46,8 @@ const PATHS: readonly Planned[] = [
 ];
 
 /**
- * A company with very many visits, for benchmarks of filters. Statuses, flags, members, accounts and job types are as unevenly spread as in
- * a realistic company, from four fifths of the rows down to a few hundred. Throws RangeError like generateCompany.
+ * A company with very many visits, for benchmarks of filters. Values are as unevenly spread as in a realistic company, from four
+ * fifths of the rows down to a few hundred. Throws RangeError like generateCompany.
  */
 export function generateVisits({ visits, members, accounts, ...rest }: VisitOptions): DemoFile[] {
   if (!Number.isSafeInteger(visits) || visits < RUN || visits % RUN !== 0) {

@@ -14,7 +14,6 @@ const PLANS = stream('plans of estimates');
 
 type Status = Spelled<EstimateStatus>;
 
-/** Technicians sometimes write an estimate during a repair. */
 const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
   [null, 24],
   ['SOLD', 2],

@@ -3,7 +3,6 @@ import { Rota } from '../random/rota.ts';
 import type { Due } from './due-dates.ts';
 import type { Spelled } from '../shapes/given.ts';
 
-/** How an invoice was paid; see payment-plan.ts. */
 export type Paid =
   | 'nothing'
   | 'whole'

@@ -6,7 +6,6 @@ import { paymentsOf, type PaymentPlan } from './payment-plan.ts';
 
 const make = makerOf<Payment>('payments');
 
-/** Upper bound of the number of payments per job. */
 const MOST = 16;
 
 export function* buildPayments(company: Company, job: JobPlan) {

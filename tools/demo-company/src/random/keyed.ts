@@ -1,6 +1,6 @@
 /**
- * Everything in a demo company is a function of (seed, stream, a, b). Nothing is remembered between records, so a company of any size needs
- * the memory of one record. A stream names what is being drawn (`stream('invoice lines')`).
+ * Everything in a demo company is a function of (seed, stream, a, b), so a company of any size needs the memory of one record. A
+ * stream names what is being drawn (`stream('invoice lines')`).
  */
 
 export type Stream = number;

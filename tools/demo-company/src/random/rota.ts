@@ -1,8 +1,8 @@
 import { Draw, hash, stream, type Stream } from './keyed.ts';
 
 /**
- * Weighted values dealt like cards: in any aligned run of `length` records each value occurs exactly as often as its weight, in an order
- * that depends on the seed and the run. So even rare values occur in small companies, whatever the seed.
+ * Deals weighted values like cards: every aligned run of `length` records has each value exactly as often as its weight. So even
+ * rare values occur in small companies, whatever the seed.
  */
 export class Rota<T> {
   readonly #cards: readonly T[];

@@ -35,7 +35,6 @@ const COST_SHARE = 0.45;
 
 type Cost = Given<CostEntry> & { readonly quantity: number; readonly unit_cost_cents: number };
 
-/** Fields that only some categories have. */
 const PLAIN = { labor_activity: null, misc_category: null, pricebook_item_id: null };
 const BY_HAND = { source: 'manual', quantity: 1, quantity_unit: 'unit' };
 

@@ -14,13 +14,11 @@ import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<RevenueAttribution>('revenue-attributions');
 
-/** Upper bound of the number of attributions per job. */
 const MOST = 16;
 const CREDITS = stream('revenue attributions');
 const MANUAL_EVERY = 23;
 const NEITHER = { invoice_id: null, estimate_id: null };
 
-/** An attribution's own fields, and when it was created. */
 type Credit = Given<RevenueAttribution> & { readonly at: number };
 
 export function* buildRevenueAttributions(company: Company, job: JobPlan) {

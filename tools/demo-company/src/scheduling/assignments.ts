@@ -13,7 +13,6 @@ import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<Assignment>('job-assignments');
 const ASSIGNMENTS = stream('assignments');
-/** Upper bound of the number of assignments per visit. */
 const MOST = 8;
 const CREWS = stream('crews');
 

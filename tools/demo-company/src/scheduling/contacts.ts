@@ -14,7 +14,6 @@ const make = makerOf<Contact>('contacts');
 const CONTACTS = stream('contacts');
 const NAMES = stream('names of contacts');
 const CHANNELS = stream('channels');
-/** Upper bound of contacts per account, and of channels per contact. */
 const MOST = 4;
 const COUNTS = new Rota('contacts of an account', [
   [0, 1],

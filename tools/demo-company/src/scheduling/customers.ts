@@ -76,7 +76,6 @@ export function signupCount(accounts: number): number {
   return Math.max(1, accounts - Math.ceil(accounts * BEFORE_HISTORY));
 }
 
-/** Time of a record's last edit, between two instants. */
 export function editedAt(draw: Draw, createdAt: number, until: number): number {
   return draw.chance(0.6) ? createdAt : createdAt + Math.floor(draw.next() * (until - createdAt));
 }

@@ -29,7 +29,6 @@ const CAPTURES = new Rota<Capture>('captures', [
 
 const NAMES = [...Object.values(FORMS).map(({ name }) => name as string), AD_HOC_FORM.name];
 
-/** Upper bound of the numbers of one visit's responses. */
 const RESPONSES_PER_VISIT = 4;
 
 export function* buildFormResponses(company: Company, plan: JobPlan) {

@@ -15,7 +15,6 @@ const FORMER_OWNERS = new Rota('former owners', [
   [true, 1],
   [false, 11],
 ]);
-/** Upper bound of the number of locations per account. */
 const MOST = 8;
 /** Day number of 1 January 1890. */
 const BUILT_FROM = -29_219;

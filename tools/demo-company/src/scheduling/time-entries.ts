@@ -39,7 +39,6 @@ const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [
 
 const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null, source: 'MANUAL' } as const;
 
-/** Upper bound of the entry numbers of one assignment, or of one member and period. */
 const ENTRIES = 8;
 /** More periods than a member has. Numbers from FIRST_ELSEWHERE on are for entries without a visit; 33 million visits stay below it. */
 const PERIODS = 128;
@@ -107,7 +106,6 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
   }
 }
 
-/** An entry with its number, which adds the fields that are the same for all entries. */
 function buildEntry(company: Company, n: number, member: Member, [activity, startsAt, endsAt]: Span, own: Given<TimeEntry>, draw: Draw, job?: JobPlan) {
   const edited = draw.chance(0.12);
   const last = endsAt ?? startsAt;

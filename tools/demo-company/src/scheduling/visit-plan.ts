@@ -20,7 +20,7 @@ const LEAD_DAYS = {
 const START_HOURS = [8, 8, 9, 10, 11, 13, 13, 14, 15, 16];
 
 /**
- * The last jobs keep the dispatch board filled at any hour: of every three, two are in progress and one is planned for the next two weeks.
+ * The last jobs keep the dispatch board filled: of every three, two are in progress and one is planned for the next two weeks.
  * Returns the place counted from the last job, or null for all other jobs.
  */
 export function boardPlace(company: Company, n: number): number | null {

@@ -13,8 +13,8 @@ const AGES = stream('ages of records');
 const RUN = 4;
 
 /**
- * Records from their shape alone: one for every four jobs, about the first job with all required references. If no job has those, there is
- * no record. `factsOf` sets fields that must agree in ways the shape does not express.
+ * One record for every four jobs, about the first of them with all required references; none if no job has those. `factsOf` sets
+ * fields that must agree in ways the shape does not express.
  */
 export function unplanned({ path, record: shape }: Pick<Resource, 'path' | 'record'>, factsOf = NOTHING): Records {
   const make = recordMaker(path, shape);

@@ -8,8 +8,8 @@ export interface Transition {
 }
 
 /**
- * A time zone over a limited span. Reads the span's transitions from the runtime once; conversions are then arithmetic. "Local" numbers are
- * microseconds on the zone's own clock, as if it were UTC.
+ * Reads the span's transitions from the runtime once; conversions are then arithmetic. "Local" numbers are microseconds on the
+ * zone's own clock, as if it were UTC.
  */
 export class Zone {
   readonly transitions: readonly Transition[];

@@ -4,9 +4,7 @@ import type { TokenIssuer } from '../token-issuer.ts';
 /** The only client. It is public: a browser cannot keep a secret. */
 export const CONSOLE_CLIENT_ID = 'truckroll-console';
 
-/** A user on the sign-in page. */
 export interface IssuerUser {
-  /** `sub` of the tokens. */
   readonly subject: string;
   readonly name: string;
   readonly email: string;

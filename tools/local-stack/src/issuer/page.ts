@@ -1,4 +1,3 @@
-// The pages that people see at the local issuer.
 import type { IssuerUser } from './client.ts';
 
 const STYLE = `

@@ -4,7 +4,6 @@ import type { Provider } from 'oidc-provider';
 import { problemPage, signInPage } from './page.ts';
 import type { IssuerOptions, IssuerUser } from './client.ts';
 
-/** Longest body of a chosen user, in bytes. */
 const LONGEST_BODY = 4096;
 const SIGN_IN = /^\/sign-in\/[\w-]+$/;
 
@@ -32,7 +31,7 @@ export async function serveIssuer(options: IssuerOptions): Promise<RunningIssuer
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, provider: () => Promise<Provider>, options: IssuerOptions): Promise<void> {
-  // Another name in Host may be that of a page whose name was made to point at this machine.
+  // Protects against DNS rebinding: another site's name may resolve to this machine.
   if (request.headers.host !== new URL(options.issuer).host) return sendPage(response, 421, problemPage(`The issuer is at ${options.issuer}`));
   const path = (request.url ?? '').replace(/\?.*/, '');
   if (!SIGN_IN.test(path)) return void (await provider()).callback()(request, response);

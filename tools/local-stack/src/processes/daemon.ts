@@ -85,7 +85,6 @@ export class Daemon {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** True once stop() was called, so that the exit is expected. */
   get stopping(): boolean {
     return this.#stopping;
   }

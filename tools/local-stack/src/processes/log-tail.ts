@@ -15,7 +15,6 @@ export class LogTail {
     this.#from = sizeOf(file);
   }
 
-  /** Everything appended so far, at most the last megabyte. */
   text(): string {
     const end = sizeOf(this.#file);
     return read(this.#file, Math.max(Math.min(this.#from, end), end - KEPT_BYTES), end).toString('utf8');

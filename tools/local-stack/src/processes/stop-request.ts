@@ -1,7 +1,6 @@
 /**
- * Resolves when this process should end: after a signal, or because its launcher is gone. Importing this module disables the signals'
- * default effect, so only programs import it. npm forwards a Ctrl-C that the terminal has already delivered, so further signals are
- * ignored.
+ * Resolves after a signal, or because the launcher is gone. Only programs import this: it disables the signals' default effect. npm
+ * forwards a Ctrl-C that the terminal has already delivered, so further signals are ignored.
  */
 export const stopRequest: Promise<NodeJS.Signals> = new Promise((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));

@@ -7,8 +7,8 @@ import { stopInOrder, type Watched } from './stop-in-order.ts';
 export type WatchdogMessage = { readonly add: Watched } | { readonly remove: number } | { readonly deleteAtEnd: string };
 
 /**
- * A small process in its own session that reads a pipe only this process writes to. The pipe closes when this process wants everything
- * stopped, and also when it dies in any way. So there is one way to stop, and it works without this process.
+ * A small process in its own session that reads a pipe only this process writes to. The pipe closes when this process wants
+ * everything stopped, and also when it dies in any way: there is one way to stop, and it works without this process.
  */
 export class Watchdog {
   readonly #watched = new Map<number, Watched>();

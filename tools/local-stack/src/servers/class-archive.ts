@@ -4,9 +4,8 @@ import { join } from 'node:path';
 const NAME = /^classes-.*\.jsa(\.new)?$/;
 
 /**
- * Java options that store a program's loaded and verified classes in an archive, because Java spends most of its start-up time loading them. Java
- * writes the archive when the program first ends and maps it at every later start. An archive is for one Java version, and Java ignores it
- * when a jar has changed.
+ * Java options for an archive of loaded and verified classes, which take most of its start-up time. Java writes the archive when
+ * the program first ends. It is for one Java version, and Java ignores it when a jar has changed.
  */
 export function classArchive(folder: string, javaVersion: string): string[] {
   const archive = join(folder, `classes-${javaVersion}.jsa`);

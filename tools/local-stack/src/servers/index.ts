@@ -10,7 +10,6 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import { LOOPBACK, type RunningServer, type ServerContext, type ServerName } from './server.ts';
 
-/** Minimum free disk space to start anything, in bytes. */
 const NEEDED_SPACE = 500e6;
 const PORT_TRIES = 5;
 
@@ -31,7 +30,6 @@ export interface ServerOptions {
 
 /** An address is empty when `only` excludes its server. */
 export interface Addresses {
-  /** URL of an administrator. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly kafkaBrokers: string;

@@ -26,8 +26,8 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 const PINNED = join(import.meta.dirname, 'kafka-jars.sha256');
 
 /**
- * The folder with the Kafka jars, shared by all checkouts of this user. Maven fills it at the first use. Throws Problem when a jar's checksum
- * is not the pinned one. Downloads nothing until `worthwhile` resolves, and nothing at all if it rejects.
+ * Shared by all checkouts of this user, and filled by Maven at the first use. Throws Problem when a jar's checksum is not the
+ * pinned one. Downloads nothing until `worthwhile` resolves, and nothing at all if it rejects.
  */
 export async function kafkaJars(say: Say, worthwhile?: Promise<unknown>): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');

@@ -57,7 +57,7 @@ export async function prepareKafka(context: ServerContext): Promise<KafkaProgram
   return { java, options: [...archive, ...options], main: ['kafka.Kafka', config], data, port, ready: /Kafka Server started/ };
 }
 
-/** Caches the version of a known Java: running `java -version` takes a tenth of the time in which Kafka starts. */
+/** Cached: `java -version` takes a tenth of the time in which Kafka starts. */
 async function requireJava(noted: string): Promise<{ java: string; version: string }> {
   const home = process.env['JAVA_HOME'];
   const folders = [...(home ? [join(home, 'bin')] : []), ...(process.env['PATH'] ?? '').split(delimiter)];
@@ -76,7 +76,6 @@ async function requireJava(noted: string): Promise<{ java: string; version: stri
   return { java, version };
 }
 
-/** Differs between Java installations, and after an update of one. */
 function identityOf(java: string): string | undefined {
   if (!existsSync(java)) return undefined;
   const path = realpathSync(java);

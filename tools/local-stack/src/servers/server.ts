@@ -14,7 +14,6 @@ export interface ServerContext {
   readonly ports: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless: boolean;
   readonly address: string;
 }

@@ -1,4 +1,3 @@
-// The issuer at which people sign in to the console of a local installation.
 import { join } from 'node:path';
 import { DEMO_COMPANIES_FILE, TOKEN_SECONDS, type NotedCompany } from '../demo-companies.ts';
 import { readJson } from '../files.ts';
@@ -7,7 +6,6 @@ import { serveIssuer, type RunningIssuer } from '../issuer/serve.ts';
 import { tokenIssuer } from '../token-issuer.ts';
 import { read } from './readiness.ts';
 
-/** `/api/v1/me` describes the user that a key belongs to. */
 interface Me {
   readonly displayName: string;
   readonly email: string;
@@ -21,7 +19,6 @@ export async function startLocalIssuer(state: string, baseUrl: string): Promise<
   return await serveIssuer({ ...tokenIssuer(state), consoleUrls, lifetimeSeconds: TOKEN_SECONDS, users: () => demoUsers(state, baseUrl) });
 }
 
-/** The users of the demo companies, as the running system knows them. */
 async function demoUsers(state: string, baseUrl: string): Promise<IssuerUser[]> {
   const companies = readJson<{ companies: NotedCompany[] }>(join(state, DEMO_COMPANIES_FILE))?.companies ?? [];
   const users = await Promise.all(companies.map(({ userId, apiKey }) => userOf(userId, apiKey, baseUrl)));

@@ -3,10 +3,9 @@ import { LONGEST_LOG } from '../processes/daemon.ts';
 import { read } from '../processes/log-tail.ts';
 import type { Say } from '../say.ts';
 
-/** Longest delay before a warning is shown, in milliseconds. */
 const POLL_MS = 1000;
 const NEWLINE = 10;
-/** Minimum time in milliseconds before the same process's same sentence is shown again. */
+/** Minimum interval, in ms, between equal sentences of a process. */
 const REPEAT_MS = 30_000;
 /** Only lines with one of these in their first 40 bytes are parsed: there are thousands of lower-level lines. */
 const LEVELS = ['warn', 'error', 'fatal'].map((level) => Buffer.from(`"level":"${level}"`));

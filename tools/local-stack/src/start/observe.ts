@@ -19,7 +19,6 @@ export interface ObserveOptions {
 
 const ADDRESS = '127.0.0.1';
 const PREFERRED_PORT = 9090;
-/** The product's own alert and SLO rules. */
 const RULES = ['alerts.yaml', 'slo.yaml'].map((name) => join(ROOT, 'deploy/dashboards', name));
 
 /** Starts Prometheus with its data in the state folder. Resolves to its address; undefined, with a message, if it is not installed. */

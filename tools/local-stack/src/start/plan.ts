@@ -24,7 +24,6 @@ export interface StartPlan {
   /** host:port of each service's gRPC, by service name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly processes: readonly ProcessPlan[];
-  /** Whether people sign in to the console at the local issuer. */
   readonly signsIn: boolean;
 }
 

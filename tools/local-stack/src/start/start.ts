@@ -28,7 +28,6 @@ export interface StartOptions {
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly observed?: boolean;
-  /** Whether components are rebuilt and restarted when their sources change. */
   readonly watched?: boolean;
   readonly stop: Promise<unknown>;
 }
@@ -151,7 +150,6 @@ async function localIssuer(state: string, baseUrl: string, signal: AbortSignal):
   else signal.addEventListener('abort', () => void issuer.close(), { once: true });
 }
 
-/** Writes ready.json, the welcome message for scripts. */
 function announce(state: string, whole: StartPlan, access: DemoAccess | undefined, servers: object): void {
   writeJson(join(state, 'ready.json'), {
     baseUrl: whole.baseUrl,
