@@ -1,4 +1,3 @@
-// scripts/as-noted.mjs decides whether generated files must be generated again.
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';

@@ -28,7 +28,6 @@ let other: TestCompany;
 let desk: DispatchDesk;
 let api: WebhooksApi;
 let user: object;
-/** Channels with the credential of Ana, an operator. */
 let ana: Record<'integrations' | 'scheduling' | 'reporting', Channel>;
 let stored: Database;
 const secrets: string[] = [];

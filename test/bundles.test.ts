@@ -9,7 +9,6 @@ const checkout = realpathSync(mkdtempSync(join(tmpdir(), 'bundles-')));
 afterAll(() => rmSync(checkout, { recursive: true }));
 
 const PROGRAM = 'services/trial/src/main.ts';
-/** Services read their migrations here. */
 const SCHEMA = 'services/trial/src/schema.ts';
 const MIGRATION = 'services/trial/migrations/0001_trial.sql';
 const WORD = 'services/trial/src/word.ts';
@@ -66,7 +65,7 @@ test('bundles again once a module or a file that modules read has changed, and k
   expect(run()).toBe('second, and longer third');
 });
 
-test('a bundle that is built for npm start -- --watch keeps the files that modules read, too', () => {
+test('a bundle built for npm start -- --watch also keeps the files that modules read', () => {
   const script = node('-e', `${rebundle}.then(async ({ build, dispose }) => { console.log((await build()).script); await dispose(); })`);
   const before = node(script);
   write(MIGRATION, 'fourth');

@@ -74,7 +74,7 @@ describe('in a checkout', () => {
     expect(git('config', 'core.hooksPath').stdout).toBe('.githooks\n');
   });
 
-  test('installing leaves hooks alone that the checkout already has', () => {
+  test('installing keeps hooks that the checkout already has', () => {
     mkdirSync(join(folder, '.git/hooks'), { recursive: true });
     writeFileSync(join(folder, '.git/hooks/pre-push'), '');
     useHooks(folder);

@@ -1,4 +1,3 @@
-// The list of components, held against what the checkout has.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { callers, components, owners } from '@truckroll/contract';

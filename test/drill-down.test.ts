@@ -32,7 +32,6 @@ beforeAll(async () => {
   }));
   const refunded = all.find(({ path }) => path === 'refunds')!.lines.map(({ payment_id }) => payment_id as string);
   for (const { path, lines } of all) {
-    // Groups without a value.
     if (path === 'invoices') lines.forEach((line, n) => Object.assign(line, n % 7 === 0 ? { business_unit: null } : n % 7 === 1 ? { job_class: null } : {}));
     if (path === 'payments')
       lines.forEach((line, n) => Object.assign(line, n % 3 === 0 || refunded.indexOf(line['id']) % 2 === 0 ? { collected_by: null } : {}));

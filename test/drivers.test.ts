@@ -4,7 +4,6 @@ import { ROOT } from '@truckroll/local-stack';
 
 const files = globSync('{packages,services}/*/src/driver/**/*.ts', { cwd: ROOT });
 
-/** The comment lines at the top of a file. */
 function head(file: string): string {
   const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
   const end = lines.findIndex((line) => !line.startsWith('//'));

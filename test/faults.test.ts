@@ -1,4 +1,3 @@
-// What integrators see during and after an outage of a server or service.
 import { generateCompany } from '@truckroll/demo-company';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 import { until } from './support/until.ts';

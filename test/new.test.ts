@@ -1,4 +1,3 @@
-// `npm run new` in a copy of the tree.
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, symlinkSync, writeFileSync, readFileSync } from 'node:fs';
@@ -69,7 +68,7 @@ test.each([
   expect(sources()).toEqual(before);
 });
 
-test('where one file cannot be written, those before it are as they were', () => {
+test('restores the files written before one that cannot be written', () => {
   const changes = new Changes(tree.folder);
   writeFileSync(join(tree.folder, 'in-the-way'), '');
   const before = sources();
@@ -81,7 +80,7 @@ test('where one file cannot be written, those before it are as they were', () =>
   expect(existsSync(join(tree.folder, 'services/half'))).toBe(false);
 });
 
-test('a record, an event and a service are generated, loaded, and name by a failing test what to write first', () => {
+test('generates a record, an event and a service that load, with a failing test that names what to write first', () => {
   for (const words of [
     'record tips --owner billing',
     'record work-orders --owner scheduling',

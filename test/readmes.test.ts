@@ -1,11 +1,10 @@
-// Every package has a README that says where it begins and how its tests are run.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
 
 const packages = globSync(['{packages,services,tools}/*/package.json', '{gateway,loadtest,test}/package.json'], { cwd: ROOT }).map(dirname).toSorted();
 
-test('the packages of the workspace are found', () => {
+test('finds the packages of the workspace', () => {
   const listed = readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8').split('\n\n')[0];
   expect(listed).toBe(['packages:', ...['packages/*', 'tools/*', 'services/*', 'gateway', 'loadtest', 'test'].map((place) => `  - ${place}`)].join('\n'));
 });

@@ -102,7 +102,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect({ created, changed, unchanged }).toEqual({ created: 0, changed: 0, unchanged: lines[path]!.length });
   });
 
-  it('shows another company nothing, and the same 404 for a foreign id as for a missing one', async () => {
+  it('hides records from another company: a foreign id gets the same 404 as a missing one', async () => {
     if (!hasLines()) return;
     const id = read[path]![0]!['id'];
     expect(await whole(stranger, path, 100)).toEqual([]);

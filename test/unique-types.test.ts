@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const ROOT = join(import.meta.dirname, '..');
-/**
- * Programs that are read on their own keep their names: the published client and the console call things as the API does, and loadtest
- * compares the product with others.
- */
+/** The published client and the console keep the API's names; loadtest compares the product with others. */
 const SOURCES = ['packages/*/src', 'services/*/src', 'gateway/src', 'tools/*/src'];
 const APART = ['packages/client/'];
 

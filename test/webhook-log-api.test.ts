@@ -1,4 +1,3 @@
-// The log of deliveries under /api/v1, and what users can do with it.
 import { randomUUID } from 'node:crypto';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';

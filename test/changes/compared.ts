@@ -1,4 +1,3 @@
-// Comparing copies with what reads return.
 import { isDeepStrictEqual } from 'node:util';
 import { until } from '../support/until.ts';
 

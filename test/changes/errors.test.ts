@@ -1,4 +1,3 @@
-// What the change feed refuses (decisions §14, rule 11).
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 
 const FEED = '/api/v1/integrations/changes';

@@ -60,7 +60,7 @@ test.each(['sync.ts', ...(hasPython ? ['sync.py'] : [])])(
       const { code, stdout, stderr } = await run(file, company, folder, ...args);
       expect([code, stderr, stdout]).toEqual([0, '', expect.stringMatching(/^complete as of 20\S+Z\n$/)]);
     };
-    // Values that follow from another service's records may change while they are compared. What the copy had missed would stay so.
+    // Values derived from another service's records may change during the comparison; a missed change would stay missing.
     const expectEqualToLists = async (): Promise<void> => {
       const differing = async (): Promise<string[]> => {
         await feedIsCurrent(system.baseUrl, company.apiKey);

@@ -1,4 +1,3 @@
-// What the change feed announces and refuses over HTTP (decisions §14).
 import { randomUUID } from 'node:crypto';
 import { invoice, payment } from '../../services/billing/test/records.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
@@ -49,7 +48,6 @@ test('a payment that becomes PAID makes its invoice appear, as reads return it',
   await desk.store('payments', pays);
   await changes();
   await desk.store('payments', { ...pays, status: 'PAID' });
-  // The job's financials may follow at any time.
   const found = (await changes()).filter(({ kind }) => kind !== 'job-financials');
   expect(found.map(({ kind, id, change }) => [kind, id, change]).sort()).toEqual([
     ['invoices', owed.id, 'UPSERTED'],
@@ -96,7 +94,7 @@ test('while an owner is away the feed answers 503 with Retry-After, and skips no
   expect(tags.map(({ id }) => id).sort()).toEqual([before, during].sort());
 });
 
-// The last test: it begins a new epoch.
+// Last, because it begins a new epoch.
 test('cursors from before a restore get 410 RESYNC_REQUIRED, and what it has undone is no longer in the feed', async () => {
   const undone = randomUUID();
   await desk.store('tags', tag(undone));

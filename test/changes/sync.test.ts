@@ -64,7 +64,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
   };
   const differing = async (): Promise<string[]> => (await api.verify(store)).filter(({ equal }) => !equal).map((each) => each.kind);
 
-  /** Values that follow from another service's records may change while they are compared. What the copy had missed would stay so. */
+  /** Values derived from another service's records may change during the comparison; a missed change would stay missing. */
   async function expectEqualToLists(): Promise<void> {
     const differing = async (): Promise<string[]> => {
       await feedIsCurrent(system.baseUrl, company.apiKey);
@@ -88,7 +88,6 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     const before = await copy.count();
     let upserts = 0;
     await api.sync(store, { limit: 200, onPage: ({ data }) => void (upserts += data.length) });
-    // What earlier processes stored is not loaded again.
     expect(before).toBeGreaterThan(0);
     expect(upserts).toBeGreaterThanOrEqual(total - before);
     expect(upserts).toBeLessThan(total);
@@ -146,7 +145,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await differing()).toEqual([]);
   });
 
-  it('refuses the page of a program that did not see that another has stored one', async () => {
+  it('refuses a page if another program has stored one since', async () => {
     const before = await store.progress();
     const outdated: SyncStore = { ...store, progress: async () => before };
     await api.sync(store);

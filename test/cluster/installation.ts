@@ -24,7 +24,6 @@ export interface Images {
   readonly tag: string;
 }
 
-/** The chart's values, and what commands outside the cluster need. */
 export interface Prepared {
   readonly values: Record<string, unknown>;
   /** `http://address:port` of the sink. */

@@ -67,7 +67,6 @@ export class Cluster {
     return output('kubectl', ['get', '--raw', `/api/v1/namespaces/${this.namespace}/pods/${pod}:${port}/proxy${path}`]);
   }
 
-  /** Posts to an API path that has no kubectl command. */
   async create(path: string, body: Manifest): Promise<void> {
     await output('kubectl', ['create', '--raw', path, '--filename', '-'], JSON.stringify(body));
   }

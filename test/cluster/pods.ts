@@ -1,5 +1,4 @@
-// The test's pods: webhook sink, proxies for Redis and Kafka, prober. Each runs one script in the command line's image, under PodSecurity
-// `restricted`.
+// Each pod runs one script in the command line's image, under PodSecurity `restricted`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from './kubernetes.ts';

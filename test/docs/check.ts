@@ -50,7 +50,7 @@ function provoke(
     target,
   );
   if (change.query !== undefined) to = `${to.replace(/[?&]limit=\d+$/, '')}${to.includes('?') && !/\?limit=\d+$/.test(to) ? '&' : '?'}${change.query}`;
-  // Requests no customer notification, because an error is expected and no contact has been prepared.
+  // Without a notification, for which no contact has been prepared.
   const silent = known(operation, { customer_notification: null });
   const sent = operation.body && { ...(operation.body.example as object), ...known(operation, body), ...silent, ...change.body };
   return fetch(url + to, {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { guideFiles } from '../../gateway/docs/src/guides.ts';
 
 export interface GuideCode {
-  /** Such as `how-to/sync.md, sync.ts`. */
   name: string;
   file: string;
   language: string;

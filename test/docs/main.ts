@@ -1,5 +1,5 @@
-// npm run check:docs: runs every sample of the reference and the guides in curl, TypeScript and Python, and triggers every error that the
-// reference shows. The system is that of npm start, or the one in TRUCKROLL_URL.
+// npm run check:docs: runs every sample of the reference and the guides, and triggers every documented error. The system is that of
+// npm start, or the one in TRUCKROLL_URL.
 import { join } from 'node:path';
 import { buildSite } from '../../gateway/docs/src/site.ts';
 import { checkErrors, checkSamples } from './check.ts';

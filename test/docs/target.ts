@@ -1,4 +1,3 @@
-// The address and credentials of a running system to try samples on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

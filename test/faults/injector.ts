@@ -10,7 +10,6 @@ export interface Faults {
   readonly gapMs: readonly [from: number, to: number];
   /** Time that a target stays killed or paused, in ms. */
   readonly awayMs: readonly [from: number, to: number];
-  /** Share of the faults that are pauses instead of kills. */
   readonly pauses: number;
   /** Maximum number of targets down at the same time. With more, no work would get far enough to be interrupted. */
   readonly atOnce: number;

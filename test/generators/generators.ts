@@ -1,5 +1,4 @@
-// Popular code generators, each run in its own folder below .truckroll/generators: what it generates from the description, how the result
-// is compiled, and how the program that uses it (programs/) is run.
+// Each generator has its own folder below .truckroll/generators, and a program (programs/) that uses what it generates.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, STATE } from '@truckroll/local-stack';

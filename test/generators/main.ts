@@ -1,5 +1,5 @@
-// npm run check:generators: compiles the clients that popular generators make from the description, and runs them against a system: that of
-// npm start, or the one in TRUCKROLL_URL and TRUCKROLL_KEY.
+// npm run check:generators: compiles clients that popular generators make from the description, and runs them. The system is that
+// of npm start, or the one in TRUCKROLL_URL and TRUCKROLL_KEY.
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { Problem, ROOT, runMain, say } from '@truckroll/local-stack';

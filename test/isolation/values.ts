@@ -7,7 +7,6 @@ export type Lines = [path: string, lines: Json[]][];
 const UNTIL = '2026-03-10T16:00:00Z';
 const SIZE = 20;
 const IDS_SEED = 1;
-/** Maximum number of lines for kinds with many small records. */
 const MOST_LINES = 120;
 
 /** The values of a seed under the ids of a fixed seed, in import order. */

@@ -12,8 +12,8 @@ const REPLICAS = 2;
 /** Ports per component: its replicas, and as many replacements. */
 const PLACES = 2 * REPLICAS;
 /**
- * Time that a draining replica continues to serve, longer than clients need to notice. A gateway's clients must also use each kept-alive
- * connection once more, to learn that it will close: an idle one is closed without notice, perhaps while a request is on its way. As in the chart.
+ * Time that a draining replica still serves, as in the chart. A gateway's clients must use each kept-alive connection once more, to
+ * learn that it will close: an idle one is closed without notice.
  */
 const DRAIN_DELAY = { service: '1s', gateway: '5s' };
 
@@ -88,7 +88,6 @@ export class Fleet implements Running {
     this.#draining.set(component, gone);
   }
 
-  /** Resolves when every draining replica has ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#draining.values());
   }

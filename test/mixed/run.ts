@@ -1,5 +1,5 @@
-// One run: reads, writes and webhooks at a steady rate while every component moves between releases. When everything has settled, the fault
-// runs' checkers compare the results with the answers.
+// Reads, writes and webhooks run at a steady rate while every component moves between releases. The fault runs' checkers compare
+// results with answers.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
@@ -151,8 +151,8 @@ async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> 
 }
 
 /**
- * An event that a dispatcher does not know waits for a newer dispatcher, and later events of its subject do not wait. So when scheduling is
- * newer than its dispatchers, an event may arrive after its successor (docs/how-to/upgrade.md).
+ * An event that a dispatcher does not know waits for a newer one, and later events of its subject do not. So an event may arrive
+ * after its successor (docs/how-to/upgrade.md).
  */
 function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late: number; violations: Delivered['violations'] } {
   const known = new Set(arrivals.filter(({ unknownToOlder }) => unknownToOlder).map(({ subject }) => subject));

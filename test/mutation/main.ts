@@ -1,5 +1,5 @@
-// `npm run test:mutation`: changes rule files in small ways, one at a time, and fails if their tests do not detect it. Without arguments,
-// covers the files that changed since they were last measured.
+// `npm run test:mutation`: fails if tests do not detect small changes of rule files. Without arguments, covers the files that
+// changed since they were last measured.
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -5,8 +5,8 @@ import ts from 'typescript';
 import { importedBy } from './rule-files.ts';
 
 /**
- * The given tests that reach the file; all are paths from the root. Imports by a package's name do not count: StrykerJS changes a copy
- * of this checkout, whose node_modules lead to the packages of the checkout itself.
+ * All paths are from the root. Imports by a package's name do not count: StrykerJS changes a copy of this checkout, whose
+ * node_modules lead to the packages of the checkout itself.
  */
 export function testsReaching(root: string, file: string, tests: readonly string[]): string[] {
   return tests.filter((test) => {

@@ -1,12 +1,11 @@
-// Finds the source files that are rules: synchronous functions over values, which import nothing that does I/O. They decide most figures
-// and states, and tests reach them without a server.
+// Rules are synchronous functions over values, in files which import nothing that does I/O. They decide most figures and states,
+// and tests reach them without a server.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
 /** The code that serves requests, and the published client. */
 const SOURCES = ['packages/*/src', 'services/*/src', 'gateway/src'];
-/** Modules without I/O. */
 const COMPUTING = ['@truckroll/contract', 'ipaddr.js', 'node:buffer', 'node:crypto', 'node:util', 'temporal-polyfill'];
 const TIMERS = ['setImmediate', 'setInterval', 'setTimeout'];
 

@@ -1,4 +1,3 @@
-// Every rule file's mutants have been measured, or the file is listed as unmeasured.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

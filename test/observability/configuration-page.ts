@@ -30,7 +30,6 @@ export function withVariables(page: string, settings: ReadonlyMap<string, Settin
   return withMarked(page, 'variables', `\n${sections.join('\n')}`);
 }
 
-/** The settings of each component, by its name. */
 export async function componentSettings(): Promise<ReadonlyMap<string, Settings>> {
   const found = new Map<string, Settings>();
   for (const { name } of components) {

@@ -34,7 +34,6 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'truckroll-observe-'));
   const logs = join(folder, '.truckroll', 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  // Like processes do: each component in its own file.
   logTo({
     write(lines) {
       for (const line of lines.trimEnd().split('\n')) {

@@ -8,7 +8,6 @@ import { fresh } from './ask.ts';
 
 /** Days of the range, of which each has one record of each path. */
 const DAYS = 10;
-/** Times that each record is changed. */
 const CHANGES = 8;
 const RANGE = 'start_date=2026-03-01&end_date=2026-03-31&bucket=day';
 const REPORTS: Record<string, string> = { payments: 'collections', invoices: 'invoice-activity' };

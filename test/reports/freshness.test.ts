@@ -74,8 +74,8 @@ it('answers 503 with Retry-After while a company’s sums are computed for the f
 
 it('never shows records changed by a replica that does not maintain sums, but says that sums are being built', async () => {
   await holding(companysLock(company.id), async () => {
-    // Writes like a replica of the previous release, whose connections do not announce that they maintain sums. Uses the current rules'
-    // version; otherwise the payment would soon be projected again from billing's record.
+    // As a replica of the previous release, which does not maintain sums. Names the current rules' version: otherwise the payment
+    // would soon be projected again.
     await database(`with rules as materialized (select set_config('truckroll.projection', '32767', true))
       update reporting.payments set amount_cents = 2500 from rules where company_id = $1 and id = '${payment['id']}'`);
     await isUnavailable();

@@ -1,5 +1,5 @@
-// Random companies full of edge cases for reports: times at day boundaries in zones that skip and repeat days, references to unknown
-// records, refunds of unknown payments, corrections and backdating.
+// Edge cases for reports: times at day boundaries in zones that skip and repeat days, unknown references, corrections and
+// backdating.
 import fc from 'fast-check';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';

@@ -49,7 +49,6 @@ const question = (report: ReportName, more: Partial<Question> = {}): Question =>
   ...more,
 });
 
-/** Sums of every additive column, separately for each value of `by`. */
 function sums(rows: readonly Json[], by: (row: Json) => string = () => 'all'): Record<string, Record<string, number>> {
   const found: Record<string, Record<string, number>> = {};
   for (const row of rows) {

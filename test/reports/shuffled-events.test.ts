@@ -1,5 +1,5 @@
-// Sums depend only on the owners' final records, not on the order, number or delay of the events that reporting receives. CI applies some
-// thousands of events; set REPORT_EVENTS=100000 for more.
+// Sums depend only on the owners' final records, not on the order, number or delay of events. Set REPORT_EVENTS=100000 for more of
+// them.
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource, topics, type TopicDefinition } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';

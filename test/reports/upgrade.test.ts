@@ -21,7 +21,6 @@ import { readRecords } from './oracle/records.ts';
 
 const TIMEZONE = 'America/Chicago';
 const SETTINGS = { timezone: TIMEZONE, costing: true, verifiedOnly: false };
-/** The last migration of that release, by set; it had no other sets. */
 const LAST: Readonly<Record<string, string>> = {
   integrations: '0005',
   scheduling: '0006',

@@ -8,7 +8,6 @@ import type { Program, Tree } from './tree.ts';
 export interface Newer {
   readonly scheduling: Channel;
   readonly integrations: Channel;
-  /** The environment for a command line that works on them. */
   readonly operator: Readonly<Record<string, string>>;
   readonly gateway: string;
   startDispatcher(): Promise<void>;

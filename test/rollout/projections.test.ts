@@ -1,5 +1,4 @@
-// Compares what the rules compute for fixed records with the accepted results. A rule that changes its result without a new version would
-// leave all stored records with the old result (docs/adr/0005).
+// A rule that changes its result without a new version would leave all stored records with the old result (docs/adr/0005).
 import { hash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { recordOwners, resource, type RecordOwner } from '@truckroll/contract';

@@ -1,4 +1,4 @@
-// A later release with additions, run next to the current one on one installation with existing data.
+// A later release with additions runs next to the current one on existing data.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -142,7 +142,7 @@ it('never answers incompletely while a replica of the previous release continues
   const more: line.Line[] = [];
   for (let round = 0; round < 5; round += 1) {
     const record = { ...location('Barn'), id: randomUUID() };
-    // Through the previous release, which does not know the column.
+    // The previous release does not know the column.
     expect((await system.importRecords(company, 'locations', [record])).created).toBe(1);
     more.push(record);
     const answer = await ofType('Barn');
@@ -195,7 +195,6 @@ it('adds a record in three places: existing code imports, lists, filters, reads,
 describe('a report group that the previous release lacks', () => {
   const REPORT = '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01&bucket=year&limit=100';
 
-  /** Invoices by location, in the report's order. */
   const countsOf = (records: readonly line.Line[]): [string, number][] =>
     Object.entries(Object.groupBy(records, ({ location_id }) => location_id as string))
       .map(([id, some]): [string, number] => [id, some!.length])

@@ -1,5 +1,5 @@
-// Finds the texts that an expression of the sources can evaluate to, without running it. Constants, functions and arrays of texts are followed through
-// files. What is known only at run time, such as a column from a record's definition, becomes an identifier that begins with UNKNOWN.
+// Finds the texts that an expression can evaluate to, without running it. Constants, functions and arrays of texts are followed
+// through files. What is known only at run time becomes an identifier that begins with UNKNOWN.
 import ts from 'typescript';
 
 export const UNKNOWN = 'unknown_';
@@ -30,7 +30,6 @@ interface Closure {
 /** An object's properties, each evaluated on its first use. */
 type Properties = ReadonlyMap<string, () => Value>;
 type Value = string | boolean | null | undefined | Unknown | Closure | Properties | readonly Value[];
-/** Values of the parameters of the functions that are being called. */
 type Scope = ReadonlyMap<ts.ParameterDeclaration, Value>;
 
 const NOTHING: Scope = new Map();

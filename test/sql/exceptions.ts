@@ -1,5 +1,4 @@
-// Statements that read or change tables without binding them to a company, each with its reason. The check fails for an entry that is no
-// longer needed.
+// Each statement has a reason not to be bound to a company. The check fails for an entry that is no longer needed.
 
 interface Exception {
   readonly reason: string;

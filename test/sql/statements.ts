@@ -1,5 +1,4 @@
-// Finds every SQL statement in the product's sources, as text for PostgreSQL's parser. They are read from the sources instead of recorded
-// during tests, so that statements without a test are included and the search takes seconds.
+// Finds every SQL statement in the sources: recording during tests would miss statements without a test, and take longer.
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';

@@ -1,6 +1,6 @@
-// Finds the tables that a statement reads or changes without their company, by PostgreSQL's own parser. Wherever a table with `company_id`
-// appears, the column must equal a parameter, or the company_id of another table that is bound. Where tables are joined to each other by
-// company_id and to no parameter, only the first is named: it drives a statement that works on all companies.
+// Wherever a statement names a table with `company_id`, the column must equal a parameter, or the company_id of another table that
+// is bound. Where tables are joined to each other by company_id and to no parameter, only the first is named: it drives a statement
+// that works on all companies.
 import { parseSync } from 'libpg-query';
 
 type Node = Readonly<Record<string, any>>;
@@ -14,13 +14,11 @@ interface Origin {
   readonly every: readonly Origin[];
 }
 
-/** A column of a subquery. Of `*` only the columns that identify a table's company are kept. */
 interface Output {
   readonly name: string;
   readonly origin: Origin | undefined;
 }
 
-/** An item of FROM and its name: a table, a subquery or a function. */
 interface Rows {
   readonly name: string;
   readonly outputs: readonly Output[];

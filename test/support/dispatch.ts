@@ -96,7 +96,6 @@ export async function dispatchDesk(system: System) {
     send,
     addition,
 
-    /** Creates a visit and returns it as a read does. */
     async visit(fields: Json = {}): Promise<Json> {
       const record = line.visit({ job_id: job['id'], ...fields });
       await store(company, 'job-appointments', record);

@@ -2,8 +2,8 @@ import { Database } from '@truckroll/postgres';
 import type { System } from './system.ts';
 
 /**
- * Runs `work` while no service of the schema projects rows again, by holding the lock that they take for it. What `work` writes counts as
- * written by an older release, because its connections do not say which rules they follow.
+ * While `work` runs, no service of the schema projects rows again. What it writes counts as written by an older release, because
+ * its connections name no rules.
  */
 export async function holdingProjections(system: System, schema: string, work: (database: Database) => Promise<void>): Promise<void> {
   const database = new Database({ url: system.serviceEnvironment['DATABASE_URL'] ?? '', schema, maxConnections: 2 });

@@ -1,4 +1,3 @@
-// Compares reporting's read models with the owners' records.
 import { resource } from '@truckroll/contract';
 import { compareReadModel, READ_MODELS } from '../../tools/cli/src/verify/compare.ts';
 import type { System, TestCompany } from './system.ts';

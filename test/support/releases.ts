@@ -19,7 +19,6 @@ export const releases: readonly Release[] = JSON.parse(readFileSync(join(ROOT, '
 
 export const lastRelease: Release = releases.at(-1)!;
 
-/** Marks a complete installation. */
 const STAMP = '.installed';
 const TOOLS = 'node_modules/.truckroll-pnpm';
 const BUNDLER = 'deploy/bundle.mjs';

@@ -1,5 +1,5 @@
-// The whole system in one test process: real services on free ports, a separate database, and the test run's Redis and Kafka. Each test
-// file that needs several services starts it once.
+// Real services on free ports in one test process, a separate database, and the test run's Redis and Kafka. Each test file that
+// needs several services starts it once.
 import { randomBytes } from 'node:crypto';
 import { addressVariable, owners, resource, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
@@ -21,7 +21,6 @@ export interface System {
   baseUrl: string;
   channel(owner: Owner): Channel;
   createCompany(timezone?: string): Promise<TestCompany>;
-  /** Imports JSON values as the lines of `<path>.ndjson`. */
   importRecords(company: TestCompany, path: string, records: Iterable<unknown>): Promise<ImportReport>;
   get(company: TestCompany, path: string): Promise<{ status: number; headers: Headers; body: any }>;
   setTimezone(company: TestCompany, timezone: string): Promise<void>;
@@ -34,7 +33,6 @@ export interface System {
   gatewayEnvironment: Readonly<Record<string, string>>;
   /** Environment for the webhook dispatcher, which tests start themselves. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
-  /** The /metrics page of each component, including the given ones. */
   metrics(others?: readonly Service[]): Promise<Record<string, string>>;
   stopService(name: Owner): Promise<void>;
   startService(name: Owner): Promise<void>;
@@ -46,7 +44,6 @@ export interface SystemOptions {
   wired?: boolean;
   /** A database to use instead of a new one. It is dropped with the system. */
   database?: TestDatabase;
-  /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
   logLevel?: 'info' | 'warn';
   operators?: readonly CallCredential[];

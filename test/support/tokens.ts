@@ -9,7 +9,6 @@ const AUDIENCE = 'truckroll';
 
 export interface Issuer {
   readonly environment: Readonly<Record<string, string>>;
-  /** A token for that user and company, valid for ten minutes. */
   token(user: { id: string; userId: string }): string;
   close(): void;
 }

@@ -11,8 +11,8 @@ export interface Polling {
 }
 
 /**
- * Polls for effects between services that no event announces. Resolves to the first value that is right. Rejects after 30 s with `what`,
- * which completes "waited for …", and the last seen value.
+ * For effects between services that no event announces. Rejects after 30 s with `what`, which completes "waited for …", and the
+ * last seen value.
  */
 export async function until<T>(
   what: string,

@@ -13,7 +13,6 @@ export function backUp(installation: Installation): Promise<void> {
   return whileStopped(installation, () => void execFileSync('cp', ['-a', dataOf(installation), backupOf(installation)]));
 }
 
-/** Works once. */
 export function restore(installation: Installation): Promise<void> {
   const exchange = (): void => {
     renameSync(dataOf(installation), `${dataOf(installation)}.lost`);

@@ -1,4 +1,3 @@
-// The command line, as an operator of the campaign's system uses it.
 import { run } from '../../../tools/cli/src/run.ts';
 
 /** Throws what the command says if it fails. */

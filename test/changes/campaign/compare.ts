@@ -16,7 +16,6 @@ const PAUSE_MS = 500;
 const FEED_ONLY = { 'service-requests': 'scheduling.service_requests', interactions: 'scheduling.interactions' };
 
 type Fields = Record<string, unknown>;
-/** By `kind/id`. */
 type Records = Map<string, Fields>;
 
 /** What is wrong with the copies once everything has been read; what is still wrong after that time never becomes right. */

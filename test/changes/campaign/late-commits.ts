@@ -1,7 +1,6 @@
 // Holds transactions open before their commit, after they have taken their place in the feed.
 import type { Database } from '@truckroll/postgres';
 
-/** Share of the transactions that commit late. */
 const LATE = 0.1;
 /** Maximum delay of a commit: long enough for others to begin and end. */
 const MOST_SECONDS = 0.5;

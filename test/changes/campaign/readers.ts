@@ -29,7 +29,6 @@ export function clientOf({ installation, company }: Pick<World, 'installation' |
   return createClient({ baseUrl: installation.baseUrl, token: company.apiKey });
 }
 
-/** Keeps the copy up to date until the signal aborts it. */
 export function follow(world: World, reader: Reader, counts: ReaderCounts, signal: AbortSignal): Promise<void> {
   return reader.killed === undefined ? followHere(world, reader, counts, signal) : followInProcesses(world, reader, counts, signal);
 }

@@ -1,4 +1,4 @@
-// One phase of a campaign: writers and readers at once while parts of the system are killed, then the comparison.
+// Writers and readers work at once while parts of the system are killed; then copies are compared.
 import { join } from 'node:path';
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
@@ -9,7 +9,6 @@ import type { World } from './world.ts';
 import { write } from './writers.ts';
 
 export interface PhaseOptions {
-  /** Minimum number of acknowledged changes. */
   readonly changes: number;
   readonly faults: Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] };
   /** Time limit for the copies to become equal to the export, in ms. */

@@ -13,7 +13,6 @@ interface Bug {
   readonly says: string;
   /** Services that run with `test/faults/seeded/<name>`. */
   readonly services: readonly string[];
-  /** Changes the triggers. */
   readonly prepare?: (database: Database) => Promise<void>;
   /** Kinds of differences that it must cause. */
   readonly found: RegExp;
@@ -63,7 +62,6 @@ async function rewriteTriggers(database: Database, name: string, rewrite: (defin
   for (const definition of changed) await database.query({ text: definition.replace('CREATE TRIGGER', 'CREATE OR REPLACE TRIGGER') });
 }
 
-/** Resolves to the number of differences that each bug caused. */
 export async function runSeeded(seed: number, say: Say): Promise<Record<string, number>> {
   const caught: Record<string, number> = {};
   for (const { name, says, services, prepare, found, kills } of BUGS) {

@@ -1,4 +1,3 @@
-// The company of a campaign.
 import { resource } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Chance } from '../../../tools/cli/src/simulate/chance.ts';
@@ -18,7 +17,6 @@ export interface World {
   readonly acknowledged: Acknowledged;
 }
 
-/** Times of the acknowledgement, by `kind/id`. */
 export interface Acknowledged {
   readonly complete: Map<string, number>;
   readonly removed: Map<string, number>;

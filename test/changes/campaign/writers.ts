@@ -7,9 +7,7 @@ import { Refused, SchedulingApi, type Named, type Visit } from '../../../tools/c
 import { playDay } from '../../../tools/cli/src/simulate/day.ts';
 import { importLines, type World } from './world.ts';
 
-/** Maximum number of records that one import changes. */
 const IMPORTED_TOGETHER = 400;
-/** Share of assignments that stay. */
 const STAYS = 0.3;
 /** Pause after a failure, in ms: what is down needs a moment to start. */
 const PAUSE_MS = 100;
@@ -28,7 +26,7 @@ export async function write(world: World, changes: number, goesOn: () => boolean
   const count = (more: number): void => void (made += more);
   const unfinished = (): boolean => made < changes || goesOn();
   const repeat = async (work: () => Promise<void>): Promise<void> => {
-    // A write that fails is one of the faults' effects. Whatever it has changed is in the export.
+    // A failed write may have changed something: that is in the export.
     while (unfinished()) await work().catch(() => delay(PAUSE_MS));
   };
   const writers = [
@@ -92,7 +90,7 @@ async function simulate({ installation, chance }: World, api: SchedulingApi, sig
   count(requests + interactions + booked + added + removed + completed + ended);
 }
 
-/** A call that fails ends the scenario and not the day. */
+/** A failed call ends the scenario, not the day. */
 function refusing<T extends object>(calls: T): T {
   const refused = (error: Error): never => {
     throw new Refused(error.message);

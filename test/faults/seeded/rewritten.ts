@@ -1,8 +1,6 @@
-// Database access whose transactions are modified.
 import { Database, type CompanyDatabase, type Transaction, type TransactionOptions } from '../../../packages/postgres/src/database.ts';
 import type { Statement } from '../../../packages/postgres/src/statement.ts';
 
-/** One is created for each transaction. */
 export interface Intrusion {
   instead?(statement: Statement): Statement;
   beforeCommit?(tx: Transaction): Promise<unknown>;

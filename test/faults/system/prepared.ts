@@ -31,7 +31,6 @@ export interface Prepared {
   readonly environment: NodeJS.ProcessEnv;
   readonly credentials: readonly CallCredential[];
   readonly database: Database;
-  /** Environment of an operator's commands that need the servers. */
   readonly operator: Readonly<Record<'DATABASE_URL' | 'KAFKA_BROKERS', string>>;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
@@ -39,8 +38,8 @@ export interface Prepared {
 }
 
 /**
- * Starts separate servers for this run, because tests kill them. Servers that the environment names are not used. `environment` replaces
- * that of `npm start`. With `pooled`, services use PostgreSQL through PgBouncer.
+ * Separate servers for this run, even if the environment names some. `environment` replaces that of `npm start`. With `pooled`,
+ * services use PgBouncer.
  */
 export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
   const folder = runFolder('fault-runs');

@@ -69,7 +69,6 @@ export class Program implements Target {
     this.#daemon?.kill('SIGCONT');
   }
 
-  /** From now on the process may end without being reported. */
   release(): void {
     this.#wanted = false;
   }

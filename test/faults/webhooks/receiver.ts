@@ -10,7 +10,6 @@ import type { Arrival } from './check.ts';
 export type Manner = (eventId: string, time: number) => { readonly status: number; readonly afterMs: number };
 
 export interface Receiver {
-  /** The address in the form the operator's allow list takes. */
   readonly target: string;
   readonly arrivals: Arrival[];
   /** The URL of an endpoint. Its secret is set with `expect` once it is known. */

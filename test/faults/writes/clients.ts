@@ -1,5 +1,5 @@
-// Many clients that assign technicians to visits. Each remembers the last state it saw of a visit, sends a write with one key until it is
-// answered, and is sometimes as careless with keys and connections as real clients are.
+// Many clients assign technicians to visits. Each sends a write with one key until it is answered, and is sometimes as careless
+// with keys and connections as real clients are.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../../../tools/cli/src/simulate/chance.ts';
@@ -118,7 +118,7 @@ async function sendUntilAnswered(options: ClientOptions, known: Map<string, Seen
 function record({ history }: ClientOptions, known: Map<string, SeenVisit>, attempt: Attempt): void {
   history.push(attempt);
   const { answer, write } = attempt;
-  // A repeated answer may show an outdated visit. That is fine: stale writes are wanted, too.
+  // A repeated answer may show an outdated visit: stale writes are useful, too.
   if (isAcknowledged(attempt)) known.set(write.visitId, seen((JSON.parse(answer!.said!) as [ReadVisit])[0]));
   else known.delete(write.visitId);
 }

@@ -1,5 +1,3 @@
-// What is stored and published at the end of a run.
-
 export interface StoredVisit {
   readonly id: string;
   readonly revision: string;
@@ -35,7 +33,6 @@ export interface StoredRequest {
 export interface StoredNotification {
   readonly id: string;
   readonly visitId: string;
-  /** Revision of the visit after the write that requested the message. */
   readonly revision: string;
   readonly status: string;
 }

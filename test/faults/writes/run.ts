@@ -91,7 +91,7 @@ export async function settled(installation: Running, company: TestCompany, follo
   };
   // Read models that stay wrong are reported by the checker.
   await untilTrue('the read models follow', compared, followMs).catch(() => undefined);
-  // A write that its client gave up can still have been waiting for a connection, and have committed since.
+  // A write that its client gave up may commit late.
   await untilPublished();
   return wrong;
 }

@@ -28,8 +28,8 @@ export function millis(instant: string): number {
 const known = new Map<string, string>();
 
 /**
- * The local date of an instant: the latest date whose first instant is not after it (decisions §13). That is the latest date shown by a
- * local clock up to then: when clocks go back across midnight, the new day has already begun.
+ * The latest date whose first instant is not after this one (decisions §13): when clocks go back across midnight, the new day has
+ * already begun.
  */
 export function localDate(instant: string, timeZone: string): string {
   const key = `${timeZone} ${instant}`;

@@ -9,7 +9,6 @@ export interface Question {
   end: string;
   bucket: Bucket;
   groupBy: string | null;
-  /** Values by parameter; only those that are given. */
   filters: Record<string, string[]>;
   includeExcluded: boolean;
 }

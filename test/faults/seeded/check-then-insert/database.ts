@@ -1,5 +1,5 @@
-// The bug: a key is looked up first and stored only when the write is done, without a lock in between. Of two concurrent requests with one
-// key for two visits, both find the key unused.
+// The bug: a key is looked up first and stored only after the write, without a lock. Two concurrent requests with one key both find
+// it unused.
 import { rewritten } from '../rewritten.ts';
 
 export * from '../../../../packages/postgres/src/database.ts';

@@ -1,6 +1,5 @@
-// The bug: an assignment is removed in one transaction, and its tombstone is stored in another one after it. If the process is
-// killed between them, the feed never has the tombstone. The test moves the trigger that notes deletions from job_assignments to
-// seeded_removals.
+// The bug: the tombstone of an assignment is stored in another transaction than the removal. If the process is killed in between,
+// the feed never gets the tombstone. The trigger that notes deletions is moved from job_assignments to seeded_removals.
 import { Database as Original, type Transaction } from '../../../../packages/postgres/src/database.ts';
 import type { Statement } from '../../../../packages/postgres/src/statement.ts';
 import { rewritten } from '../rewritten.ts';

@@ -1,5 +1,5 @@
-// The bug: events are sent to Kafka within the transaction instead of from the outbox after it. A transaction that fails to commit has then
-// published an event that never happened.
+// The bug: events are sent to Kafka within the transaction instead of from the outbox after it, so that a failed commit publishes
+// an event that never happened.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transaction } from '../../../../packages/postgres/src/database.ts';
 import { silentLog } from '../../../../packages/telemetry/src/log.ts';

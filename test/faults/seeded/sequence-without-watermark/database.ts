@@ -1,5 +1,5 @@
-// The bug: changes are read up to the last transaction id that was assigned, as if ids were committed in the order of their sequence. A
-// change that is committed late is then behind the reader, who never gets it.
+// The bug: changes are read up to the last assigned transaction id, as if ids were committed in their order. A change that commits
+// late is never read.
 import { Database as Original } from '../../../../packages/postgres/src/database.ts';
 import type { Statement } from '../../../../packages/postgres/src/statement.ts';
 

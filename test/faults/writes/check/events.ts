@@ -32,7 +32,6 @@ function same(a: PublishedEvent, b: PublishedEvent): boolean {
   return a.type === b.type && a.key === b.key && a.sequence === b.sequence && a.version === b.version && a.partition === b.partition && a.payload === b.payload;
 }
 
-/** Events have sequences, state topics have versions. Both must grow, and sequences by exactly one. */
 function brokenSequence(key: string, events: readonly PublishedEvent[]): Violation[] {
   const sequenced = events[0]?.sequence !== undefined;
   const wrong = events.findIndex((event, i) => {

@@ -6,7 +6,6 @@ import { violation, type Violation } from './violations.ts';
 export function checkOrder({ effects, states, attempts }: Lives): Violation[] {
   const violations: Violation[] = [];
   for (const [visitId, line] of effects) {
-    // The latest first-send time among the writes so far.
     let begunAt = -Infinity;
     for (const { place, key, write } of line) {
       const made = states.get(visitId)?.[place - 1]?.revision;

@@ -32,7 +32,6 @@ export function checkRequests(observed: Observed, states: ReadonlyMap<string, re
   return violations;
 }
 
-/** Created, booked, and changed whenever the visit got its first technician or lost its last. */
 function eventsAfter(states: readonly VisitState[]): string[] {
   const events = [shown('service_request.created', NEW), shown('service_request.status_changed', BOOKED, NEW), shown('service_request.booked', BOOKED)];
   let status = BOOKED;
