@@ -43,7 +43,6 @@ export class ChangeClock implements BackgroundPart {
   #asOf = 0;
   /** The highest id below which all transactions are known to have ended. */
   #oldest = 0;
-  /** Microseconds. */
   readonly #startedAt = Date.now() * 1000;
   #failures = 0;
   readonly #task = new PeriodicTask(EVERY_MS, () => this.#tick());

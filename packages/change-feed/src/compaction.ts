@@ -1,5 +1,4 @@
-// Deletes rows of the log that a later change of the same record supersedes: the first read then scans at most 1.5 rows for each
-// record.
+// Deletes rows of the log that a later change of the same record supersedes: the first read then scans at most 1.5 rows for each record.
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';

@@ -5,7 +5,6 @@ export const changeMigrations = migrationsIn('change-feed', new URL('../migratio
 
 export interface ZonedCompany {
   readonly companyId: string;
-  /** IANA name. */
   readonly timeZone: string;
 }
 

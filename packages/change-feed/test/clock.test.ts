@@ -9,7 +9,6 @@ interface Row {
   at: number;
 }
 
-/** A clock whose statements the test answers, in any order. */
 function clock(): { clock: ChangeClock; answers: ((row: Row) => void)[] } {
   const answers: ((row: Row) => void)[] = [];
   const query = () => new Promise((resolve) => answers.push((row) => resolve({ rows: [row] })));

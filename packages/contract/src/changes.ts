@@ -4,7 +4,6 @@ import { resources } from './operation.ts';
 import { shapeNamed, type Shape } from './shape.ts';
 
 export interface ChangeKind {
-  /** `invoices`: the last part of the path, if the kind has one. */
   readonly kind: string;
   readonly owner: Owner;
   readonly record: Shape;

@@ -44,7 +44,6 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/;
 const RESERVED_HEADER =
   /^(?:connection|expect|host|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|content-.*|webhook-.*)$/i;
 
-/** Custom headers of a webhook endpoint. */
 export function checkWebhookHeaders(headers: readonly { name: string; value?: string | null | undefined }[]): JsonProblem[] {
   const names = headers.map(({ name }) => name.toLowerCase());
   return headers.flatMap(({ name, value }, index) => {

@@ -18,9 +18,7 @@ export interface Component {
   readonly consumes?: true;
   /** Publishes records of which others keep read models: `truckroll publish`. */
   readonly publishes?: true;
-  /** Owners whose <NAME>_ADDRESS it is given. */
   readonly calls?: readonly string[];
-  /** Variables that its Secret must or may have. */
   readonly secretKeys: readonly string[];
   readonly optionalKeys?: readonly string[];
 }

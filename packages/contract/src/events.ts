@@ -1,4 +1,3 @@
-// The public events that webhooks send, read from public_events.proto.
 import { option, registry } from './image.ts';
 import { shapeOf, type Shape } from './shape.ts';
 

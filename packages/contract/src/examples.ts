@@ -14,7 +14,6 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   idempotency_key: 'b1946ac9-2492-4d26-8c4b-3f7e0a6d1c52',
 };
 
-/** An example value of the field; of one element if the field is repeated. */
 export function exampleOf(field: Field, keys: KeyStyle): unknown {
   if (field.example === 'null') return null;
   switch (field.kind) {

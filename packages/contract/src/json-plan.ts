@@ -38,7 +38,6 @@ export interface FieldPlan {
   /** Maximum bytes of one value, excluding strings and messages. */
   readonly room: number;
   readonly shape: Shape | undefined;
-  /** For a cursor: the operation that it belongs to. */
   readonly cursorOf: string | undefined;
   plan: JsonPlan | undefined;
 }

@@ -29,7 +29,6 @@ function keysIn(text: string): number {
   return count;
 }
 
-/** Number of keys in the parsed value; NaN if it is nested too deeply. */
 function keysOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth >= DEEPEST) return Number.NaN;
@@ -54,7 +53,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Walks a text that is known to be valid JSON. */
 class Walk {
   readonly #text: string;
   readonly #problems: JsonProblem[] = [];

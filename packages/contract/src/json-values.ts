@@ -47,7 +47,6 @@ export function string(from: DataView, start: number, end: number, data: DataVie
   return out + 1;
 }
 
-/** Whether any of four bytes is a control character, a quote or a backslash. */
 function mustEscape(word: number): boolean {
   const control = (word - 0x2020_2020) & ~word;
   const quote = word ^ 0x2222_2222;

@@ -1,5 +1,4 @@
-// Writes JSON directly from protobuf wire bytes: decoding a page into objects and stringifying them costs many times as much
-// (docs/adr/0002).
+// Writes JSON directly from protobuf wire bytes: decoding a page into objects and stringifying them costs many times as much (docs/adr/0002).
 import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
   BOOLEAN,
@@ -125,7 +124,6 @@ export class JsonWriter {
     return to;
   }
 
-  /** Writes the elements and the closing bracket; the key includes the opening one. */
   #array(field: FieldPlan, tag: number, start: number, end: number, begin: number): number {
     const packed = (tag & 7) === DELIMITED && field.kind === ENUM;
     let to = begin;
@@ -150,7 +148,6 @@ export class JsonWriter {
     return to + 1;
   }
 
-  /** Writes a list's wrapper as the list itself. */
   #list(field: FieldPlan, at: number, to: number): number {
     const end = this.#varint(at) + this.#at;
     const values = this.#planOf(field).fields[0] as FieldPlan;
@@ -164,7 +161,6 @@ export class JsonWriter {
     return (field.plan ??= planOf(field.shape as Shape, this.#style));
   }
 
-  /** Writes the value that begins at `at`, and sets #at to its end. */
   #value(field: FieldPlan, at: number, to: number): number {
     switch (field.kind) {
       case PLAIN: {
@@ -262,7 +258,6 @@ export class JsonWriter {
     return (high | 0) * 0x1_0000_0000 + (low >>> 0);
   }
 
-  /** End position of an unknown field's value. */
   #skip(wireType: number, at: number): number {
     if (wireType === FIXED64) return at + 8;
     if (wireType === FIXED32) return at + 4;

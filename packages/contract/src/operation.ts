@@ -153,7 +153,6 @@ function collectionParameters(request: Shape, response: Shape, isReport: boolean
   });
 }
 
-/** A parameter for a record's ids takes codes if the record's id is a code (job-classes). */
 function asIdOf(field: Field, record: Shape | undefined): Field {
   const codes = record?.byName.get('id')?.enum;
   return codes !== undefined && (field.name === 'id' || field.name === 'ids') ? changed(field, { kind: 'enum', enum: codes }) : field;

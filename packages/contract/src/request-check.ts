@@ -23,7 +23,6 @@ export function requestCheck(packageName: string, { namedValues = false }: Reque
   };
 }
 
-/** 400 for one field whose value is well-formed but not acceptable. */
 export function refused(field: string, message: string, code: ErrorDetail['code'] = 'INVALID_FORMAT'): ApiError {
   return ApiError.invalid([{ location: 'body', field, code, message }]);
 }
@@ -32,7 +31,6 @@ export function refuseBroken(broken: readonly JsonProblem[]): void {
   if (broken.length > 0) throw ApiError.invalid(broken.map((problem) => ({ location: 'body', ...problem })));
 }
 
-/** Requests whose public field names are in camelCase. */
 const CAMEL_CASED = new Set(operations.filter((operation) => operation.camelCase).map(({ request }) => request.typeName));
 
 interface Check {

@@ -58,9 +58,7 @@ export interface EnumShape {
   docs: ReadonlyMap<string, string>;
   /** Values in generated messages, by public spelling: `INVOICE_STATUS_OPEN` for `OPEN`. */
   generated: ReadonlyMap<string, string>;
-  /** The unset value in generated messages: the name of number 0. */
   zero: string;
-  /** The inverse of `generated`. */
   spellings: ReadonlyMap<string, string>;
 }
 
@@ -80,7 +78,6 @@ export interface Field {
   format?: StringFormat;
   range?: Range;
   enum?: EnumShape;
-  /** Shape of an object, a reference, or a list's wrapper. */
   shape?: Shape;
   /** Public path of the record that an id or Reference points at: `accounts`. */
   refersTo?: string;
@@ -147,13 +144,11 @@ const STRING_FORMATS = new Set<string>([
 ]);
 /** The timestamp format whose far-future values mean null. */
 const EXPIRY = 17;
-/** Values of google.api.FieldBehavior. */
 const OPTIONAL = 1;
 const OUTPUT_ONLY = 3;
 
 const shapes = new Map<string, Shape>();
 
-/** The shape of a message, cached. */
 export function shapeOf(message: DescMessage): Shape {
   const known = shapes.get(message.typeName);
   if (known !== undefined) return known;

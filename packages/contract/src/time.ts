@@ -127,10 +127,8 @@ export function countedDay(micros: number, timeZone: string): number {
   return startOfDay(day + 1, timeZone) <= micros ? day + 1 : day;
 }
 
-/** Numbers by time zone and day or slot. */
 type Cache = Map<string, Map<number, number>>;
 
-/** Bounds a cache to some MB for each time zone. */
 const MOST_CACHED = 100_000;
 
 function cached(cache: Cache, timeZone: string, key: number, compute: (key: number, timeZone: string) => number): number {

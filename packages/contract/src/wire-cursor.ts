@@ -26,7 +26,6 @@ export class WireCursor {
     this.advance();
   }
 
-  /** Whether the field is a message, string or bytes. */
   get delimited(): boolean {
     return this.type === DELIMITED;
   }

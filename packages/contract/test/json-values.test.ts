@@ -6,7 +6,6 @@ import { formatInstant } from '../src/time.ts';
 const BEFORE = 3;
 const FILL = 0xaa;
 
-/** What `write` appends after three bytes, in a buffer that has room for much more. */
 function written(write: (data: DataView, to: number) => number): string {
   const bytes = Buffer.alloc(20_000, FILL);
   const end = write(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), BEFORE);

@@ -15,7 +15,6 @@ import {
   type Shape,
 } from '../src/index.ts';
 
-/** Arbitrary JSON of a shape as a read would return it, including derived fields. */
 function anyOf(shape: Shape): fc.Arbitrary<Record<string, unknown>> {
   return fc.record(Object.fromEntries(shape.fields.map((field) => [field.name, anyField(field)])));
 }

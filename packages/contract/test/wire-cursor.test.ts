@@ -1,6 +1,5 @@
 import { WireCursor } from '../src/wire-cursor.ts';
 
-/** Number, wire type, and positions of tag, content and end. */
 function fieldsOf(bytes: number[], start?: number, stop?: number): number[][] {
   const found: number[][] = [];
   for (const cursor = new WireCursor(Buffer.from(bytes), start, stop); cursor.field !== 0; cursor.advance()) {

@@ -1,5 +1,4 @@
-// Components prove their identity to each other with credentials. A called component holds only SHA-256 hashes, with which it
-// cannot call others.
+// Components prove their identity to each other with credentials. A called component holds only SHA-256 hashes, with which it cannot call others.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callers, callersOf, type Caller } from '@truckroll/contract';
 
@@ -40,7 +39,6 @@ export function newOperatorCredential(name: string): CallCredential {
   return { caller, text: text.replace('.', `:${name}.`) };
 }
 
-/** The entry of CALLER_CREDENTIALS that accepts the credential. */
 export function acceptanceOf({ text }: CallCredential): string {
   return `${text.slice(0, text.indexOf('.'))}:${hash('sha256', text)}`;
 }

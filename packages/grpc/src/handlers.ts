@@ -13,7 +13,6 @@ interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res>
 
 export type Definition = ServiceDefinition;
 
-/** A response, either decoded or already encoded as protobuf bytes. */
 export type Response<T> = T | Buffer;
 
 /** The function that serves a method. A stream of requests is read at the pace of the loop that consumes it. */

@@ -1,5 +1,4 @@
-// The standard health service, grpc.health.v1.Health. Its messages are encoded by hand: a package for it would load a second
-// protobuf implementation.
+// The standard health service, grpc.health.v1.Health. Its messages are encoded by hand: a package for it would load a second protobuf implementation.
 import { status, type MethodDefinition, type Server, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { ApiError } from '@truckroll/contract';

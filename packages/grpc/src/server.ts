@@ -72,7 +72,6 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'rpc_response_status_code',
   ]);
 
-  /** Returns the error in gRPC's form. */
   function failed(error: unknown, context: CallContext, name: string, startedAt: number) {
     const cancelled = error instanceof CallCancelled;
     const { grpcCode, message, trailer } = encodeError(error);

@@ -21,7 +21,6 @@ function method<const P extends string, const Q extends boolean, const S extends
   };
 }
 
-/** A service definition like those in the generated code, with one rpc of each kind used. */
 export const EchoService = {
   say: method('Say', false, false),
   split: method('Split', false, true),
@@ -40,7 +39,6 @@ const handlers: EchoHandlers = {
   },
 };
 
-/** Lets the first of testCallers call everything. */
 export const echoCallers = () => new Set([testCallers[0]!.caller]);
 
 export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}) {

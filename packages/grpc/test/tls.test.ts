@@ -13,7 +13,6 @@ const folder = mkdtempSync(join(tmpdir(), 'truckroll-tls-'));
 const at = (name: string) => join(folder, name);
 const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
 
-/** A CA, and a certificate signed by it for 127.0.0.1. */
 function authority(name: string): TlsConfig {
   openssl(
     'req',

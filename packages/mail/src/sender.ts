@@ -14,7 +14,6 @@ export interface Lease {
 
 /** The queue a sender works on. docs/how-to/notifications.md describes the statuses and their order. */
 export interface Postbox<L extends Lease> {
-  /** Whether a message is due or an attempt has timed out. */
   hasWork(): Promise<boolean>;
   forgetEnded(): Promise<number>;
   giveUp(): Promise<number>;
@@ -116,7 +115,6 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
       endHearing = onQueued(() => news.notify());
       running = run();
     },
-    /** Starts no more attempts, and waits for those in flight. */
     async stop() {
       endHearing();
       stopping.abort();

@@ -99,7 +99,6 @@ export class Backlog {
   }
 }
 
-/** Takes entries of up to CHUNK messages together, and at least one entry. */
 function takeSome(waiting: Waiting[]): Waiting[] {
   let count = 0;
   const beyond = waiting.findIndex(({ messages }) => (count += messages.length) > CHUNK);

@@ -41,7 +41,6 @@ export async function takeDeadLetter(tx: Queryable, consumer: string, after: num
   return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
 }
 
-/** The `most` oldest dead letters, and the count of all. */
 export async function listDeadLetters(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
   const [{ rows: events }, { rows: counts }] = await Promise.all([
     db.query<ParkedEvent>({

@@ -4,7 +4,6 @@ import { logLevel, type Kafka, type KafkaConfig } from 'kafkajs';
 import { createClient } from './driver/kafka-client.ts';
 import { repairKafkajs } from './driver/kafkajs-repairs.ts';
 
-/** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {
   return {
     /** Brokers of Kafka, as `host:port`; the others are discovered. */

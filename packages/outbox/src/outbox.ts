@@ -13,7 +13,6 @@ export interface OutboxOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly source: string;
-  /** Topics that this service publishes to; created if missing. */
   readonly topics: readonly Topic[];
   /** Whether every change committed before the watermark's time has been appended; none is published otherwise (docs/adr/0006). Runs on the relay's session. */
   readonly complete?: (session: Pick<DatabaseSession, 'query'>) => Promise<boolean>;

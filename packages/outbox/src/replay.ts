@@ -79,7 +79,6 @@ function sizeOf(extents: ReadonlyMap<number, Extent>): bigint {
   return [...extents.values()].reduce((sum, { low, high }) => sum + high - low, 0n);
 }
 
-/** First and end offset of each partition that has messages. */
 async function extentsOf(kafka: KafkaClient, topic: Topic): Promise<Map<number, Extent>> {
   const offsets = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(kafka.prefix + topic.name));
   const extents = offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }] as const);

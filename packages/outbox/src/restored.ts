@@ -45,10 +45,7 @@ export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
   });
 }
 
-/**
- * Converts the share read of one topic (0 to 1) to the share read of all, weighed by end offsets. Call the result once per topic,
- * in reading order.
- */
+/** Converts the share read of one topic (0 to 1) to the share read of all, weighed by end offsets. Call the result once per topic, in reading order. */
 export function overallOf(ends: Ends): (topic: string) => (share: number) => number {
   const sizes = new Map([...ends].map(([name, partitions]) => [name, partitions.reduce((sum, { offset }) => sum + Number(offset), 0)]));
   const whole = [...sizes.values()].reduce((sum, size) => sum + size, 0);
@@ -88,7 +85,6 @@ export interface Placed {
   readonly event: OutgoingEvent & { readonly id: string };
 }
 
-/** Deletes all rows of the outbox and returns them as events. */
 export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
   const { rows } = await tx.query<{
     id: number;

@@ -34,7 +34,6 @@ export interface SubscriberOptions {
   readonly subscriptions: readonly Subscription[];
   /** Called in each transaction that applies events or stores a dead letter, with the last handled offset of each partition. */
   readonly reached?: (tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>) => Promise<void>;
-  /** As in ConsumerOptions, for subscribers whose `reached` stores the offsets. */
   readonly places?: Places;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -108,7 +107,6 @@ export class Subscriber implements BackgroundPart {
     await promise;
   }
 
-  /** Starts with the oldest batch whose topic is idle. */
   #next(): void {
     while (this.#busy.size < TOPICS_AT_ONCE) {
       const topic = this.#waiting.find(({ events: [first] }) => !this.#busy.has(first!.topic))?.events[0]?.topic;

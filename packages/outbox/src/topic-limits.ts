@@ -6,7 +6,6 @@ const ENVELOPE = 64 * 1024;
 
 const limits = new Map<string, number>();
 
-/** Largest payload that the topic is known to accept, in bytes. */
 export function largestPayload(topic: string): number {
   return Math.min(limits.get(topic) ?? LARGEST_MESSAGE, LARGEST_MESSAGE) - ENVELOPE;
 }

@@ -14,7 +14,6 @@ it.each<[string, Uint8Array, number]>([
   expect(crc32c(bytes)).toBe(expected);
 });
 
-/** The definition: the remainder of a division, a bit at a time. */
 function dividedByBits(bytes: Uint8Array): number {
   let rest = 0xffff_ffff;
   for (const byte of bytes) {

@@ -10,7 +10,6 @@ import { createKafka, outboxTables, type KafkaClient, type Topic } from '../src/
 export const SCHEMA = 'trial';
 export const COMPANY = randomUUID();
 
-/** A database with the outbox tables and a table for what consumers apply. */
 export async function openSetting() {
   const applied = `create table applied (position int generated always as identity, key text, payload text, version bigint, unique (key, version));
     create table places (topic text, partition int, next bigint, primary key (topic, partition))`;
@@ -104,7 +103,6 @@ export function event(topic: Topic, key: string, text: string | null, more: Part
 
 export const textOf = (item: IncomingEvent | OutboxRow): string | undefined => item.payload?.toString();
 
-/** Collects items and lets a test wait until they satisfy a condition or reach a count. */
 export class Collected<T> {
   readonly items: T[] = [];
   readonly #waiting: { condition: (items: readonly T[]) => boolean; resolve: () => void }[] = [];

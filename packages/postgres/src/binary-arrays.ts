@@ -25,7 +25,6 @@ const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
 const UUID_BYTES = 16;
 
 type Values<T> = readonly (T | null | undefined)[];
-/** Writes an element at `at` and returns its size in bytes. */
 type Write<T> = (value: T, into: Buffer, at: number) => number;
 
 function arrays<T>(oid: number, sizeOf: (value: T) => number, write: Write<T>): (values: Values<T>) => Buffer {
@@ -145,7 +144,6 @@ export const binaryArrays = {
   instant: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
   /** From days since 1970-01-01. */
   day: fixed<number>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(value - EPOCH_DAYS, at)),
-  /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
   json: arrays<string>(
     OIDS.json,

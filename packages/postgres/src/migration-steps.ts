@@ -50,7 +50,6 @@ export async function runSteps(session: DatabaseSession, sql: string): Promise<v
   }
 }
 
-/** Whether an index exists and is valid; drops an invalid one. */
 async function isBuilt(session: DatabaseSession, index: string): Promise<boolean> {
   const { rows } = await session.query<{ valid: boolean }>({
     text: 'select indisvalid and indisready as valid from pg_index where indexrelid = to_regclass($1)',

@@ -5,7 +5,6 @@ import { Database } from '../src/index.ts';
 let server: TestDatabase;
 let relay: Server;
 let database: Database;
-/** Number of ReadyForQuery messages from PostgreSQL, one for each Sync. */
 let ready = 0;
 
 beforeAll(async () => {

@@ -27,7 +27,6 @@ export interface ComponentKit<C> {
   /** A part that calls depend on: started before the first call is taken, and stopped after the last has ended, even if never started. */
   foundation(part: BackgroundPart): void;
   background(part: BackgroundPart): void;
-  /** The component is ready only while every check passes. */
   check(name: string, check: ReadinessCheck): void;
   /** Aborted when the component begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal;

@@ -134,7 +134,6 @@ export const env = {
       return match ? Number(match[1]) * (DURATION_UNITS[match[2]!] ?? 1) : undefined;
     }),
 
-  /** Comma-separated; empty items are dropped. */
   list: (name: string, ...fallback: Default<readonly string[]>) =>
     setting<readonly string[]>(name, 'a comma-separated list', fallback, (text) => {
       const items = text

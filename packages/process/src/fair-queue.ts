@@ -99,7 +99,6 @@ export class FairQueue {
     if (this.held > 0) this.#flowOf(name).tag += milliseconds / this.held;
   }
 
-  /** Gives free slots to the waiting companies that may take one, the lowest tag first. */
   fill(): void {
     for (let flow = this.#next(); flow !== undefined; flow = this.#next()) {
       const { admit } = this.#remove(flow, 0);
@@ -152,7 +151,6 @@ export class FairQueue {
     this.#options.onHeld?.(flow.name, change);
   }
 
-  /** Charges a company for its running calls up to now. */
   #settle(flow: Member): void {
     const now = performance.now();
     if (this.held > 0) this.#clock += (now - this.#clockAt) / this.held;

@@ -1,6 +1,5 @@
 import { gather } from '../src/gather.ts';
 
-/** Records calls in order; the test decides when each ends. */
 function calls() {
   const made: { items: readonly number[]; end(results: readonly string[]): void; fail(error: Error): void }[] = [];
   const work = (items: readonly number[]) => new Promise<readonly string[]>((end, fail) => void made.push({ items, end, fail }));

@@ -5,7 +5,6 @@ const index = new URL('../src/index.ts', import.meta.url).href;
 const config = `{ host: '127.0.0.1', port: 0, metricsPort: 0, logLevel: 'info', drainDelayMs: 0, drainMs: 1000 }`;
 const front = `const front = { listen: async () => 0, setServing: () => {}, drain: async () => {} };`;
 
-/** A process that runs a service the way its main.ts does. */
 function main(code: string) {
   const source = `import { createComponent, env, readConfig, runService } from ${JSON.stringify(index)};\n${front}\n${code}`;
   const child = spawn(process.execPath, ['--no-warnings', '--input-type=module-typescript', '--eval', source], {

@@ -1,5 +1,4 @@
-// Rules that fail on a record: the line's error names the request id, the log has the cause, and the other lines are stored (decisions
-// §12).
+// Rules that fail on a record: the line's error names the request id, the log has the cause, and the other lines are stored (decisions §12).
 import { ApiError } from '@truckroll/contract';
 import type { JsonProblem } from '@truckroll/contract';
 import { DatabaseClientError, StatementError } from '@truckroll/postgres';

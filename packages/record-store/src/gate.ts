@@ -1,5 +1,4 @@
-// Filters that are new in a release. Until all rows of a company have the new column, a list would lack records, so it is answered
-// with 503 (docs/adr/0005).
+// Filters that are new in a release. Until all rows of a company have the new column, a list would lack records, so it is answered with 503 (docs/adr/0005).
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import type { ListRequest } from './list-request.ts';

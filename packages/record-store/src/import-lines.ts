@@ -46,7 +46,6 @@ function replacedBy(number: number): JsonProblem {
   return { field: 'id', code: 'INVALID_FORMAT', message: `Line ${number} has the same id and replaces this one: leave one of them out.` };
 }
 
-/** Checks one line of an import, or one stored record as JSON, against all rules for lines. */
 export function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {
   let text: string;
   let json: unknown;

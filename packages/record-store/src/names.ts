@@ -49,7 +49,6 @@ export async function removeNames(tx: Transaction, schema: string, companyId: st
   tx.notify(`${schema}_${CHANNEL}`, [companyId]);
 }
 
-/** One company's names by kind, then id; null if the owner has not published one yet. */
 type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
 
 interface Cached {

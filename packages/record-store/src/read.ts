@@ -208,7 +208,6 @@ function roomFor(records: readonly (Parts | undefined)[]): number {
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/** The gRPC definition of an operation whose responses are already encoded. */
 export function rawMethod(operation: Operation) {
   const request = codec(operation.request.typeName);
   return {

@@ -21,7 +21,6 @@ export function recordStates(tables: readonly Table[]): PublishedState[] {
   );
 }
 
-/** For the service that owns the names. */
 export const nameState: PublishedState = {
   topic: topics.names,
   removed: 'name.removed',
@@ -66,7 +65,6 @@ export async function namePage(db: Queryable, after?: string): Promise<StoredNam
   return rows;
 }
 
-/** Keys `<company>/<id>` of a read model's rows. */
 export async function* keysOf(db: Queryable, table: string): AsyncIterable<readonly string[]> {
   for (let after: string | undefined; ; ) {
     const { rows } = await db.query<{ key: string }>({
@@ -80,7 +78,6 @@ export async function* keysOf(db: Queryable, table: string): AsyncIterable<reado
   }
 }
 
-/** Makes the service publish all its records again, and publish no watermark until it has. */
 export async function publishAnew(tx: Queryable): Promise<void> {
   await tx.query({ text: 'update publications set company_id = null, after = null, published = 0, done = false, complete = false' });
 }

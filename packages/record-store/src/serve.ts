@@ -23,7 +23,6 @@ export interface RecordServices {
 const MOST_KEYS = 100;
 const REFUSED_BATCH = `Give the public path of records that this service owns, and at most ${MOST_KEYS} keys.`;
 
-/** Serves the tables' public reads, their import, and the check of stored records. */
 export function serveRecords(server: GrpcServer, tables: readonly Table[], services: RecordServices): void {
   const readers = new Map<string, RecordReader>();
   for (const table of tables) {

@@ -5,7 +5,6 @@ import type { Queryable, Transaction } from '@truckroll/postgres';
 
 export interface ReadContext {
   companyId: string;
-  /** IANA name of the company's time zone. */
   timeZone: string;
 }
 
@@ -49,7 +48,6 @@ export type Link<R> = {
   | { of?: never; maintained?: never; view: true }
 );
 
-/** A filter whose values depend on the company's settings. */
 export interface Decided {
   column: string;
   values: (db: Queryable, companyId: string, asked: unknown) => Promise<readonly string[]>;
@@ -70,7 +68,6 @@ export interface Changed<R> {
   record: R;
   document: Uint8Array;
   derived?: Uint8Array;
-  /** The record as reads return it, if already assembled. */
   shown?: Uint8Array;
   /** Previous values of the columns in `remembers`; absent for a new record. */
   before?: Readonly<Record<string, unknown>>;
@@ -125,7 +122,6 @@ export interface Column {
   type: SqlType;
   /** Absent for maintained columns. Returns a value for arrayOf. */
   of?: (record: never) => unknown;
-  /** Converts a filter's value from the generated request to the column's representation. */
   fromRequest: (value: unknown) => unknown;
 }
 

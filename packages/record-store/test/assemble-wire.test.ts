@@ -15,7 +15,6 @@ function varint(value: number): Buffer {
   return value < 0x80 ? Buffer.of(value) : Buffer.concat([Buffer.of((value % 0x80) + 0x80), varint(Math.floor(value / 0x80))]);
 }
 
-/** Fields of a message as text; references and objects of the shape are opened. */
 function read(shape: Shape | undefined, bytes: Uint8Array): unknown[] {
   const found: unknown[] = [];
   for (const cursor = new WireCursor(bytes); cursor.field !== 0; cursor.advance()) {

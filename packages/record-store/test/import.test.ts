@@ -11,7 +11,6 @@ import { locationTables } from './locations.ts';
 
 const own = locationTables("create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$");
 
-/** Rules that fail depending on the location's name. */
 const table = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',

@@ -2,7 +2,6 @@ import { parseInstant } from '@truckroll/contract';
 import fc from 'fast-check';
 import { decodePosition, encodePosition } from '../src/position.ts';
 
-/** A timestamptz and a uuid as PostgreSQL sends them in its binary format. */
 function timestamptz(micros: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(BigInt(micros) - 946_684_800_000_000n);

@@ -111,7 +111,6 @@ interface Kept {
   count: number;
 }
 
-/** Upper bound of a bucket, and its key in `bucketValues`. */
 type Bound = readonly [seconds: number, name: string];
 
 /** Updates prom-client's series directly: its `observe` checks all labels and looks the series up, half a dozen times per request. */

@@ -7,7 +7,6 @@ import { BaseServerInterceptingCall } from '@grpc/grpc-js/build/src/server-inter
 
 export const FRAME_BYTES = 5;
 
-/** Marks messages that have room in front. */
 const room = Symbol('room for the frame');
 type Framable = Buffer & { readonly [room]?: boolean };
 
@@ -18,7 +17,6 @@ export function messageBehindRoom(bytes: Buffer, end: number): Buffer {
   return Object.defineProperty(message, room, { value: true });
 }
 
-/** Fills in the header of an uncompressed message. Returns the whole frame. */
 export function headed(frame: Buffer): Buffer {
   frame[0] = 0;
   frame.writeUInt32BE(frame.length - FRAME_BYTES, 1);

@@ -6,10 +6,7 @@ import type { ICustomPartitioner } from 'kafkajs';
 const SEED = 0x9747b28c | 0;
 const M = 0x5bd1e995;
 
-/**
- * Partitions by key exactly as Kafka's own clients and kafkajs do, so that a subject keeps its partition and its order. Throws without
- * a key.
- */
+/** Partitions by key exactly as Kafka's own clients and kafkajs do, so that a subject keeps its partition and its order. Throws without a key. */
 export const partitionByKey: ICustomPartitioner =
   () =>
   ({ message, partitionMetadata }) => {
@@ -18,7 +15,6 @@ export const partitionByKey: ICustomPartitioner =
     return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitionMetadata.length;
   };
 
-/** 32-bit MurmurHash2 with Kafka's seed. */
 function murmur2(data: Buffer): number {
   const whole = data.length & ~3;
   let hash = SEED ^ data.length;

@@ -103,7 +103,6 @@ interface ProtocolConnection extends RowConnection, BindingConnection {
   columnsByName?: Map<string, object | null>;
 }
 
-/** Records the use of names, and closes the least recently used if there are too many. */
 function makeRoom({ prepared, connection }: Preparing, names: readonly string[]): void {
   for (const name of names) {
     prepared.delete(name);
