@@ -64,7 +64,6 @@ const importBy = (database: Database, path: string): Promise<ImportResponse> =>
     { log: silentLog, requestId: 'test' },
   );
 
-/** Imports two records, the second while the first is stored but not committed. */
 async function together(first: string, second: string): Promise<void> {
   const [one, other] = replicas as [Database, Database];
   const pause = await one.session();

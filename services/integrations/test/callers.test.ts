@@ -17,7 +17,6 @@ afterAll(async () => {
   await harness.stop();
 });
 
-/** A client of the port with the credentials of the given components, or none. */
 function stranger(...names: Parameters<typeof testCaller>[0][]): Channel {
   const channel = openChannel(`127.0.0.1:${harness.port()}`, { credentials: names.map(testCaller) });
   channels.push(channel);

@@ -83,7 +83,6 @@ export async function startHarness(mail: MailConfig = {}) {
         },
       };
     },
-    /** The connection between the service and Redis. */
     wire,
     database,
 
@@ -133,7 +132,6 @@ export async function listen() {
   };
 }
 
-/** Resolves to the error of a call that must fail. */
 export async function refusal(call: Promise<unknown>): Promise<{ status: number; message: string; details: { field: string; code: string }[] }> {
   return await call.then(
     () => {

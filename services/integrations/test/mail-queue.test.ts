@@ -25,7 +25,6 @@ async function queue(subject = ''): Promise<void> {
   await database.query({ text: `insert into mails (company_id, user_id, subject, body) values ($1, $2, $3, '')`, values: [company, user, subject] });
 }
 
-/** An e-mail whose attempt counts as lost after `leaseMs`. */
 async function attempted(leaseMs: number): Promise<Mail> {
   await queue();
   const [mail] = await take(database, 1, leaseMs);

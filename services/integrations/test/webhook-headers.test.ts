@@ -16,7 +16,6 @@ const withHeaders = (values: Given) => desk.endpoint({ headers: { values } });
 const change = (one: Endpoint, values: Given) => one.update({ headers: { values } });
 const namesOf = async (one: Endpoint) => (await one.read()).headers.map(({ name }) => name);
 
-/** The headers that a delivery is leased with, both when it is stored and later. */
 async function sentBy(one: Endpoint) {
   const stored = await desk.deliveries.fanOut({ events: [one.event()], dead_letter_ids: [], lease: desk.asked({}) });
   await desk.sql('update webhook_queue set leased_until = now()');

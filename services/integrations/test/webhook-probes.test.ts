@@ -111,7 +111,6 @@ test('leaves every delivery pending or succeeded when redeliveries and reports r
 });
 
 describe('a dispatcher', () => {
-  /** Its stream from a replica, after the first notice. */
   async function watching(replica: { deliveries: typeof desk.deliveries }) {
     const stop = new AbortController();
     const notices = replica.deliveries.watchDue({ worker_id: 'test' }, { signal: stop.signal })[Symbol.asyncIterator]();

@@ -31,7 +31,6 @@ async function leaseAt(at: number, options: LeaseOptions = {}) {
 }
 const countAt = async (at: number, options?: LeaseOptions) => (await leaseAt(at, options)).deliveries.length;
 
-/** An endpoint for which `waiting` events of different subjects are due. */
 async function limited(max_per_second: number, waiting: number) {
   const one = await desk.endpoint({ max_per_second });
   await desk.fanOut(...Array.from({ length: waiting }, () => one.event()));

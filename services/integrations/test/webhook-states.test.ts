@@ -31,7 +31,6 @@ const stateOf = async (one: Endpoint) => {
 };
 const eventsOf = (leased: { event_id: string }[]) => leased.map(({ event_id: id }) => id);
 const statusesOf = async (one: Endpoint) => (await one.deliveries()).map(({ status }) => status.replace('DELIVERY_STATUS_', ''));
-/** Events of one subject, a second apart. */
 const story = (one: Endpoint, length: number, since = now()) => {
   const subject = randomUUID();
   return Array.from({ length }, (_, index) => one.event({ subject, sequence: index + 1, timestamp: since + index * SECOND }));

@@ -1,4 +1,3 @@
-// Records of other services, and how reporting receives them.
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';

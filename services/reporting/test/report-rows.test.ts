@@ -14,7 +14,6 @@ const REPORTS: [name: string, summary: SummaryDefinition][] = [
   ['TechnicianParticipation', PARTICIPATION],
 ];
 
-/** Measures in the order of the sums, 0 where none is given. */
 const figures = (summary: SummaryDefinition, given: Record<string, number | bigint>, place: { period: string; group: string | null } = PLACE) => {
   const names = measuresOf(summary);
   expect(names).toEqual(expect.arrayContaining(Object.keys(given)));

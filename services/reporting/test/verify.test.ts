@@ -18,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** A company with payments in January (local time), March and December, and their sums. */
 async function companyWithSums(): Promise<string> {
   const company = randomUUID();
   await database.query({

@@ -160,7 +160,6 @@ const claimed = (tx: Transaction, { idempotency_key }: AddAssignmentRequest) =>
 const fingerprint = (request: AddAssignmentRequest): Buffer =>
   fingerprintOf('AddAssignment', AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish());
 
-/** Resolves once another transaction waits for this one. */
 async function awaited(tx: Transaction): Promise<void> {
   for (let blocked = 0; blocked === 0; ) {
     const { rows } = await tx.query<{ blocked: number }>({ text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'` });

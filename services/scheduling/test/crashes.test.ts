@@ -1,5 +1,4 @@
-// If the connection is lost between any two statements of a write, either nothing or all of it is stored, and sending it again completes it
-// (decisions §5).
+// If the connection is lost between any two statements of a write, either nothing or all of it is stored, and sending it again completes it (decisions §5).
 import { randomUUID } from 'node:crypto';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';

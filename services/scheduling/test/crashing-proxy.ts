@@ -1,5 +1,4 @@
-// Closes one transaction's connection at its n-th statement: before PostgreSQL receives it, or before the service receives its
-// result.
+// Closes one transaction's connection at its n-th statement: before PostgreSQL receives it, or before the service receives its result.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Moment = 'before' | 'after';
@@ -81,7 +80,6 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
 }
 
 const COMPLETE = 'C'.charCodeAt(0);
-/** In a Bind message: names of portal and statement. */
 const BEGIN = '\0begin\0';
 
 /** Splits a stream of PostgreSQL messages. A client's first message has no type byte. */

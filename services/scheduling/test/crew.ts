@@ -1,4 +1,3 @@
-// A company with technicians, and the two scheduling writes as a caller sends them.
 import { randomUUID } from 'node:crypto';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';

@@ -1,5 +1,4 @@
-// Applications, paid, processing and open cents, stored with the invoice when it or a payment changes: reading a page needs no
-// second query.
+// Applications, paid, processing and open cents, stored with the invoice when it or a payment changes: reading a page needs no second query.
 import { resource } from '@truckroll/contract';
 import { InvoiceStatus, type Invoice, type PaymentApplication } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';

@@ -9,7 +9,6 @@ const KEPT = `interval '365 days'`;
 const PURGED_AT_ONCE = 500;
 const KINDS = /^AUDIT_ACTOR_KIND_/;
 
-/** Adds a change to the trail, in the transaction of the change. */
 export async function audit(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<void> {
   await tx.query(auditing(change));
 }

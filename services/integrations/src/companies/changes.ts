@@ -4,7 +4,6 @@ import type { Database } from '@truckroll/postgres';
 import { publicCompany } from './read.ts';
 import { selectCompanies } from './store.ts';
 
-/** The company as a kind of the change feed: its only record is the company itself. */
 export function companyKind(database: Database): OwnedKind {
   return {
     kind: 'company',

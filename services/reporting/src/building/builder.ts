@@ -1,5 +1,4 @@
-// Builds generations of sums in batches. Each batch is a transaction that holds the company's lock briefly; any replica may take
-// the next.
+// Builds generations of sums in batches. Each batch is a transaction that holds the company's lock briefly; any replica may take the next.
 import type { Database, Transaction } from '@truckroll/postgres';
 import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
@@ -23,7 +22,6 @@ const WAITING_MS = 1000;
 const REST_MS = 5000;
 
 export interface SummaryBuilder extends BackgroundPart {
-  /** Call it after a commit that may require building. */
   look(): void;
 }
 

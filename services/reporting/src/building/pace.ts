@@ -1,5 +1,4 @@
-// A transaction takes as many facts as fit into most of a second. More hold the company's lock too long; fewer update the same rows
-// more often.
+// A transaction takes as many facts as fit into most of a second. More hold the company's lock too long; fewer update the same rows more often.
 
 const WANTED_MS = 800;
 const FIRST = 4000;

@@ -1,5 +1,4 @@
-// Delays rebuilds of sums that an older release keeps spoiling or lowering: they would be spoiled again before they end, and delay
-// other companies.
+// Delays rebuilds of sums that an older release keeps spoiling or lowering: they would be spoiled again before they end, and delay other companies.
 
 const FIRST_MS = 1000;
 const MOST_MS = 60_000;

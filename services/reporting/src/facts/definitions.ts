@@ -18,14 +18,11 @@ export interface SummaryDefinition {
   name: 'invoice' | 'collection' | 'job' | 'participation';
   /** Last part of the path of the report made from these sums. */
   report: string;
-  /** Table of sums by day and by month, overall and by each dimension. */
   table: string;
-  /** Table of sums by month for all combinations of the dimensions with few values. */
   combinations: string;
   /** Columns of counts: a row in which all are 0 does not exist. */
   counts: readonly string[];
   cents: readonly string[];
-  /** Dimensions that reports can group and filter by. */
   dimensions: readonly string[];
   /** Dimensions with few values, in the order of the combinations' key. */
   few: readonly string[];

@@ -16,7 +16,6 @@ export interface Entry {
   measures: readonly Amount[];
 }
 
-/** Entries in SQL, for many facts at once. */
 export interface Counted {
   summary: SummaryDefinition;
   /** SELECT of the rows that count: company_id, id of the fact, at, standing, each dimension (null for none), each measure. */
@@ -57,7 +56,6 @@ function sameEntry(a: Entry, b: Entry): boolean {
   return a.at === b.at && sameGroup(a, b) && a.measures.every((value, i) => value === b.measures[i]);
 }
 
-/** Whether two entries count for the same values. */
 export function sameGroup(a: Entry, b: Entry): boolean {
   return a.summary === b.summary && a.standing === b.standing && a.summary.dimensions.every((dimension) => a.values[dimension] === b.values[dimension]);
 }
@@ -71,7 +69,6 @@ interface Dates {
 const dates = new Map<number, Dates>();
 const MOST_DATES = 50_000;
 
-/** The day that an instant counts on, and the first of its month. */
 export function datesOf(at: number, timeZone: string): Dates {
   return datesOfDay(countedDay(at, timeZone));
 }

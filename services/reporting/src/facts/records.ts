@@ -6,7 +6,6 @@ type Value = string | number | Buffer | null;
 
 interface RecordFact<Row> {
   name: string;
-  /** Field of the row that `entries` takes → column. */
   columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
   entries(row: Row): readonly Entry[];
   counted: Counted;

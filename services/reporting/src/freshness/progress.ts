@@ -1,5 +1,4 @@
-// Each partition's offset is stored with the changes from its events. An owner's watermark counts once all offsets that it names
-// are reached (docs/adr/0006).
+// Each partition's offset is stored with the changes from its events. An owner's watermark counts once all offsets that it names are reached (docs/adr/0006).
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Subscription } from '@truckroll/outbox';

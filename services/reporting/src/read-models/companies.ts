@@ -5,10 +5,7 @@ import type { ReadModel, StateEvent } from './read-model.ts';
 
 const VERSION = 1;
 
-/**
- * When these settings change, financials and sums follow in batches (builder.ts). The other two take effect at once: sums are kept
- * for both values.
- */
+/** When these settings change, financials and sums follow in batches (builder.ts). The other two take effect at once: sums are kept for both values. */
 export const companies: ReadModel = {
   topic: topics.companies,
   table: 'companies',

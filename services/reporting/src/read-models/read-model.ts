@@ -67,10 +67,7 @@ export function lock({ part }: ReadModel, tx: Transaction, companyId: string): P
   return handled(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
 }
 
-/**
- * Statements that do not need each other's results are pipelined, so that PostgreSQL works while sums are computed here, and vice
- * versa.
- */
+/** Statements that do not need each other's results are pipelined, so that PostgreSQL works while sums are computed here, and vice versa. */
 async function change(
   tx: Transaction,
   companyId: string,

@@ -6,7 +6,6 @@ export interface Period {
   end: number;
 }
 
-/** The periods of a range in order, beginning with the period of `from`. */
 export function* periodsOf(range: Period, bucket: BucketName, from = range.start): Generator<Period> {
   for (let start = from; start < range.end; ) {
     const end = Math.min(nextStart(start, bucket), range.end);

@@ -15,7 +15,6 @@ export interface Sums {
 const FIRST = '';
 
 interface Segment {
-  /** First day of the period, as a date. */
   start: string;
   key: string;
   until: string;

@@ -16,7 +16,6 @@ type Rows = Map<number, OfPeriod>;
 interface Sums {
   /** By dimension, in alphabetical order. Sums of months and overall sums are computed when writing. */
   readonly days: ReadonlyMap<string, Rows>;
-  /** By month, and by the joined values. */
   readonly combinations: Rows;
 }
 
@@ -33,7 +32,6 @@ interface Target {
 export class Deltas {
   readonly #sums = new Map<SummaryDefinition, Map<number, Sums>>();
 
-  /** Replaces the entries `before` with `now` in a generation. */
   change(generation: Target, before: readonly Entry[], now: readonly Entry[]): void {
     for (let i = 0; i < Math.max(before.length, now.length); i += 1) {
       const [old, next] = [before[i], now[i]];
@@ -129,7 +127,6 @@ export interface ChangedSum {
   readonly part?: string;
   readonly period: number;
   readonly standing: string;
-  /** Value of one dimension, or the joined values of several. */
   readonly value: string;
   readonly measures: Measures;
 }
@@ -178,10 +175,7 @@ interface Place {
   into: string;
 }
 
-/**
- * Looks rows up by key until it is reset: with the planner's estimates for tables that an import is filling, merge would compare
- * all rows with all.
- */
+/** Looks rows up by key until it is reset: with the planner's estimates for tables that an import is filling, merge would compare all rows with all. */
 const byKey = (only: boolean): Statement => ({
   name: 'sums_by_key',
   text: `select set_config('enable_' || way, $1, true) from unnest(array['hashjoin', 'mergejoin', 'seqscan', 'bitmapscan', 'material']) way`,

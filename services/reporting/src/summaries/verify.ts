@@ -106,7 +106,6 @@ function ofJob(id: string): ReportDifference {
   return { report: 'job-profitability', period: '', group: `job ${id}`, difference: 'what it brings in is not what its read models come to' };
 }
 
-/** Both are first days of months. */
 const monthAfter = (month: number): number => monthOf(month + 31);
 
 const PARTS = DEFINITIONS.map((definition) => ({

@@ -10,7 +10,6 @@ const { bytes, text, uuid } = binaryArrays;
 export interface Recording {
   readonly companyId: string;
   readonly id: string;
-  /** The encoded document before and after the number. */
   readonly before: Buffer;
   readonly after: Buffer;
   readonly fingerprint: Buffer;
@@ -19,13 +18,9 @@ export interface Recording {
   readonly event: MadeColumns;
 }
 
-/** The number of a new recording, or the existing recording with that id. */
 export type Recorded = { readonly number: NonNullable<ServiceRequest['number']> } | { readonly fingerprint: Buffer; readonly recorded: Buffer };
 
-/**
- * Slots for concurrent recordings: in total, for a company alone, and for a company while others record. Recordings without a slot
- * queue.
- */
+/** Slots for concurrent recordings: in total, for a company alone, and for a company while others record. Recordings without a slot queue. */
 const MOST = { all: 64, company: 32, companyBeside: 2 };
 const WAITING = { queue: 100, maxWaitMs: 5000 };
 

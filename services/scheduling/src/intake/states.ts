@@ -4,7 +4,6 @@ import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduli
 /** A person, the booking of a visit, or technicians added to it or removed (decisions §6). */
 export type Mover = 'hand' | 'booking' | 'technicians';
 
-/** Allowed moves by current status, and what causes each. */
 const MOVES: Readonly<Record<Status, Readonly<Partial<Record<Status, Mover>>>>> = {
   [Status.UNSPECIFIED]: {},
   [Status.UNRECOGNIZED]: {},

@@ -14,10 +14,7 @@ function unknownJob(id: string): VisitJob {
   return { id, number: '', account: { id: NIL, name: '' }, location: null };
 }
 
-/**
- * Shows the latest job and location, or the line's copies until they arrive. Of a location that is neither stored nor the line's, only the
- * id is known.
- */
+/** Shows the latest job and location, or the line's copies until they arrive. Of a location that is neither stored nor the line's, only the id is known. */
 export function visitJobOf(visit: Pick<Visit, 'job_id' | 'job'>, job: Job | undefined, location: Location | undefined): VisitJob {
   const line = visit.job ?? unknownJob(visit.job_id);
   const shown = job ?? line;

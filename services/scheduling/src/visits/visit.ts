@@ -1,5 +1,4 @@
-// What a visit derives from its assignments: order, dispatch status (decisions §1), and the revision that a write must name
-// (decisions §5).
+// What a visit derives from its assignments: order, dispatch status (decisions §1), and the revision that a write must name (decisions §5).
 import { createHash } from 'node:crypto';
 import { DispatchStatus, type Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
