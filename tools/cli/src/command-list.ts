@@ -5,7 +5,6 @@ export interface Listed {
   readonly description: string;
 }
 
-/** Commands by name, which is the name of the file in commands/. */
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   audit: { usage: 'audit [options]', description: 'See who did what, in one company or in all of them, newest first.' },
   company: { usage: 'company', description: 'Companies and their settings.' },

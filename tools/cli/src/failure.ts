@@ -1,12 +1,9 @@
-// Why a command stops: one sentence that says what to do, and an exit code.
-
 /** Exit codes that scripts may rely on. */
 export const EXIT = {
   done: 0,
   /** A record or line was rejected; the others are done. */
   refused: 1,
   usage: 2,
-  /** Something that the command needs does not answer. */
   unreachable: 3,
   defect: 70,
   interrupted: 130,

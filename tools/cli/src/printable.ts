@@ -8,7 +8,6 @@ export function printable(text: string): string {
   return text.replace(HIDDEN, escaped);
 }
 
-/** A text from outside as part of one line. */
 export function onOneLine(text: string): string {
   return printable(text).replace(/[\n\t]/g, escaped);
 }

@@ -17,7 +17,6 @@ import { printable } from './printable.ts';
 import { fromService } from './refusal.ts';
 import { readState, stateFolder } from './state.ts';
 
-/** What `npm start` writes once everything is ready. */
 interface Ready {
   baseUrl?: string;
   apiKey?: string;
@@ -124,7 +123,6 @@ export class Session {
     return found;
   }
 
-  /** Settings for Kafka, with the brokers of the local installation by default. */
   kafka<S extends Settings>(settings: S): Config<S> {
     const local = readState<Ready>(this.state, 'ready.json')?.kafkaBrokers;
     return fromEnvironment(settings, local === undefined ? this.io.env : { KAFKA_BROKERS: local, ...this.io.env });
@@ -137,7 +135,6 @@ export class Session {
     return found;
   }
 
-  /** Secrets of webhook endpoints; comma-separated in the environment. */
   webhookSecrets(given: readonly string[]): readonly string[] {
     if (given.length === 0)
       return (
@@ -165,7 +162,6 @@ export class Session {
     this.io.stdout.write(`${printable(text)}\n`);
   }
 
-  /** Prints a note that is not part of the answer, to standard error. */
   note(text: string): void {
     this.io.stderr.write(`${printable(text)}\n`);
   }

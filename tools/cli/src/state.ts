@@ -1,4 +1,3 @@
-// The folder with the state of a local installation: `.truckroll`, where `npm start` runs.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Failure } from './failure.ts';

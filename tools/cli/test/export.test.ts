@@ -95,7 +95,6 @@ test('fails at once for a rejected key, and after a while for an API that stays 
 });
 
 test('explains a folder that cannot be created, and uses existing and nested ones', async () => {
-  // An existing folder in which nothing can be created.
   await expect(makeFolder('/proc/truckroll/export')).rejects.toMatchObject({
     exitCode: 3,
     message: expect.stringMatching(/^The folder cannot be written: .+choose another folder\.$/),

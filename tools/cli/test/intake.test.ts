@@ -51,7 +51,6 @@ test('records and completes an interaction', async () => {
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Allowed choices are call, sms, email, chat') });
 });
 
-/** Simulates with the demo company's key; `onOutput` may stop it. */
 async function simulate(args: string[], onOutput: (soFar: string, stop: () => void) => void = () => undefined) {
   const interruption = new AbortController();
   let [stdout, stderr] = ['', ''];

@@ -7,7 +7,6 @@ import { run } from '../src/run.ts';
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const event = { id: randomUUID(), type: 'service_request.created', sequence: 1, data: { summary: 'AC not cooling' } };
 
-/** Runs the command in this process; `url` resolves once it listens. */
 function listen(...args: string[]) {
   return listenWith({}, ...args);
 }

@@ -73,7 +73,6 @@ export async function startSystem() {
   };
 }
 
-/** Runs a command with only these environment variables. */
 export async function truckroll(args: string[], env: Record<string, string>, cwd: string, isTTY = false): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
@@ -87,7 +86,6 @@ export async function truckroll(args: string[], env: Record<string, string>, cwd
   return { code, stdout, stderr };
 }
 
-/** The port in the line in which a service reports that it serves. */
 async function servingPort(child: ChildProcess, path: string): Promise<number> {
   const lines = createInterface({ input: child.stdout! });
   const said: string[] = [];

@@ -24,7 +24,6 @@ export interface Company extends Ground {
   readonly members: Members;
   readonly visitDeck: Deck;
   readonly crewSizes: Rota<number>;
-  /** Job types by month of booking, each repeated by its weight. */
   readonly seasons: readonly (readonly JobType[])[];
   readonly nightJobs: NightJobs;
   jobAt(n: number): JobPlan;

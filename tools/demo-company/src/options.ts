@@ -26,7 +26,6 @@ export interface DemoOptions {
   readonly until: string;
 }
 
-/** Weights by number of visits per job, and of assignments per visit. */
 export interface CompanyShape {
   readonly visits: readonly (readonly [count: number, weight: number])[];
   readonly crew: readonly (readonly [count: number, weight: number])[];

@@ -1,6 +1,5 @@
 import { generateCompany, type DemoOptions } from '../src/index.ts';
 
-/** Tests read records by field name, as an importer does. */
 export type Json = Record<string, any>;
 
 export const SMALL: DemoOptions = {

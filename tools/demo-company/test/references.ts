@@ -7,7 +7,6 @@ export function namesOf(data: Readonly<Record<string, readonly Json[]>>): Names 
   return new Map(Object.entries(data).map(([path, records]) => [path, new Map(records.map(({ id, name, number }) => [id, name ?? number]))]));
 }
 
-/** References to records that do not exist, or that have another name. */
 export function strays({ record: shape }: Pick<Resource, 'record'>, records: Iterable<Json>, known: Names): unknown[] {
   return Array.from(records).flatMap((record) =>
     [...referencesIn(shape, record)].filter(([path, reference]) => {

@@ -68,7 +68,6 @@ export async function unpackDebian(name: string, packages: readonly string[], so
   }
 }
 
-/** Options that make apt-get use its own package lists instead of this machine's. */
 function sourceOptions(place: string, source: string): string[] {
   const folder = (path: string): string => {
     mkdirSync(join(place, path, 'partial'), { recursive: true });

@@ -1,5 +1,4 @@
-// `npm test`: Jest against real servers: those of `npm run servers` if they run in this checkout, else those that the chosen files
-// need.
+// `npm test`: Jest against real servers: those of `npm run servers` if they run in this checkout, else those that the chosen files need.
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

@@ -55,7 +55,6 @@ describe('a machine', () => {
     delete process.env['XDG_CACHE_HOME'];
   });
 
-  /** Makes only these commands available, each printing a text to standard error. */
   function commands(given: Readonly<Record<string, string>>): void {
     const folder = scratch.folder();
     mkdirSync(folder, { recursive: true });

@@ -6,7 +6,6 @@ interface SignedIn {
   readonly token: string;
 }
 
-/** Chooses the first user that the issuer of the installation offers. */
 export async function signInAsFirst(baseUrl: string): Promise<SignedIn> {
   const page = await (await fetch(`${baseUrl}/console`)).text();
   const content = /<meta name="sign-in" content="([^"]*)">/.exec(page)![1]!.replaceAll('&#34;', '"');

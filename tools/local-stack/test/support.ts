@@ -19,7 +19,6 @@ interface Program {
   readonly next: () => Promise<string>;
 }
 
-/** Folders, processes and watchdogs of one test file, all removed after it. */
 export class Scratch {
   readonly #folders: string[] = [];
   readonly #watchdogs: Watchdog[] = [];

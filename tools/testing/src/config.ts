@@ -2,7 +2,6 @@ import { callers, type Caller } from '@truckroll/contract';
 import { acceptanceOf, newCallCredential, parseCallerCredentials, type CallCredential, type CallerConfig, type GrpcConfig } from '@truckroll/grpc';
 import type { BaseConfig } from '@truckroll/process';
 
-/** A credential of every component, made for this process. */
 export const testCallers: readonly CallCredential[] = callers.map(newCallCredential);
 
 export function testCaller(name: Caller): CallCredential {

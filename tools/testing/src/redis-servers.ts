@@ -29,7 +29,6 @@ export class StartedRedisServers {
     return await this.#start(folder, port, args, /Ready to accept connections/);
   }
 
-  /** Starts three masters that cover all hash slots, and a replica of the second. */
   async cluster(): Promise<{ masters: RedisServer[]; replica: RedisServer }> {
     const node = async (): Promise<RedisServer> => {
       const bus = await this.#ports.take(`bus ${this.#started}`);
@@ -46,7 +45,6 @@ export class StartedRedisServers {
     return { masters, replica };
   }
 
-  /** Starts a Sentinel that watches `master` under the name `main`, with a quorum of one. */
   async sentinel(master: RedisServer): Promise<RedisServer> {
     const { folder, port } = await this.#place();
     const config = join(folder, 'sentinel.conf');

@@ -82,7 +82,6 @@ function stateOf({ health, disabled_reason: reason }: EndpointAccount): string {
   return reason == null ? state : `${state}: ${short(reason)}`;
 }
 
-/** `failing` for WEBHOOK_HEALTH_STATE_FAILING. */
 function short(name: string): string {
   return name.replace(/^(WEBHOOK_HEALTH_STATE|DISABLED_REASON)_/, '').toLowerCase();
 }

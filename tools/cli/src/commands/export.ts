@@ -96,7 +96,6 @@ interface ExportedFile {
   readonly records: number;
 }
 
-/** All paths if no kinds are given. */
 function chosenPaths(kinds: readonly string[]): string[] {
   return [...inOrderOfReference().map((resource) => resource.path), ...FEED_ONLY].filter((path) => kinds.length === 0 || kinds.includes(path));
 }

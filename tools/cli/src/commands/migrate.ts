@@ -71,7 +71,6 @@ export function register(program: Command, session: Session): void {
     });
 }
 
-/** The schema of the audit trail, which is migrated first. */
 const TRAIL = 'integrations';
 
 /** Loaded here, because other commands do not need the services. */

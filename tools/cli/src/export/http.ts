@@ -20,7 +20,6 @@ export type ExportQuery = Readonly<Record<string, string | readonly string[]>>;
 
 const MAX_RETRY_MS = 60_000;
 const LONGEST_ANSWER_MS = 30_000;
-/** Statuses of temporary failures of a gateway or a proxy. */
 const PASSING = new Set([429, 502, 503, 504]);
 
 /** The body of a successful answer. Throws Failure. */

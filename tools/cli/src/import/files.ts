@@ -4,7 +4,6 @@ import { editDistance, inOrderOfReference, type Resource } from '@truckroll/cont
 import { EXIT, Failure } from '../failure.ts';
 
 export interface InputFile {
-  /** The name that the user gave. */
   readonly file: string;
   readonly resource: Resource;
   readonly bytes: number;
@@ -19,7 +18,6 @@ export interface ImportPlan {
 const ENDING = '.ndjson';
 /** Written by export about the company itself; companies are created and changed by `truckroll company`. */
 const COMPANY = 'company.json';
-/** Other files of an export that are not imported. */
 const NOT_IMPORTED: ReadonlyMap<string, string> = new Map([
   ['service-requests.ndjson', 'record service requests with `truckroll intake`.'],
   ['interactions.ndjson', 'record interactions with `truckroll intake`.'],

@@ -21,7 +21,6 @@ export interface Import {
   batches(onTooLong: (line: number) => void): AsyncIterable<Batch>;
 }
 
-/** The owner of these records does not import them. */
 export class NotImported extends Failure {}
 
 /** Sends all batches and reports the results. Throws Failure if the owner is unavailable for long, or NotImported. */
@@ -88,7 +87,6 @@ function refusesPath(error: unknown): boolean {
   return error instanceof ApiError && error.status === 400 && error.details.some((detail) => detail.field === 'path');
 }
 
-/** `file:line field: reason`; with --json one JSON object per line. */
 function problemText(session: Session, name: string, { line, field, code, message }: LineProblem): string {
   if (session.json) return JSON.stringify({ file: name, line, field, code, message });
   return onOneLine(`${name}:${line} ${field === '' ? '' : `${field}: `}${message}`);

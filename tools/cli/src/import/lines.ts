@@ -27,7 +27,6 @@ export async function* batchesOf(file: string, tooLong: TooLong): AsyncGenerator
   yield* batches(linesIn(source), tooLong);
 }
 
-/** A line and the number of bytes read so far; `text` is undefined if the line is too long. */
 interface Line {
   readonly text: Buffer | undefined;
   readonly readBytes: number;

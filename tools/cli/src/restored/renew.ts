@@ -45,10 +45,8 @@ export interface Renewed {
   readonly epoch: number;
   /** The newest time in the database, in microseconds since 1970; undefined if there is none. */
   readonly asOf: number | undefined;
-  /** Number of keys published as removed, by topic. */
   readonly removed: Readonly<Record<string, number>>;
   readonly repeated: number;
-  /** Published events that are not part of the restored data. */
   readonly undone: Window['undone'];
   readonly deliveries: readonly Delivery[];
   readonly messages: readonly UnknownMessage[];

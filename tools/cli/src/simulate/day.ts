@@ -44,7 +44,6 @@ export async function playDay(options: DayOptions): Promise<Tally> {
   return tally;
 }
 
-/** Plays one scenario. The end of the day, or a rejected write, ends it early. */
 async function played(scene: Scene): Promise<void> {
   try {
     await scenario(scene);

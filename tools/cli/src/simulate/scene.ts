@@ -8,12 +8,10 @@ export interface DayOptions {
   readonly api: SchedulingApi;
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly chance: Chance;
-  /** Simulated time per real time. */
   readonly speed: number;
   /** Length of the day in simulated minutes; it ends in any state of the requests. */
   readonly minutes: number;
   readonly requestsPerHour: number;
-  /** Aborting it ends the day at once. */
   readonly signal: AbortSignal;
   say(line: string): void;
 }

@@ -19,7 +19,6 @@ export interface BillKind {
 export const INVOICE_BILLS: BillKind = { lines: stream('invoice lines'), discounts: stream('invoice discounts') };
 export const ESTIMATE_BILLS: BillKind = { lines: stream('estimate lines'), discounts: stream('estimate discounts') };
 
-/** Upper bound of the numbers of one bill's children. */
 const CHILDREN = 32;
 
 /** `free`: everything at no charge. `credit`: a negative bill. */

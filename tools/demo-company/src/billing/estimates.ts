@@ -37,7 +37,6 @@ export function* buildEstimates(company: Company) {
   }
 }
 
-/** The options. A sold estimate has one sold option; the others are declined. */
 function optionsOf(company: Company, { a, b, status, job }: EstimatePlan) {
   const count = OPTION_COUNTS.at(company.seed, a + b);
   const draw = drawOf(company, OPTIONS, a, b);

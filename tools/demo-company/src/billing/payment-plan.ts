@@ -29,7 +29,6 @@ const METHODS = new Rota<Method>('payment methods', [
   ['WISETACK_LOAN', 2],
 ]);
 
-/** Payments received before there was an invoice to apply them to. */
 const PREPAID_EVERY = 29;
 const PREPAYMENTS = new Rota<Status>('prepayments', [
   ['PAID', 3],

@@ -29,7 +29,6 @@ export interface AssignmentPlan {
 
 type Status = AssignmentPlan['status'];
 
-/** Statuses of assignments of past visits, and of visits in progress. */
 const PAST = new Rota<Status>('past assignments', [
   ['COMPLETED', 34],
   ['CANCELED', 2],
@@ -76,7 +75,6 @@ function assignmentOf(company: Company, job: number, visit: VisitPlan, m: number
   };
 }
 
-/** A status and when it was set; null means at assignment. */
 function statusOf(company: Company, job: number, visit: VisitPlan, m: number, draw: Draw): readonly [Status, number | null] {
   const { until, seed } = company;
   if (visit.canceled) return draw.chance(0.3) ? ['TO_DO', null] : ['CANCELED', Math.min(until, visit.startsAt)];

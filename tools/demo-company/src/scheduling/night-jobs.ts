@@ -3,7 +3,6 @@ import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import type { Zone } from '../time/zone.ts';
 import { isBatched } from './batches.ts';
 
-/** Work around a daylight-saving change, in the hour that is skipped or occurs twice. */
 export interface NightWork {
   readonly startsAt: number;
   readonly endsAt: number;

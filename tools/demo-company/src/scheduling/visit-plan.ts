@@ -4,7 +4,6 @@ import type { JobType } from '../reference/job-types.ts';
 import { DAY, HOUR, MINUTE, weekday } from '../time/instant.ts';
 import type { NightWork } from './night-jobs.ts';
 
-/** Days between booking and visit, minimum and maximum. */
 const LEAD_DAYS = {
   SERVICE: [0, 2],
   MAINTENANCE: [3, 14],

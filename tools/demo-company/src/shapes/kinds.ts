@@ -88,7 +88,6 @@ function numberOf({ range = {} }: Field, at: string, usual: number, parts: numbe
   return ({ company, n }) => drawOf(company, of, n).between(from, to) / parts;
 }
 
-/** From the minimum number of items to two more. */
 function listOf(field: Field, place: Place): Generator {
   const { minItems = 0, maxItems = Infinity } = field.range ?? {};
   const counts = new Rota(

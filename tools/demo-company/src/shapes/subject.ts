@@ -28,5 +28,4 @@ export class Subject {
   }
 }
 
-/** Upper bound of the number of elements in one list. */
 const ELEMENTS = 8;

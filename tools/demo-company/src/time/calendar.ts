@@ -11,7 +11,6 @@ const OPENS = 7 * HOUR;
 const CLOSES = 19 * HOUR + 30 * MINUTE;
 const MICROS = stream('microseconds of a booking');
 
-/** Spreads `count` bookings over the days from `since` to `until`, in order. */
 export class Calendar {
   readonly #seed: number;
   readonly #zone: Zone;

@@ -114,7 +114,6 @@ export const LAST_NAMES = [
   'Nguyễn',
 ] as const;
 
-/** Full names in other scripts: first name, last name, display name. */
 export const OTHER_SCRIPTS = [
   ['小明', '王', '王小明'],
   ['さくら', '田中', '田中 さくら'],

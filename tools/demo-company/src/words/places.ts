@@ -1,4 +1,3 @@
-/** Real cities by time zone, with their state, postal prefix, centre and area code. */
 export interface City {
   readonly name: string;
   readonly state: string;

@@ -15,7 +15,6 @@ button:focus-visible { outline: 3px solid #4263eb; outline-offset: 2px; }
 strong, span { display: block; overflow-wrap: anywhere; }
 `;
 
-/** Lists the users; choosing one signs in. */
 export function signInPage(users: readonly IssuerUser[]): string {
   if (users.length === 0) {
     return page('There are no users yet', '<p>The demo companies are still being made. Reload this page in a few seconds.</p>');

@@ -11,7 +11,6 @@ export interface RunningIssuer {
   close(): Promise<void>;
 }
 
-/** Listens at the address that `issuer` names. */
 export async function serveIssuer(options: IssuerOptions): Promise<RunningIssuer> {
   let loading: Promise<Provider> | undefined;
   const provider = (): Promise<Provider> => (loading ??= import('./provider.ts').then(({ createProvider }) => createProvider(options)));

@@ -28,7 +28,6 @@ export interface ServerOptions {
   readonly only?: ReadonlySet<ServerName>;
 }
 
-/** An address is empty when `only` excludes its server. */
 export interface Addresses {
   readonly databaseUrl: string;
   readonly redisUrl: string;

@@ -2,7 +2,6 @@ import { Problem, fullDisk } from '../problem.ts';
 import { Daemon, exitText, type DaemonOptions } from '../processes/daemon.ts';
 
 export interface Launch extends Omit<DaemonOptions, 'order'> {
-  /** Printed when the server can be used. */
   readonly ready: RegExp;
   readonly title: string;
   readonly dataFolder: string;

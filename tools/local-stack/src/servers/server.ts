@@ -3,7 +3,6 @@ import type { Watchdog } from '../processes/watchdog.ts';
 import type { Ports } from '../ports.ts';
 import type { Say } from '../say.ts';
 
-/** Reachable from this machine only. */
 export const LOOPBACK = '127.0.0.1';
 
 export type ServerName = 'postgres' | 'redis' | 'kafka';

@@ -12,7 +12,6 @@ interface Me {
   readonly company: { readonly id: string; readonly name: string };
 }
 
-/** Starts the issuer of the state folder for the console at `baseUrl`. */
 export async function startLocalIssuer(state: string, baseUrl: string): Promise<RunningIssuer> {
   // Browsers treat the two names of this machine as two sites, and a newcomer may type either.
   const consoleUrls = [baseUrl, baseUrl.replace('127.0.0.1', 'localhost')].map((url) => `${url}/console`);

@@ -143,7 +143,6 @@ function watchedNode(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --enable-source-maps`, NODE_DISABLE_COMPILE_CACHE: '1' };
 }
 
-/** Runs until the signal aborts. */
 async function localIssuer(state: string, baseUrl: string, signal: AbortSignal): Promise<void> {
   const issuer = await startLocalIssuer(state, baseUrl);
   if (signal.aborted) await issuer.close();

@@ -31,7 +31,6 @@ export interface SupervisedOptions {
 /** A process that is restarted, after a growing pause, whenever it ends unexpectedly. */
 export class Supervised {
   readonly name: string;
-  /** Resolves when the process is first ready; rejects when it keeps ending before that. */
   readonly ready: Promise<void>;
   readonly log: string;
   readonly #options: SupervisedOptions;
@@ -40,7 +39,6 @@ export class Supervised {
   #daemon: Daemon | undefined;
   #readiness = Promise.withResolvers<void>();
   #change = Promise.withResolvers<void>();
-  /** When the change that the next start applies was made. */
   #changedAt: number | undefined;
 
   constructor(options: SupervisedOptions) {

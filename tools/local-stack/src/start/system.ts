@@ -11,7 +11,6 @@ export interface SystemOptions {
   readonly watchdog: Watchdog;
   readonly say: Say;
   readonly environment: NodeJS.ProcessEnv;
-  /** Aborts when the processes must no longer be restarted. */
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,3 @@
-// Locks a state folder and waits to be killed.
 import { lockState } from '../../src/state-lock.ts';
 
 lockState(process.argv[2]!, 'npm start');

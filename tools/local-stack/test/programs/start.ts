@@ -1,4 +1,3 @@
-// `npm start` on the given state folder.
 import { runMain } from '../../src/problem.ts';
 import { stopRequest } from '../../src/processes/stop-request.ts';
 import { start } from '../../src/start/start.ts';
