@@ -45,7 +45,6 @@ afterAll(() => system.stop());
 const report = (name: string, groupBy: string): Promise<Json[]> =>
   readAll(system, company, `/v1/reports/${name}?start_date=${FROM}&end_date=${BEFORE}&bucket=year&limit=100&group_by=${groupBy}`);
 
-/** The filters of a list for the group of a row. */
 function of({ group: { dimension, value } }: Json, names: Record<string, string> = {}): string {
   return value === null ? `&missing=${FIELDS[dimension] ?? dimension}` : `&${names[dimension] ?? PARAMETERS[dimension]}=${value}`;
 }

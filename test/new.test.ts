@@ -27,7 +27,6 @@ function node(script: string, args: readonly string[], cwd = tree.folder): Outco
 
 const create = (...words: string[]): Outcome => node(join(ROOT, 'scripts/new.mjs'), [...words, '--root', tree.folder]);
 
-/** Every file of the copy that is ours, with the digest of its text. */
 function sources(): Record<string, string> {
   // Not all of services/: listing a folder follows the links between packages round and round.
   const ofServices = readdirSync(join(tree.folder, 'services')).flatMap((name) => ['src', 'test', 'migrations'].map((part) => `services/${name}/${part}`));
@@ -42,7 +41,6 @@ function sources(): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, hash('sha256', readFileSync(path))]));
 }
 
-/** What a test that was written says as it fails. */
 function failure(path: string): string {
   const { status, stderr } = node(join(ROOT, 'node_modules/jest/bin/jest.js'), ['--rootDir', tree.folder, '--runTestsByPath', join(tree.folder, path)]);
   expect(status).toBe(1);

@@ -174,7 +174,6 @@ function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
   return [...one, [several.map((value) => `${name}=${encodeURIComponent(String(value))}`).join('&'), matches(several)]];
 }
 
-/** Each field that some record lacks, and all fields together. */
 function missing(of: Resource, name: string, fields: readonly string[]): Case[] {
   const lacking = fields.filter((field) => read[of.path]!.some((record) => record[field] === null));
   const one = lacking.map((field): Case => [`${name}=${field}`, (record) => record[field] === null]);

@@ -39,7 +39,6 @@ const VALUES: Record<string, [unknown, unknown?]> = {
   cents: [1, 2],
 };
 
-/** A list request with these filters, each with at most `most` values. */
 function requestOf(parameters: readonly Parameter[], most: 1 | 2): ListRequest {
   const collection: Record<string, unknown> = { company_id: randomUUID(), time_zone: 'America/Chicago', limit: 100, after: new Uint8Array() };
   const request: Record<string, unknown> = { collection };

@@ -18,7 +18,6 @@ function exportedTypes(text: string): string[] {
   });
 }
 
-/** Names that several files export, with those files. */
 function shared(texts: ReadonlyMap<string, string>): string[] {
   const named = [...texts].flatMap(([file, text]) => exportedTypes(text).map((name) => ({ name, file })));
   return [...Map.groupBy(named, ({ name }) => name)]

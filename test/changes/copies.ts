@@ -8,7 +8,6 @@ export interface Copy {
   store: SyncStore;
   records(kind: string): Promise<any[]>;
   count(): Promise<number>;
-  /** Makes every change of the progress fail. */
   refuseProgress(refuse: boolean): Promise<void>;
   damage(kind: string, how: 'missing' | 'additional' | 'outdated'): Promise<void>;
   close(): Promise<void>;

@@ -26,7 +26,6 @@ const FEED = '/api/v1/integrations/changes';
 let system: System;
 let company: TestCompany;
 
-/** A copy of a company, as a client keeps it. */
 class Copy {
   readonly records = new Map<string, { record: Record<string, unknown>; version: bigint }>();
   cursor: string | undefined;

@@ -1,6 +1,5 @@
 import type { System } from '../support/system.ts';
 
-/** Makes the database one that was restored to a moment before this tag was stored. */
 export async function restoreWithout({ database }: System, tag: string): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query({ text: 'delete from scheduling.tags where id = $1', values: [tag] });

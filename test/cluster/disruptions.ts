@@ -66,7 +66,6 @@ async function evict(cluster: Cluster, pod: string): Promise<void> {
   );
 }
 
-/** Waits until two pods are ready, not counting that pod. */
 async function replaced(cluster: Cluster, component: string, pod: string): Promise<void> {
   await eventually(
     `two pods of ${component} without ${pod}`,

@@ -26,7 +26,6 @@ export interface Images {
 
 export interface Prepared {
   readonly values: Record<string, unknown>;
-  /** `http://address:port` of the sink. */
   readonly sinkUrl: string;
   credential(caller: Caller): CallCredential;
   remove(): Promise<void>;

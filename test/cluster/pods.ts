@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Manifest } from './kubernetes.ts';
 
 export const SINK_PORT = 8080;
-/** Ports of the proxies: for commands, for Redis and for the first Kafka broker. */
 export const WIRES = { control: 8080, redis: 6379, kafka: 9092 } as const;
 
 /** Without requests, these pods would get the least CPU on a busy node, which would slow everything that passes through them. */

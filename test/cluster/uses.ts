@@ -1,4 +1,3 @@
-// What integrators do with an installation, from outside the cluster.
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';

@@ -98,7 +98,6 @@ export async function createJudge(): Promise<(text: string) => string | undefine
   };
 }
 
-/** An option that no file in the program's folder mentions. */
 function unknownOption(script: string, given: readonly string[]): string | undefined {
   const options = given.flatMap((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1] ?? []);
   if (options.length === 0) return undefined;

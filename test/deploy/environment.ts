@@ -40,7 +40,6 @@ export interface ComposeService {
   readonly read_only?: boolean;
 }
 
-/** deploy/compose.yaml with these variables substituted and checked as compose does. */
 export function compose(variables: Environment): { services: Record<string, ComposeService> } {
   const text = readFileSync(join(ROOT, 'deploy/compose.yaml'), 'utf8').replace(/^ *#.*$/gm, '');
   const filled = text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string | undefined, rest: string) => {

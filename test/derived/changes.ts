@@ -1,4 +1,3 @@
-// Random corrections of the sources of derived fields.
 import fc from 'fast-check';
 import type { Json } from '../support/expected.ts';
 import type { World } from './oracle.ts';

@@ -2,7 +2,6 @@
 import type { Json } from '../support/expected.ts';
 import { localDate, millis } from '../reports/oracle/dates.ts';
 
-/** An imported company: the latest line of each record, by path and id. */
 export interface World {
   timezone: string;
   lines: Record<string, Map<string, Json>>;

@@ -1,4 +1,3 @@
-// Runs the documentation's code as if a reader had pasted it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -44,7 +43,6 @@ export async function runSample(
   }
 }
 
-/** Makes the client importable for samples, like an installed package. */
 function installClient(place: string): void {
   const scope = join(place, 'node_modules/@truckroll');
   if (existsSync(scope)) return;

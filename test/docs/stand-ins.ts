@@ -8,7 +8,6 @@ const KEYS = '/api/v1/integrations/api-keys';
 export interface StandIns {
   path?: Record<string, string>;
   body?: Record<string, string>;
-  /** By the text in the sample. */
   texts?: Record<string, string>;
 }
 

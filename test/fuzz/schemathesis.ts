@@ -1,4 +1,3 @@
-// The fuzzer: schemathesis from PyPI, installed by the first run.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { pythonPrograms } from '../support/installed.ts';

@@ -2,7 +2,6 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installed, run } from '../support/installed.ts';
 
-/** Installs npm packages at fixed versions. Returns the folder. */
 export function npmPackages(folder: string, packages: Readonly<Record<string, string>>): void {
   const name = Object.entries(packages)
     .map(([each, version]) => `${each.replace(/^@|\/.*$/g, '')}-${version}`)

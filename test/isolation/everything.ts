@@ -1,4 +1,3 @@
-// Everything that a company's key can read: lists, each filter, details and reports.
 import { resources, type Parameter, type Resource } from '@truckroll/contract';
 import { valuesAt, type Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';

@@ -37,7 +37,6 @@ export class Fleet implements Running {
   readonly #front: Front;
   readonly #channels = new Map<string, Channel>();
   readonly #all: Program[] = [];
-  /** Processes that ended too slowly or with an error. */
   readonly #disorder: string[] = [];
   readonly #draining = new Map<Component, Promise<unknown>>();
 

@@ -1,5 +1,4 @@
-// Reads, writes and webhooks run at a steady rate while every component moves between releases. The fault runs' checkers compare
-// results with answers.
+// Reads, writes and webhooks run at a steady rate while every component moves between releases. The fault runs' checkers compare results with answers.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
@@ -28,7 +27,6 @@ export interface MixedOptions {
 }
 
 export interface MixedResult {
-  /** Failed requests, with the time of each. */
   readonly failures: readonly string[];
   readonly violations: readonly { readonly kind: string; readonly text: string }[];
   readonly counts: {

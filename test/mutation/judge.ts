@@ -19,7 +19,6 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** Minimum share of a file's mutants that its tests must detect. */
 const LEAST = 0.9;
 const KILLED = ['Killed', 'Timeout'];
 const SURVIVED = ['Survived', 'NoCoverage'];

@@ -37,7 +37,6 @@ export function components(): readonly Service[] {
   return all;
 }
 
-/** A metric and the components that have it, in the order above. */
 export interface ListedMetric extends MetricDescription {
   readonly components: readonly string[];
 }

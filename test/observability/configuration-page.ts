@@ -97,7 +97,6 @@ function valueOf(value: unknown, expected: string): string {
   return `\`${value / size}${unit}\``;
 }
 
-/** The form of a value, where the meaning does not show it. */
 function formOf(expected: string): string {
   const values = /^one of ([\w-]+(?:, [\w-]+)*)$/.exec(expected)?.[1];
   if (values !== undefined) return `Values: ${values.replaceAll(/[\w-]+/g, '`$&`')}.`;

@@ -17,7 +17,6 @@ const password = 'of the administrator';
 let primary: RunningServer;
 let standby: RunningServer;
 
-/** A server with the role and database that a managed service gives its customer. */
 async function start(name: string, programs?: PostgresPrograms): Promise<RunningServer> {
   const own = join(folder, name);
   mkdirSync(own);

@@ -11,7 +11,6 @@ const DAYS = 10;
 const CHANGES = 8;
 const RANGE = 'start_date=2026-03-01&end_date=2026-03-31&bucket=day';
 const REPORTS: Record<string, string> = { payments: 'collections', invoices: 'invoice-activity' };
-/** The column that counts an amount's cents. */
 const CENTS: Record<string, string> = { payments: 'received_cents', invoices: 'tax_cents' };
 /** Parts of a company that reporting locks while it applies events. */
 const PARTS: Record<string, string> = { payments: 'movements', invoices: 'jobs' };
@@ -85,7 +84,6 @@ async function watermarksAfter(at: number): Promise<void> {
   );
 }
 
-/** Runs work while a lock keeps reporting from applying the events of a path. */
 function whileBehind<T>(path: string, work: () => Promise<T>): Promise<T> {
   return system.database.transaction(async (tx) => {
     await tx.query({

@@ -1,5 +1,4 @@
-// Edge cases for reports: times at day boundaries in zones that skip and repeat days, unknown references, corrections and
-// backdating.
+// Edge cases for reports: times at day boundaries in zones that skip and repeat days, unknown references, corrections and backdating.
 import fc from 'fast-check';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';
@@ -70,7 +69,6 @@ function moments(timeZone: string, around: string): fc.Arbitrary<string> {
   return fc.oneof({ weight: 2, arbitrary: border }, { weight: 1, arbitrary: anywhere });
 }
 
-/** Every record once, and some a second time with other values. */
 function versions<T>(one: (id: string) => fc.Arbitrary<T>, most: number): fc.Arbitrary<T[][]> {
   const record = fc.uuid().chain((id) => fc.array(one(id), { minLength: 1, maxLength: 2 }));
   return fc.array(record, { minLength: 1, maxLength: most });

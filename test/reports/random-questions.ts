@@ -9,7 +9,6 @@ const LENGTHS: Record<Bucket, number> = { day: 40, week: 250, month: 900, quarte
 /** Position of the range: around the day, starting a year before it, or all years. */
 type Reach = 'near' | 'far' | 'all';
 
-/** Values for a filter, including an id that no record has. */
 type Values = readonly string[];
 
 export function randomQuestion({ accounts, units, types, members }: Cast, around: string): fc.Arbitrary<Question> {

@@ -1,5 +1,4 @@
-// Sums depend only on the owners' final records, not on the order, number or delay of events. Set REPORT_EVENTS=100000 for more of
-// them.
+// Sums depend only on the owners' final records, not on the order, number or delay of events. Set REPORT_EVENTS=100000 for more of them.
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource, topics, type TopicDefinition } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
@@ -131,7 +130,6 @@ function stateEvent(path: string, id: string, version: number, line: Json | null
   return { path, id, version, payload: line === null ? null : Buffer.from(codec(record.typeName).encode(value).finish()) };
 }
 
-/** Applies messages the way the subscriber does after reading them. */
 async function apply(company: string, events: readonly StateEvent[]): Promise<void> {
   for (const [path, ofTopic] of Map.groupBy(events, (event) => event.path)) {
     const topic = TOPICS[path]!.name;
@@ -198,7 +196,6 @@ async function createCompany(cast: Cast): Promise<string> {
   return id;
 }
 
-/** Every row of the tables of sums that reports read, once everything is built. */
 async function sums(company: string): Promise<Record<string, string[]>> {
   const isBuilt = async (): Promise<boolean> => {
     const text = `select exists (select from generations where company_id = $1 and state = 'current') and not exists (select from generations where company_id = $1 and state <> 'current')
@@ -261,7 +258,6 @@ it('computes the same sums from shuffled, repeated and late events as from the l
   expect(drift).toBe(0n);
 }, 1_200_000);
 
-/** Difference in cents between the stored sums and those added up here from the records. */
 async function driftOf(company: string, last: readonly StateEvent[]): Promise<bigint> {
   const { rows } = await database.query<{ paid: string; refunded: string; invoiced: string }>({
     text: `select (select coalesce(sum(received_cents), 0)::text from collection_summaries where company_id = $1 and part = 'month') as paid,

@@ -126,7 +126,6 @@ it('keeps sums correct while a replica of the previous release is in its consume
   await addsUp(system);
 }, 120_000);
 
-/** A database as that release would have left it, with its share of the current data. */
 async function left(): Promise<TestDatabase> {
   const released = (set: MigrationSet): MigrationSet => ({
     ...set,

@@ -97,7 +97,6 @@ async function messages(): Promise<string[]> {
   return rows.map(({ status }) => status);
 }
 
-/** Subject and sequence of the webhooks received, in order. */
 const arrived = (): [string, number][] => receiver.received.map(({ body }) => JSON.parse(body) as Json).map(({ data, sequence }) => [data.id, sequence]);
 const deliveriesOf = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
 

@@ -7,7 +7,6 @@ import { createSession, type DatabaseSession } from '@truckroll/postgres';
 
 export interface BackedUpServer {
   readonly url: string;
-  /** Creates a restore point. */
   name(moment: string): Promise<void>;
   /** Restores the whole server, losing everything committed after that moment. There must be no connections. Works only once. */
   restore(moment: string): Promise<void>;

@@ -9,8 +9,7 @@ export function addFilter(tree: Tree): void {
     'proto/truckroll/scheduling/v1/locations.proto',
     '  optional string postal_code = 3 [(truckroll.options.v1.filter) = {field: "address.postal_code"}];\n',
     `  optional string postal_code = 3 [(truckroll.options.v1.filter) = {field: "address.postal_code"}];
-  // Locations with exactly this kind of building.
-  // Example: Single family
+  // Locations with exactly this kind of building. Example: Single family
   optional string property_type = 4 [(truckroll.options.v1.filter) = {field: "property_type"}];
 `,
   );
@@ -86,8 +85,7 @@ message ServiceRequestContacted {
   option (truckroll.options.v1.event_type) = "${ADDED_TYPE}";
   // Identifier of the event.
   string id = 1 [(truckroll.options.v1.format) = FORMAT_UUID];
-  // Event type.
-  // Example: ${ADDED_TYPE}
+  // Event type. Example: ${ADDED_TYPE}
   string type = 2;
   // When it happened.
   int64 timestamp = 3 [(truckroll.options.v1.format) = FORMAT_TIMESTAMP];

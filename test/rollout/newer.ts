@@ -1,4 +1,3 @@
-// Components of a later release, run next to the current ones on the same data.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { openChannel, type Channel } from '@truckroll/grpc';
 import { testCaller, testCallers } from '@truckroll/testing';

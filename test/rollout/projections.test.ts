@@ -13,13 +13,11 @@ interface Accepted extends Result {
 }
 
 interface Result {
-  /** SHA-256 of the rules' results. */
   result: string;
   /** SHA-256 of the columns that no rule fills, if any has a value. */
   plain?: string;
 }
 
-/** A table with the columns and link tables that its rules fill. */
 interface Ruled {
   path: string;
   table: string;

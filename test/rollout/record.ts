@@ -11,7 +11,6 @@ const FIELDS = `  // The customer.
   string currency = 7 [(truckroll.options.v1.format) = FORMAT_CURRENCY];
 `;
 
-/** Adds the record /v1/deposits of billing. */
 export function addRecord(tree: Tree): void {
   const changes = new Changes(tree.folder);
   const proto = 'proto/truckroll/billing/v1/deposits.proto';

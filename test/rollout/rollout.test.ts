@@ -208,7 +208,6 @@ describe('a report group that the previous release lacks', () => {
     });
     return rows[0]!.newest;
   };
-  /** Resolves to the report's rows once old records and sums have the location. */
   async function complete(): Promise<[string | null, number][]> {
     const { body } = await until(
       'the new group',

@@ -47,7 +47,6 @@ export class Tree {
     if (status !== 0) throw new Error(`the changed contract does not generate: ${stderr}`);
   }
 
-  /** Runs a component's main module, such as `services/scheduling/src/main.ts`. */
   run(main: string, environment: Readonly<Record<string, string>>): Program {
     const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', METRICS_PORT: '0', PORT: '0', LOG_LEVEL: 'info', ...environment };
     const child = spawn(process.execPath, [join(this.folder, main)], { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });

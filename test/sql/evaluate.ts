@@ -27,7 +27,6 @@ interface Closure {
   readonly scope: Scope;
 }
 
-/** An object's properties, each evaluated on its first use. */
 type Properties = ReadonlyMap<string, () => Value>;
 type Value = string | boolean | null | undefined | Unknown | Closure | Properties | readonly Value[];
 type Scope = ReadonlyMap<ts.ParameterDeclaration, Value>;
@@ -197,7 +196,6 @@ export class Evaluator {
     return symbol === undefined ? this.#unknown(node) : this.#oneOf(node.name, this.#givenTo(symbol), NOTHING, node);
   }
 
-  /** Values of a property of an interface, from all object literals of that type. */
   #givenTo(property: ts.Symbol): ts.Expression[] {
     let given = this.#given.get(property);
     if (given === undefined) {

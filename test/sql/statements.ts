@@ -7,7 +7,6 @@ import { Evaluator } from './evaluate.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['packages/*/src', 'services/*/src', 'gateway/src', 'tools/cli/src'];
 
-/** A statement as the sources write it: an object with a `text`. */
 export interface Written {
   /** File and name of the statement; without a name, the function that contains it. */
   readonly at: string;

@@ -5,7 +5,6 @@ import { parseSync } from 'libpg-query';
 
 type Node = Readonly<Record<string, any>>;
 
-/** Where the company of some rows comes from. */
 interface Origin {
   bound: boolean;
   /** Origins that bind this one as soon as one of them is bound. */

@@ -1,4 +1,3 @@
-// A company to test with, and records in it, created through the services' gRPC.
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';

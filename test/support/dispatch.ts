@@ -16,7 +16,6 @@ export interface Sending {
   key?: string | null;
   company?: TestCompany;
   headers?: Record<string, string>;
-  /** Sent unchanged instead of the body. */
   raw?: string | Uint8Array;
 }
 

@@ -22,7 +22,6 @@ function recordedValue(field: Field, value: any): unknown {
   return value;
 }
 
-/** Values at a dotted path, through lists. */
 export function valuesAt(record: any, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>((values, name) => values.flatMap((value: any) => (value == null ? [] : (value[name] ?? []))), [record]);
 }

@@ -2,7 +2,6 @@
 import net, { type Socket } from 'node:net';
 
 export interface Wire {
-  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,3 @@
-// Validates bodies against the published description, with a third-party validator.
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';

@@ -13,7 +13,6 @@ export async function differences(system: System, company: TestCompany): Promise
   return found.flatMap((result) => result.differences);
 }
 
-/** Waits until reporting has received all events. */
 export async function untilFollowed(system: System, company: TestCompany): Promise<void> {
   await until(
     'reporting to have what its owners have',

@@ -31,7 +31,6 @@ export interface System {
   wires: Readonly<Partial<Record<'postgres' | 'redis' | 'kafka', Wire>>>;
   serviceEnvironment: Readonly<Record<string, string>>;
   gatewayEnvironment: Readonly<Record<string, string>>;
-  /** Environment for the webhook dispatcher, which tests start themselves. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
   metrics(others?: readonly Service[]): Promise<Record<string, string>>;
   stopService(name: Owner): Promise<void>;
@@ -51,11 +50,9 @@ export interface SystemOptions {
   ground?: Ground;
   /** Default: the test run's Redis. */
   redisUrl?: string;
-  /** Settings of the gateway, in place of the usual ones. */
   gatewaySettings?: Readonly<Record<string, string>>;
 }
 
-/** The storage and keys that outlive a system's processes. */
 export interface Ground {
   readonly databaseUrl: string;
   readonly kafkaPrefix: string;

@@ -10,10 +10,7 @@ export interface Polling {
   everyMs?: number;
 }
 
-/**
- * For effects between services that no event announces. Rejects after 30 s with `what`, which completes "waited for …", and the
- * last seen value.
- */
+/** For effects between services that no event announces. Rejects after 30 s with `what`, which completes "waited for …", and the last seen value. */
 export async function until<T>(
   what: string,
   look: () => Promise<T> | T,

@@ -20,7 +20,6 @@ export interface WebhooksApi {
   endpoint(fields?: object): Promise<any>;
   readonly deliveries: Callers<typeof DeliveryServiceService>;
   happen(count?: number, type?: string): Promise<void>;
-  /** Leases an endpoint's due deliveries, as a dispatcher does. */
   lease(endpointId: string): Promise<LeasedDelivery[]>;
 }
 

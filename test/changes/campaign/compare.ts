@@ -1,4 +1,3 @@
-// Compares copies with an export of the company, field by field, and with the digests.
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

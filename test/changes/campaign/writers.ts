@@ -55,7 +55,6 @@ async function importSome(world: World, count: (more: number) => void): Promise<
   count((await importLines(world, path, changed)).changed);
 }
 
-/** Adds an assignment, and mostly removes it. */
 async function assign(
   { chance, acknowledged }: World,
   api: SchedulingApi,

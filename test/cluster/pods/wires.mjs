@@ -57,7 +57,6 @@ function replaced(frame) {
   return frame;
 }
 
-/** Kafka messages start with their length in four bytes. */
 function passKafka(upstream, client) {
   let held = Buffer.alloc(0);
   upstream.on('data', (chunk) => {

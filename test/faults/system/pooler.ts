@@ -8,7 +8,6 @@ import { documentedSql } from '../../support/documented-sql.ts';
 import type { Target } from './target.ts';
 
 export interface Pooler extends Target {
-  /** The plan of a process that uses the pooler, and PostgreSQL directly for sessions. */
   through(plan: ProcessPlan): ProcessPlan;
 }
 

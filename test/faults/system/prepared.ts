@@ -27,7 +27,6 @@ export interface Prepared {
   readonly servers: Servers;
   readonly plan: StartPlan;
   readonly pooler: Pooler | undefined;
-  /** Environment common to all processes, in addition to each plan's settings. */
   readonly environment: NodeJS.ProcessEnv;
   readonly credentials: readonly CallCredential[];
   readonly database: Database;
@@ -37,10 +36,7 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/**
- * Separate servers for this run, even if the environment names some. `environment` replaces that of `npm start`. With `pooled`,
- * services use PgBouncer.
- */
+/** Separate servers for this run, even if the environment names some. `environment` replaces that of `npm start`. With `pooled`, services use PgBouncer. */
 export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
   const folder = runFolder('fault-runs');
   const watchdog = new Watchdog();

@@ -101,7 +101,6 @@ function flow(arrived: () => number, share: number, over: () => boolean): () => 
   };
 }
 
-/** Each event once, deduplicated like a consumer does. */
 export async function publishedEvents(
   { database, kafka }: Running,
   companyIds: ReadonlySet<string>,

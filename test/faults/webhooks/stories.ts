@@ -15,7 +15,6 @@ type Intake = Callers<typeof IntakeServiceService>;
 export interface Customer {
   readonly company: TestCompany;
   readonly jobId: string;
-  /** A visit that can be booked by any number of requests. */
   readonly visitId: string;
 }
 
@@ -45,9 +44,7 @@ export interface StoryOptions {
   readonly goesOn: (begun: number) => boolean;
   readonly atOnce: number;
   readonly pause: () => Promise<void>;
-  /** Ids of the service requests, each added when it is recorded. */
   readonly finished: string[];
-  /** Called for each refused step, which is then retried. */
   readonly refused?: (error: ApiError) => void;
 }
 

@@ -34,7 +34,6 @@ type Manner = keyof typeof MANNERS;
 
 /** After this long without a definite answer, in ms, the client gives up on a write. */
 const MAX_RETRY_MS = 60_000;
-/** Number of visits that all clients compete for. */
 const POPULAR = 6;
 
 export async function runClient(options: ClientOptions): Promise<void> {

@@ -40,7 +40,6 @@ export function isDefinite({ answer }: Attempt): boolean {
   return answer !== undefined && !PASSING.has(answer.status) && answer.code !== 'IDEMPOTENCY_IN_PROGRESS';
 }
 
-/** The id in `/v1/job-assignments/<id>`. */
 export function assignmentOf(location: string | null | undefined): string | undefined {
   return location?.split('/').at(-1);
 }

@@ -10,7 +10,6 @@ export interface StoredAssignment {
   readonly id: string;
   readonly visitId: string;
   readonly technicianId: string;
-  /** Hexadecimal. */
   readonly document: string;
 }
 

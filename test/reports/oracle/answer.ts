@@ -5,7 +5,6 @@ import { periodsOf } from './dates.ts';
 import type { Question } from './question.ts';
 import type { Records } from './records.ts';
 
-/** The key that each filter compares. */
 const FILTERED: Record<string, string> = {
   status: 'status',
   account_id: 'account',

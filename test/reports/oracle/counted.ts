@@ -4,7 +4,6 @@ import { localDate, millis } from './dates.ts';
 import type { Question } from './question.ts';
 import type { Records } from './records.ts';
 
-/** A counted record. A report's columns are sums of its amounts. */
 export interface Counted {
   date: string;
   /** Values by dimension and filter, which share names. */

@@ -27,10 +27,7 @@ export function millis(instant: string): number {
 
 const known = new Map<string, string>();
 
-/**
- * The latest date whose first instant is not after this one (decisions §13): when clocks go back across midnight, the new day has
- * already begun.
- */
+/** The latest date whose first instant is not after this one (decisions §13): when clocks go back across midnight, the new day has already begun. */
 export function localDate(instant: string, timeZone: string): string {
   const key = `${timeZone} ${instant}`;
   let date = known.get(key);
@@ -50,7 +47,6 @@ function latestShown(ms: number, timeZone: string): string {
   return latest;
 }
 
-/** The first millisecond whose local date is this date or later. */
 export function firstMillisecond(date: string, timeZone: string): number {
   let low = Date.parse(`${date}T00:00:00Z`) - 2 * DAY_MS;
   let high = low + 4 * DAY_MS;

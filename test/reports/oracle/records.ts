@@ -15,7 +15,6 @@ const PATHS = [
   'refunds',
 ] as const;
 
-/** Settings that no read returns. */
 export interface Settings {
   timezone: string;
   costing: boolean;

@@ -1,5 +1,4 @@
-// The bug: a key is looked up first and stored only after the write, without a lock. Two concurrent requests with one key both find
-// it unused.
+// The bug: a key is looked up first and stored only after the write, without a lock. Two concurrent requests with one key both find it unused.
 import { rewritten } from '../rewritten.ts';
 
 export * from '../../../../packages/postgres/src/database.ts';

@@ -1,5 +1,4 @@
-// The bug: changes are read up to the last assigned transaction id, as if ids were committed in their order. A change that commits
-// late is never read.
+// The bug: changes are read up to the last assigned transaction id, as if ids were committed in their order. A change that commits late is never read.
 import { Database as Original } from '../../../../packages/postgres/src/database.ts';
 import type { Statement } from '../../../../packages/postgres/src/statement.ts';
 

@@ -69,7 +69,6 @@ function refusing({ write }: Attempt, { status, code, reason, currentRevision }:
   return undefined;
 }
 
-/** The first and last state that the attempt can have seen. */
 function placesDuring({ effects, attempts, states }: Lives, attempt: Attempt, own: readonly Effect[]): [number, number] {
   const { visitId, expectedRevision } = attempt.write;
   const known = states.get(visitId) ?? [];

@@ -16,7 +16,6 @@ export interface Attribution {
   readonly violations: readonly Violation[];
 }
 
-/** Identifies an event: each adds or removes another assignment. */
 const nameOf = (kind: Write['kind'], assignmentId: string): string => `${kind} ${assignmentId}`;
 
 export function attribute(

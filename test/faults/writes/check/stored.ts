@@ -1,4 +1,3 @@
-// Compares tables and the assignments topic with the sum of the visits' events.
 import type { Observed } from '../observed.ts';
 import { sameAssignments, type VisitState } from './states.ts';
 import { violation, type Violation } from './violations.ts';
