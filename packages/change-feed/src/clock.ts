@@ -114,6 +114,6 @@ export class ChangeClock implements BackgroundPart {
     const [holder] = rows;
     if (holder === undefined) return;
     this.#holders.inc({ application: holder.application });
-    this.#log.warn({ ...holder }, 'an open transaction holds back the change feed: its changes must be committed or undone first');
+    this.#log.warn({ ...holder }, 'an open transaction holds back the change feed: commit it or roll it back');
   }
 }

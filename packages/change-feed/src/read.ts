@@ -193,6 +193,6 @@ function withinBytes(changes: readonly (RecordChange | undefined)[], most: numbe
 function resyncRequired(): ApiError {
   return new ApiError(
     'RESYNC_REQUIRED',
-    'The database was restored after this cursor was given: start without a cursor, and delete what has not appeared at the end.',
+    'The database was restored after this cursor was issued: start without a cursor, and delete the records that have not appeared by the end.',
   );
 }

@@ -33,7 +33,7 @@ const MOST_GROWTH = 6;
 export type SealCursor = (position: Uint8Array, operation: string) => string;
 
 const noCursors: SealCursor = (_, operation) => {
-  throw new Error(`nothing here seals cursors of ${operation}`);
+  throw new Error(`this writer cannot seal cursors of ${operation}`);
 };
 
 /** Use one instance per thread; it keeps no state between calls. Positions are arguments: as fields they would be stored and loaded for every byte. */

@@ -32,7 +32,7 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
     const now = performance.now();
     if (now - (lines.get(line) ?? -Infinity) < LINE_MS) return;
     lines.set(line, now);
-    const message = mode === 'report' ? 'served a call that CALLER_CHECK=enforce would refuse' : 'refused a call of a component';
+    const message = mode === 'report' ? 'served a call that CALLER_CHECK=enforce would refuse' : 'refused a call from a component';
     log.warn({ caller: claimed, method, reason, peer }, message);
   }
 

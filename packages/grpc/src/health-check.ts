@@ -41,7 +41,7 @@ function readAsked(bytes: Buffer): Asked {
 export async function checkServing(channel: Pick<Channel, 'call'>, deadlineMs: number): Promise<void> {
   const { path, responseDeserialize } = method('Check', false);
   const current = responseDeserialize(await channel.call(path, Buffer.alloc(0), { deadlineMs }));
-  if (current !== SERVING) throw ApiError.unavailable(new Error('the peer is up and does not serve yet'));
+  if (current !== SERVING) throw ApiError.unavailable(new Error('the peer is running but not serving yet'));
 }
 
 /** Adds the health service, which only knows the whole server (the empty name). Returns the setter of its status. */

@@ -77,7 +77,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     const { grpcCode, message, trailer } = encodeError(error);
     const code = cancelled ? GrpcStatus.CANCELLED : grpcCode;
     if (code === GrpcStatus.INTERNAL) context.log.error({ error }, 'a call failed');
-    else if (code === GrpcStatus.UNAVAILABLE) context.log.warn({ error }, 'a call could not be served now');
+    else if (code === GrpcStatus.UNAVAILABLE) context.log.warn({ error }, 'a call failed because a dependency is unavailable');
     else context.log.debug({ error }, 'a call was refused');
     calls.ended(startedAt, name, GrpcStatus[code]);
     context.end();

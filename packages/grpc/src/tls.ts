@@ -33,7 +33,7 @@ export function serverCredentials(config: TlsConfig): ServerCredentials {
   const own = new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
   if (!required) return experimental.createCertificateProviderServerCredentials(own, null, false);
   if (caCertificateFile === undefined)
-    throw new ConfigError('GRPC_TLS_CA_FILE is missing: GRPC_TLS_CLIENT_CERTIFICATES=true needs to know whose certificates are right');
+    throw new ConfigError('GRPC_TLS_CA_FILE is missing: set it to the CA that signs clients’ certificates, since GRPC_TLS_CLIENT_CERTIFICATES is true');
   return experimental.createCertificateProviderServerCredentials(own, new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), true);
 }
 

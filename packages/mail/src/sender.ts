@@ -71,7 +71,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
 
   async function round(): Promise<void> {
     const lost = await postbox.giveUp();
-    if (lost > 0) log.warn({ lost }, `attempts to send ${name} were cut short: they are UNKNOWN and are not sent again`);
+    if (lost > 0) log.warn({ lost }, `attempts to send ${name} were interrupted: their outcome is UNKNOWN and they are not repeated`);
     for (const lease of await postbox.take(MOST_AT_ONCE - attempts.size, timeoutMs + GRACE_MS)) {
       const attempt = deliver(lease).finally(() => {
         attempts.delete(attempt);
@@ -84,7 +84,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
   async function forget(): Promise<void> {
     const forgotten = await postbox.forgetEnded();
     forgetAt = Date.now() + FORGET_EVERY_MS;
-    if (forgotten > 0) log.info({ forgotten }, `of ${name}, those that ended long ago were deleted`);
+    if (forgotten > 0) log.info({ forgotten }, `deleted old ${name}`);
   }
 
   /** Never rejects: an attempt whose result cannot be stored becomes UNKNOWN when its lease ends. */
@@ -92,7 +92,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
     const attempt = await postbox.send(lease).catch((error: unknown): Attempt => ({ outcome: 'UNKNOWN', detail: String(error) }));
     const { outcome, detail } = attempt;
     postbox.count(lease, outcome);
-    if (outcome !== 'SENT') log.warn({ message: lease.id, outcome, detail }, `of ${name}, one was not sent`);
+    if (outcome !== 'SENT') log.warn({ message: lease.id, outcome, detail }, `one of the ${name} was not sent`);
     try {
       // Runs once even while stopping, so that a known result is stored.
       await store(lease, attempt).catch((error: unknown) => {
@@ -100,7 +100,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
         return retrying(() => store(lease, attempt), isUnavailable, stopping.signal);
       });
     } catch (error) {
-      log.error({ error, message: lease.id, outcome }, `of ${name}, the end of one could not be stored: it becomes UNKNOWN`);
+      log.error({ error, message: lease.id, outcome }, `the outcome of one of the ${name} could not be stored: it becomes UNKNOWN`);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Admin } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './goodbye.ts';
+import { disconnectQuietly } from './disconnect-quietly.ts';
 
 export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
@@ -8,6 +8,6 @@ export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => P
     await admin.connect();
     return await work(admin);
   } finally {
-    await goodbye(admin);
+    await disconnectQuietly(admin);
   }
 }

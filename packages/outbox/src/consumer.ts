@@ -4,7 +4,7 @@ import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOf
 import { Backlog, CHUNK, type ReadMessage } from './backlog.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './goodbye.ts';
+import { disconnectQuietly } from './disconnect-quietly.ts';
 import { ensureTopics, type Topic } from './topics.ts';
 import { watch } from './driver/vital-signs.ts';
 
@@ -108,7 +108,7 @@ export class Consumer implements BackgroundPart {
         this.#reached = new Map();
         const { places } = this.#options;
         if (places === undefined) return;
-        const placed = this.#dropBacklog('the group has shared out its partitions anew').then(() => this.#place(consumer, memberAssignment, places));
+        const placed = this.#dropBacklog('the group has rebalanced its partitions').then(() => this.#place(consumer, memberAssignment, places));
         this.#placed = placed;
         void placed.then(() => {
           if (this.#placed === placed) this.#placed = undefined;
@@ -125,7 +125,7 @@ export class Consumer implements BackgroundPart {
       } catch (error) {
         if (!this.#stopping.signal.aborted) {
           failures += 1;
-          logOutage(log, 'a consumer lost Kafka and starts again', failures, error, { group });
+          logOutage(log, 'a consumer lost its connection to Kafka and restarts', failures, error, { group });
           await pause(backoffMs(failures), this.#stopping.signal);
         }
       } finally {
@@ -133,7 +133,7 @@ export class Consumer implements BackgroundPart {
         await this.#backlog.drop(new Error('the consumer has ended'));
         await this.#commitNow();
         this.#reached = new Map();
-        await goodbye(consumer);
+        await disconnectQuietly(consumer);
         this.#commit = undefined;
       }
     }
@@ -155,7 +155,7 @@ export class Consumer implements BackgroundPart {
   async #place(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, places: Places): Promise<void> {
     const { kafka, log, group } = this.#options;
     const failed = (error: unknown, failures: number): boolean => {
-      logOutage(log, 'places in topics could not be read; trying again', failures, error, { group });
+      logOutage(log, 'stored offsets could not be read; trying again', failures, error, { group });
       return true;
     };
     const placeOf = await retrying(places, failed, this.#stopping.signal).catch(() => undefined);
@@ -237,14 +237,14 @@ export class Consumer implements BackgroundPart {
   #passed(topic: string, partition: number, offset: string): void {
     const { kafka, passed, log } = this.#options;
     passed?.(topic.slice(kafka.prefix.length), partition, Number(offset)).catch((error: unknown) =>
-      log.debug({ error, topic, partition }, 'a place was not noted'),
+      log.debug({ error, topic, partition }, 'an offset was not stored'),
     );
   }
 
   async #passOver(topic: string, partition: number, message: KafkaMessage): Promise<void> {
     const { unreadable, log, group } = this.#options;
     this.#unreadable.inc({ group, topic });
-    log.error({ group, topic, partition, offset: message.offset }, 'a message is no event and is passed over');
+    log.error({ group, topic, partition, offset: message.offset }, 'skipped a message that is not an event');
     await unreadable?.(topic, partition, message);
   }
 

@@ -2,7 +2,7 @@ import { withTimeout } from '@truckroll/process';
 import type { ICustomPartitioner, Message, Producer, TopicMessages } from 'kafkajs';
 import { messageOf, type OutboxRow } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './goodbye.ts';
+import { disconnectQuietly } from './disconnect-quietly.ts';
 import { partitionByKey } from './driver/partitioner.ts';
 import type { Topic } from './topics.ts';
 import { Positions, watermarkMessages } from './watermark.ts';
@@ -42,7 +42,7 @@ export function createPublisher(kafka: KafkaClient, source: string, topics: read
     const old = producer;
     producer = undefined;
     positions.forget();
-    await goodbye(old);
+    await disconnectQuietly(old);
   }
 
   async function connected(): Promise<Producer> {

@@ -22,7 +22,7 @@ const POLL = { first: 40, most: 6000 };
 /** Delay before a standby notifies the active relay, in ms: pokes in that time share one notification. */
 const NOTIFY_MS = 20;
 /** Pause after a batch that was not full: its duration squared ÷ `atRestMs`. A batch costs as much as thirty events, so busy times share batches. */
-const GATHER = { atRestMs: 5, mostMs: 20 };
+const UNFULL_PAUSE = { atRestMs: 5, mostMs: 20 };
 /**
  * Intervals between watermarks, in ms:
  * - `busy` while this relay publishes events;
@@ -146,7 +146,7 @@ export class Relay implements BackgroundPart {
         }
       } catch (error) {
         failures += 1;
-        logOutage(log, 'the outbox relay lost its place and starts again', failures, error);
+        logOutage(log, 'the outbox relay lost its lock or its database session and restarts', failures, error);
         await pause(backoffMs(failures), this.#stopping.signal);
       } finally {
         this.#leads = false;
@@ -250,7 +250,7 @@ export class Relay implements BackgroundPart {
         this.#requests.ended(sentAt, 'send', 'unavailable');
         failures += 1;
         this.#failures.inc({});
-        logOutage(log, 'Kafka did not take a batch of events; trying again', failures, error, { rows: rows.length });
+        logOutage(log, 'Kafka did not accept a batch of events; trying again', failures, error, { rows: rows.length });
         // Not interruptible by pokes: writes continue while Kafka is down.
         await Promise.race([pause(backoffMs(failures), this.#stopping.signal), lost]);
         continue;
@@ -268,7 +268,7 @@ export class Relay implements BackgroundPart {
       ]);
       await announce();
       const tookMs = performance.now() - readAt;
-      if (rows.length < BATCH_ROWS) await pause(Math.min(GATHER.mostMs, tookMs ** 2 / GATHER.atRestMs), this.#stopping.signal);
+      if (rows.length < BATCH_ROWS) await pause(Math.min(UNFULL_PAUSE.mostMs, tookMs ** 2 / UNFULL_PAUSE.atRestMs), this.#stopping.signal);
     }
   }
 

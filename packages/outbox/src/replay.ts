@@ -3,7 +3,7 @@ import type { KafkaMessage } from 'kafkajs';
 import { withAdmin } from './admin.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './goodbye.ts';
+import { disconnectQuietly } from './disconnect-quietly.ts';
 import type { Topic } from './topics.ts';
 import { watch } from './driver/vital-signs.ts';
 
@@ -69,7 +69,7 @@ export async function replay({ kafka, topic, apply, signal, progress }: Replay):
     });
   } finally {
     watched.stop();
-    await goodbye(consumer);
+    await disconnectQuietly(consumer);
     await forgetGroup(kafka, groupId);
   }
   return count;

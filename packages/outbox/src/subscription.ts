@@ -221,7 +221,7 @@ export class Subscriber implements BackgroundPart {
       } catch (error) {
         if (isPassing(error)) throw error;
         if (tries < TRIES) continue;
-        log.error({ error, group, topic: event.topic, id: event.id, type: event.type }, 'an event could not be applied and is a dead letter now');
+        log.error({ error, group, topic: event.topic, id: event.id, type: event.type }, 'an event could not be applied and became a dead letter');
         await database.transaction(async (tx) => {
           await unseen(tx, group, this.#subscription(event).deduplicate, [event]);
           await storeDeadLetter(tx, group, deadLetterOf(event), String(error));

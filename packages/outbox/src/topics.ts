@@ -61,7 +61,7 @@ async function noteLimits(admin: Admin, prefix: string, topics: readonly Topic[]
     if (bytes >= LARGEST_MESSAGE) continue;
     log.warn(
       { topic: resourceName, [LIMIT]: bytes, wanted: LARGEST_MESSAGE },
-      'a topic takes smaller messages than imported records may need: raise its max.message.bytes, then start again',
+      'a topic accepts smaller messages than imported records may need: raise its max.message.bytes, then restart',
     );
   }
 }

@@ -68,12 +68,12 @@ function writeUuid(value: string, into: Buffer, at: number): void {
     const code = value.charCodeAt(i);
     if (code === HYPHEN) continue;
     const digit = HEX[code] ?? -1;
-    if (digit < 0) throw new TypeError(`${value} is no UUID`);
+    if (digit < 0) throw new TypeError(`${value} is not a UUID`);
     byte = (byte << 4) | digit;
     digits += 1;
     if (digits % 2 === 0) into[at + digits / 2 - 1] = byte;
   }
-  if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is no UUID`);
+  if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is not a UUID`);
 }
 
 function writeInt64(value: number, into: Buffer, at: number): void {

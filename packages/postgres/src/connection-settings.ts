@@ -35,7 +35,7 @@ export async function settle(client: Connection, options: ConnectionOptions): Pr
   const role = client.user ?? '';
   const remedies = wrong.map(([name, value]) => `alter role "${role}" set ${name} = ${name === 'search_path' ? value : `'${value}'`};`);
   throw new PoolerError(
-    `DATABASE_URL leads to a pooler that does not keep sessions, and its role lacks settings that are needed: run ${remedies.join(' ')} and let the pooler reconnect`,
+    `DATABASE_URL leads to a pooler that does not keep sessions, and its role lacks required settings: run ${remedies.join(' ')} and let the pooler reconnect`,
   );
 }
 

@@ -262,7 +262,7 @@ export class Database implements Queryable {
       options.signal?.throwIfAborted();
       const startedAt = performance.now();
       try {
-        const result = await spanned(statement, () => how(client, statement, 'together'));
+        const result = await spanned(statement, () => how(client, statement, 'pipelined'));
         this.#observe(statement, startedAt);
         return result;
       } catch (thrown) {
@@ -320,7 +320,7 @@ export class Database implements Queryable {
 }
 
 function rolledBack(client: pg.PoolClient): Promise<boolean> {
-  return execute(client, { text: 'rollback' }, 'together').then(
+  return execute(client, { text: 'rollback' }, 'pipelined').then(
     () => true,
     () => false,
   );

@@ -51,7 +51,7 @@ test.each<[number | bigint, string]>([
 test.each(['', '0191b3c4', ID.slice(1), `${ID}0`, `${ID.slice(1)}g`, `${ID.slice(1)}/`, `${ID.slice(1)}\u0131`, `{${ID}}`])(
   'refuses %j, which is no UUID',
   (text) => {
-    expect(() => binaryArrays.uuid([ID, text])).toThrow(new TypeError(`${text} is no UUID`));
+    expect(() => binaryArrays.uuid([ID, text])).toThrow(new TypeError(`${text} is not a UUID`));
   },
 );
 

@@ -71,7 +71,7 @@ describe('columns', () => {
       expect([type, rows[0]]).toEqual([type, { same: true, count: text.length }]);
     }
     for (const text of ['0191b3c4', `${id.slice(0, 35)}g`, `${id.slice(0, 35)}\u0131`, `${id}0`])
-      expect(() => binaryArrays.uuid([id, text])).toThrow(`${text} is no UUID`);
+      expect(() => binaryArrays.uuid([id, text])).toThrow(`${text} is not a UUID`);
   });
 
   test('binary rows work without parameters and without rows', async () => {

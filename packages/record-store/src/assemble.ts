@@ -89,7 +89,7 @@ export class Assembler {
     for (; cursor.field !== 0 && cursor.field < before; cursor.advance()) {
       const step = plan[cursor.field];
       if (step === undefined) continue;
-      const name = step.refersTo === undefined ? undefined : this.#newName(step.refersTo, cursor);
+      const name = step.refersTo === undefined ? undefined : this.#changedName(step.refersTo, cursor);
       if (step.nested === undefined && name === undefined) continue;
       // Through the tag; the length is rewritten.
       out.copy(cursor.bytes, runStart, cursor.start + (cursor.field < 16 ? 1 : 2));
@@ -112,7 +112,7 @@ export class Assembler {
   }
 
   /** The name that must replace the one in the document; undefined if the document's is current. */
-  #newName(kind: string, { bytes, body, end }: WireCursor): Uint8Array | undefined {
+  #changedName(kind: string, { bytes, body, end }: WireCursor): Uint8Array | undefined {
     if (body === end || bytes[body] !== REFERENCE_ID) return undefined;
     const idEnd = idEndOf(bytes, body);
     const name = this.#nameOf(kind, bytes, body + 2, idEnd);

@@ -42,7 +42,7 @@ export class Defects {
     if (this.#count > MOST && !this.#passed) throw error;
     const { log, requestId } = this.#defectLog;
     log.error({ error, ...this.#where, line }, 'a line could not be stored');
-    const message = `It could not be stored: that is a fault of the service. Report it with the request id ${requestId}, by which its log has the cause.`;
+    const message = `It could not be stored because of a fault in the service. Report it with the request id ${requestId}: the log has the cause.`;
     return { field: '(line)', code: 'INTERNAL_ERROR', message };
   }
 }

@@ -28,7 +28,7 @@ export function listStatement(table: Table, request: ListRequest): Statement {
   const values: unknown[] = [storedUnder(table, request.collection.company_id)];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const { anyOf, bounds } = filtersOf(table, request);
-  const [driver, ...others] = anyOf.sort((a, b) => rank(a) - rank(b));
+  const [driver, ...others] = anyOf.sort((a, b) => selectivityRank(a) - selectivityRank(b));
 
   const conditions = [...Map.groupBy(bounds, ({ link }) => link)].flatMap(([link, ofLink]) => {
     const compare = (bound: Bound): string => `${bound.side} ${bound.comparison} ${bind(bound.value, bound.type)}`;
@@ -152,7 +152,7 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
   return { anyOf, bounds };
 }
 
-function rank(filter: AnyOf): number {
+function selectivityRank(filter: AnyOf): number {
   // Nothing is more selective than a list of ids.
   if (filter.parameter.name === 'ids') return -1;
   const kind = filter.link === undefined ? filter.type : 'link';

@@ -87,7 +87,7 @@ export class Reprojector implements BackgroundPart {
         await this.#look(() => (tookMs = performance.now() - lookedAt));
         failures = 0;
       } catch (error) {
-        if (!signal.aborted) logOutage(log, 'what older rules wrote cannot be projected anew', (failures += 1), error);
+        if (!signal.aborted) logOutage(log, 'records written by older rules cannot be reprojected', (failures += 1), error);
       }
       await delay(Math.max(EVERY_MS, tookMs * LOOK_SHARE), undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -109,9 +109,9 @@ export class Reprojector implements BackgroundPart {
       if (rows[0]?.mine !== true) return;
       for (const projection of older) {
         const { renewed, refused } = await this.#renew(projection, this.#stopping.signal, WORK_SHARE);
-        if (renewed > 0) log.info({ path: projection.path, version: projection.version, rows: renewed }, 'projected records anew that older rules had written');
+        if (renewed > 0) log.info({ path: projection.path, version: projection.version, rows: renewed }, 'reprojected records that older rules had written');
         if (refused.length > 0)
-          log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the rules of now');
+          log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the current rules');
       }
     } finally {
       await session.close();

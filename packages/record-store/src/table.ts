@@ -166,7 +166,7 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   };
   for (const name of Object.keys(table.since ?? {})) {
     if (links[name] === undefined && !columns.some((column) => column.name === name))
-      throw new Error(`${resource.path}: since names ${name}, which is no column or link`);
+      throw new Error(`${resource.path}: since names ${name}, which is not a column or link`);
   }
   for (const parameter of resource.list.parameters) {
     if (parameter.filter === undefined || linkFor(table, parameter.name) !== undefined) continue;

@@ -85,7 +85,11 @@ test('names the request id for a line on which a rule fails, logs the cause, and
   const answer = await importNames(...good(5), 'rule', ...good(3), 'check', 'good', 'raise');
   expect(answer).toMatchObject({ lines: 12, created: 9, problems: [{ line: 6 }, { line: 10 }, { line: 12 }] });
   for (const problem of answer.problems) {
-    expect(problem).toMatchObject({ field: '(line)', code: 'INTERNAL_ERROR', message: expect.stringMatching(/^It could not be stored: .*request id r-1/) });
+    expect(problem).toMatchObject({
+      field: '(line)',
+      code: 'INTERNAL_ERROR',
+      message: expect.stringMatching(/^It could not be stored because .*request id r-1/),
+    });
     expect(problem.message).not.toContain('defect');
   }
   const lines = logged.map((line) => JSON.parse(line) as { line: number; error: { message: string; cause?: { message: string } } });

@@ -33,6 +33,6 @@ export async function findMaster({ servers, attempt, open, onSwitch }: Search): 
     if (message.startsWith(`${servers.master} `)) onSwitch();
   });
   const address = await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', servers.master]);
-  if (address === null) throw new Error(`The Sentinel at ${asked.host}:${asked.port} watches no master of the name ${JSON.stringify(servers.master)}`);
+  if (address === null) throw new Error(`The Sentinel at ${asked.host}:${asked.port} watches no master named ${JSON.stringify(servers.master)}`);
   return { host: address[0], port: Number(address[1]) };
 }

@@ -79,7 +79,7 @@ export class RedisLink {
   /** Runs commands and records their duration under `name`. Rejects at once while Redis is known to be down. */
   async run<T>(name: string, work: (client: RedisClient) => Promise<T>): Promise<T> {
     this.rely();
-    if (!this.#ready || this.#client === undefined) throw new Error('Redis is away');
+    if (!this.#ready || this.#client === undefined) throw new Error('Redis is unavailable');
     const startedAt = performance.now();
     try {
       const result = await work(this.#client);
@@ -107,7 +107,7 @@ export class RedisLink {
       this.#timer = setTimeout(() => this.#connect(), backoffMs(this.#failures, BACKOFF));
     };
     // connect() waits forever for a server that accepts the connection and then sends nothing.
-    this.#timer = setTimeout(() => fail(new Error('Redis accepted the connection and said nothing')), CONNECT_MS);
+    this.#timer = setTimeout(() => fail(new Error('Redis accepted the connection but did not respond')), CONNECT_MS);
     const establish = async (): Promise<void> => {
       const client = await this.#open(clients, fail);
       if (this.#clients !== clients || this.#stopped) return;
@@ -141,7 +141,7 @@ export class RedisLink {
         attempt: this.#failures,
         // Its commands reject on failure; later errors of this connection do not matter.
         open: (node, login) => open(newClient({ node, login }, name), () => undefined),
-        onSwitch: () => fail(new Error('The Sentinels have made another server the master')),
+        onSwitch: () => fail(new Error('The Sentinels have promoted another server to master')),
       });
     const at = servers.kind === 'single' ? { url: servers.url } : { node: await find(servers), login: servers.login };
     const client = await open(newClient(at, name, servers.kind === 'cluster' ? CLUSTER_PREFIX : undefined), fail);
@@ -166,7 +166,7 @@ export class RedisLink {
         this.#probedAt = undefined;
       }, fail);
     } else if (now - this.#probedAt > HUNG_MS && !paused) {
-      return fail(new Error('Redis hangs'));
+      return fail(new Error('Redis does not respond'));
     }
     const atRest = now - this.#reliedAt > TICK_MS.restAfter;
     this.#waitMs = atRest ? TICK_MS.atRest : TICK_MS.busy;

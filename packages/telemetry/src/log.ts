@@ -2,7 +2,7 @@ import pino from 'pino';
 import { currentRequest, traceIdOf } from './request-context.ts';
 
 /** Maximum time that a line waits to be written together with others. */
-const GATHER_MS = 20;
+const BUFFER_MS = 20;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -40,7 +40,7 @@ export function createLog(service: string, level: LogLevel = 'info', destination
     serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
   };
   // Not pino's own destination, which writes from a thread and may reorder or lose the last lines of a process.
-  return pino(options, destination ?? elsewhere ?? gathered(process.stdout));
+  return pino(options, destination ?? elsewhere ?? buffered(process.stdout));
 }
 
 const NOTHING = Object.freeze({});
@@ -75,7 +75,7 @@ function inner(value: unknown): unknown {
 }
 
 /** Writes lines that arrive within a moment together: a system call for each would be a twentieth of a read's cost. */
-function gathered(out: { write(text: string): unknown }): { write(line: string): void } {
+function buffered(out: { write(text: string): unknown }): { write(line: string): void } {
   let lines = '';
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
@@ -88,7 +88,7 @@ function gathered(out: { write(text: string): unknown }): { write(line: string):
   return {
     write(line) {
       lines += line;
-      timer ??= setTimeout(flush, GATHER_MS).unref();
+      timer ??= setTimeout(flush, BUFFER_MS).unref();
     },
   };
 }

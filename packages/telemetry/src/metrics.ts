@@ -120,7 +120,7 @@ function seriesOf<L extends string>(metric: Histogram<L>, labels: Record<L, stri
   const kept = (): Kept | undefined => Object.values(all).find((one) => given.every(([name, value]) => one.labels[name] === value));
   if (kept() === undefined) metric.zero(labels);
   const series = kept();
-  if (series === undefined) throw new Error('prom-client keeps its series elsewhere: see seriesOf');
+  if (series === undefined) throw new Error('this version of prom-client stores its series elsewhere: see seriesOf');
   return {
     observe(seconds) {
       series.sum += seconds;

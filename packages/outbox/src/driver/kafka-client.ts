@@ -9,7 +9,7 @@ import { Kafka, type ISocketFactory, type KafkaConfig } from 'kafkajs';
 
 const KEEP_ALIVE_MS = 60_000;
 /** Maximum time to disconnect, in ms: a broker that is gone never answers. */
-const GOODBYE_MS = 5000;
+const DISCONNECT_MS = 5000;
 
 /** Creates a client whose sockets all close when it disconnects, within 5 s and for good. */
 export function createClient<C extends { disconnect(): Promise<void> }>(config: KafkaConfig, create: (kafka: Kafka) => C): C {
@@ -26,7 +26,7 @@ export function createClient<C extends { disconnect(): Promise<void> }>(config: 
   return Object.assign(client, {
     async disconnect() {
       try {
-        await withTimeout(disconnect(), GOODBYE_MS, 'disconnecting');
+        await withTimeout(disconnect(), DISCONNECT_MS, 'disconnecting');
       } finally {
         ended = true;
         for (const socket of sockets) socket.destroy(new Error('the client has disconnected'));

@@ -11,7 +11,7 @@ export const partitionByKey: ICustomPartitioner =
   () =>
   ({ message, partitionMetadata }) => {
     const { key } = message;
-    if (key == null) throw new Error('an event without a key has no place in an order');
+    if (key == null) throw new Error('an event without a key cannot be ordered');
     return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitionMetadata.length;
   };
 

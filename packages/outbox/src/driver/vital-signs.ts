@@ -17,7 +17,7 @@ export function watch(consumer: Consumer): { readonly failed: Promise<Error>; st
   consumer.on(CRASH, ({ payload }) => resolve(payload.error));
   for (const event of [FETCH, HEARTBEAT, GROUP_JOIN]) consumer.on(event, seen);
   const timer = setInterval(() => {
-    if (performance.now() - seenAt > SILENCE_MS) resolve(new Error('the consumer shows no sign of life'));
+    if (performance.now() - seenAt > SILENCE_MS) resolve(new Error('the consumer has not fetched or sent a heartbeat for a minute'));
   }, SILENCE_MS / 10);
   return { failed, stop: () => clearInterval(timer) };
 }

@@ -81,7 +81,7 @@ export function connectionConfig({ url, applicationName, statementTimeoutMs = 15
 }
 
 /** Sends the statements of a tick in one system call, because a system call costs more than they do. */
-function gather(stream: Writable): void {
+function sendWithTick(stream: Writable): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
@@ -219,8 +219,8 @@ export function executeBinary(client: pg.ClientBase, statement: Statement, how: 
   return sent(client, statement, how, BinaryQuery, ({ wireRows }) => wireRows);
 }
 
-/** `together`: pipelined; required for statements of an explicit transaction, forbidden outside one. See shared-sync.ts. */
-export type Sending = 'at once' | 'together';
+/** `pipelined`: required for statements of an explicit transaction, forbidden outside one. See shared-sync.ts. */
+export type Sending = 'at once' | 'pipelined';
 
 type Kind<Q extends Query> = new (text: string, values: readonly unknown[], callback: Answered) => Q;
 
@@ -246,8 +246,8 @@ function sent<Q extends Query, T>(
     };
     const query = new OfKind(statement.text, statement.values ?? [], answered);
     query.name = statement.name;
-    if (how === 'together') return syncs.send(query);
-    gather(stream);
+    if (how === 'pipelined') return syncs.send(query);
+    sendWithTick(stream);
     if (statement.name !== undefined) makeRoom(client as unknown as Preparing, [statement.name]);
     client.query(query as unknown as pg.Query);
   });

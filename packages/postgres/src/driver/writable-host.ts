@@ -10,7 +10,7 @@ export async function findWritable(urls: readonly string[], timeoutMs: number): 
     return await Promise.any(urls.map((url) => requireWritable(url, timeoutMs)));
   } catch (error) {
     const reasons = (error as AggregateError).errors.map(({ message }: Error) => message);
-    throw ApiError.unavailable(new Error(`no host of DATABASE_URL takes writes (${reasons.join('; ')})`));
+    throw ApiError.unavailable(new Error(`no host of DATABASE_URL accepts writes (${reasons.join('; ')})`));
   }
 }
 
