@@ -64,7 +64,7 @@ const importBy = (database: Database, path: string): Promise<ImportResponse> =>
     { log: silentLog, requestId: 'test' },
   );
 
-async function together(first: string, second: string): Promise<void> {
+async function importConcurrently(first: string, second: string): Promise<void> {
   const [one, other] = replicas as [Database, Database];
   const pause = await one.session();
   await pause.query({ text: `select pg_advisory_lock(${PAUSE})` });
@@ -86,7 +86,7 @@ test.each([
   ['payments', 'invoices'],
   ['invoices', 'payments'],
 ] as const)('shows the payment on its invoice when %s are stored while %s are imported', async (first, second) => {
-  await together(first, second);
+  await importConcurrently(first, second);
   const { data } = GetInvoiceResponse.decode(await detail(invoices, owed.id));
   expect(data).toMatchObject({ amounts: { paid_cents: 700 }, payment_applications: [{ payment_id: paid.id }] });
 });
@@ -95,6 +95,6 @@ test.each([
   ['payments', 'refunds'],
   ['refunds', 'payments'],
 ] as const)('shows the payment’s method on its refund when %s are stored while %s are imported', async (first, second) => {
-  await together(first, second);
+  await importConcurrently(first, second);
   expect(GetRefundResponse.decode(await detail(refunds, refund.id)).data).toMatchObject({ payment_method: 'PAYMENT_METHOD_CARD' });
 });

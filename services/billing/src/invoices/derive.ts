@@ -16,7 +16,7 @@ export async function deriveInvoices(tx: Transaction, companyId: string, batch: 
 }
 
 function derivedFields({ id, status, amounts }: Invoice, applications: PaymentApplication[]): Partial<Invoice> {
-  if (amounts == null) throw new Error('an invoice is stored with its amounts');
+  if (amounts == null) throw new Error('an invoice has no amounts');
   const held = (name: string, cents: number | undefined): number => heldCents('invoices', id, `amounts.${name}`, cents);
   const sums = settle(applications);
   const paid_cents = held('paid_cents', sums.paid_cents);

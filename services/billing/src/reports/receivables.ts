@@ -43,7 +43,7 @@ interface Sum {
 /** Errors: 503 until the company's invoices have been projected with their open balance; 500 for a sum beyond ±(2^53−1). */
 export async function readReceivables(database: Database, names: NameCache, request: GetReceivablesReportRequest): Promise<GetReceivablesReportResponse> {
   const { collection, group_by } = request;
-  if (collection == null) throw ApiError.internal(new Error('a report was asked for without its company'));
+  if (collection == null) throw ApiError.internal(new Error('a report request has no company'));
   const { company_id: companyId, time_zone, limit } = collection;
   const own = database.of(companyId);
   const { asOf, sums } = await own.transaction((tx) => readIn(tx, request), { isolation: 'REPEATABLE READ', readOnly: true });
@@ -116,7 +116,7 @@ function exact(sum: string, value: string, place: number): number {
   const cents = centsOf(BigInt(sum));
   if (cents !== undefined) return cents;
   const where = `${(ALL[place] as string).replace('RECEIVABLES_BUCKET_', '')}${value === '' ? '' : `, group ${value === NONE ? 'null' : value}`}`;
-  throw new ApiError('INTERNAL_ERROR', `open_balance_cents of ${where} is beyond ±9007199254740991 and is never rounded: ask for fewer invoices.`);
+  throw new ApiError('INTERNAL_ERROR', `open_balance_cents of ${where} is beyond ±9007199254740991 and is never rounded: request fewer invoices.`);
 }
 
 function reportOf(request: GetReceivablesReportRequest, as_of: number): GetReceivablesReportResponse['report'] {

@@ -13,7 +13,7 @@ import { selectAuditEvents } from './store.ts';
 
 async function list({ database }: Context, request: ListAuditEventsRequest): Promise<ListAuditEventsResponse> {
   const { collection, from, before, actor, action } = checked('ListAuditEventsRequest', request);
-  if (collection == null) throw ApiError.internal(new Error('a list came without its collection'));
+  if (collection == null) throw ApiError.internal(new Error('a list request has no collection'));
   const { company_id: companyId, limit, ids } = collection;
   const after = request.collection?.after ?? new Uint8Array();
   const { events, next } = await selectAuditEvents(database.of(companyId), { companyId, ids, from, before, actor, action, limit, after });

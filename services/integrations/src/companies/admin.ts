@@ -26,7 +26,7 @@ async function create({ database, outbox }: Context, request: CreateCompanyReque
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw refused('id', 'There is a company with this id already: leave the id out, or change that company.');
+    throw refused('id', 'A company with this id already exists: leave the id out, or change that company.');
   }
 }
 

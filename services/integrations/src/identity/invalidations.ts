@@ -86,11 +86,11 @@ export class InvalidationPublisher {
         if (pending.length === 0) return;
         await this.#bus.publish(pending.map(({ subject }) => subject));
         await removePending(tx, pending);
-        this.#log.info({ count: pending.length }, 'published invalidations that had been waiting');
+        this.#log.info({ count: pending.length }, 'published pending invalidations');
       });
     } catch (error) {
       this.announced();
-      this.#log.debug({ error }, 'invalidations still wait for PostgreSQL or Redis');
+      this.#log.debug({ error }, 'cannot publish invalidations while PostgreSQL or Redis is unavailable');
     }
   }
 }

@@ -75,8 +75,8 @@ const stateOf = (user: User): string => messageJson('truckroll.integrations.v1.U
 const auditedOf = ({ id, company_id }: User) => ({ companyId: company_id, object: { kind: 'users', id } });
 
 function explain(error: unknown): never {
-  if (isUniqueViolation(error, 'users_email')) throw refused('email', 'The company has an active user with this e-mail address already.');
-  if (isUniqueViolation(error, 'users_subject')) throw refused('subject', 'Another user has this subject already: one subject is one person.');
+  if (isUniqueViolation(error, 'users_email')) throw refused('email', 'The company already has an active user with this e-mail address.');
+  if (isUniqueViolation(error, 'users_subject')) throw refused('subject', 'Another user already has this subject: a subject belongs to one person.');
   throw error;
 }
 

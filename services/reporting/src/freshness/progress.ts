@@ -36,7 +36,7 @@ export function followProgress(database: Database, log: Logger): FactProgress {
     if (looking) return;
     looking = true;
     void advance(database, [])
-      .catch((error: unknown) => log.debug({ error }, 'watermarks that wait were not looked at, and are when the next one comes'))
+      .catch((error: unknown) => log.debug({ error }, 'pending watermarks were not checked; they are checked again when the next one arrives'))
       .finally(() => {
         looking = false;
         if (again) look();

@@ -157,9 +157,9 @@ export function financialsForEveryJob(database: Database, log: Logger): Backgrou
   const rounds = new PeriodicTask(EVERY_MS, async () => {
     try {
       const made = await fillIn(database, stopping.signal);
-      if (made > 0) log.info({ made }, 'made job financials of jobs that had none');
+      if (made > 0) log.info({ made }, 'created missing job financials');
     } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ err: error }, 'cannot make job financials of jobs that have none; trying again in a minute');
+      if (!stopping.signal.aborted) log.warn({ err: error }, 'cannot create missing job financials; trying again in a minute');
     }
   });
   return {

@@ -82,7 +82,7 @@ function read(definition: ReportDefinition, database: Database, names: NameCache
 
 async function readIn(tx: Transaction, definition: ReportDefinition, names: NameCache, request: Request): Promise<Buffer> {
   const { collection } = request;
-  if (collection === null) throw ApiError.internal(new Error('a report was asked for without its company'));
+  if (collection === null) throw ApiError.internal(new Error('a report request has no company'));
   const { company_id: companyId, limit, after } = collection;
   const { name, summary } = definition;
   const settings = await reportSettings(tx, companyId);
@@ -162,6 +162,6 @@ function spelled(field: Field, value: unknown): string[] {
 
 function dayOf(date: string): number {
   const day = parseDate(date);
-  if (day === undefined) throw ApiError.internal(new Error(`${date} is no date`));
+  if (day === undefined) throw ApiError.internal(new Error(`${date} is not a date`));
   return day;
 }

@@ -175,7 +175,7 @@ async function extentOf(db: Queryable, question: ReportQuestion): Promise<Period
 
 function dayOf(date: string): number {
   const day = parseDate(date);
-  if (day === undefined) throw new Error(`${date} is no date`);
+  if (day === undefined) throw new Error(`${date} is not a date`);
   return day;
 }
 

@@ -22,7 +22,7 @@ function numberOf(field: string, value: bigint, { period, group }: FigurePlace):
   const number = centsOf(value);
   if (number !== undefined) return number;
   const where = group === null ? `the period from ${period}` : `the period from ${period}, group ${group}`;
-  throw new ApiError('INTERNAL_ERROR', `${field} of ${where} is beyond ±9007199254740991 and is never rounded: ask for shorter periods or fewer records.`);
+  throw new ApiError('INTERNAL_ERROR', `${field} of ${where} is beyond ±9007199254740991 and is never rounded: request shorter periods or fewer records.`);
 }
 
 type Following = (sums: Figures) => { exact: Figures; more?: Record<string, number | null> };

@@ -38,7 +38,7 @@ export async function reportSettings(db: Queryable, companyId: string): Promise<
   ]);
   const [row] = rows;
   if (row === undefined || row.spoiled) throw ApiError.unavailable(new Error('sums for reports are being built'), RETRY_AFTER);
-  if (fresh === undefined) throw ApiError.unavailable(new Error('not every owner has said how far it has published'), RETRY_AFTER);
+  if (fresh === undefined) throw ApiError.unavailable(new Error('not every owner has published a watermark yet'), RETRY_AFTER);
   const pending = row.zone !== row.time_zone && row.changed_at !== null;
   return {
     generation: row.generation,

@@ -50,7 +50,7 @@ export interface Write<C extends Command, F> {
 /** Runs a write, or returns the answer of the earlier write with its key. Errors: 400, 404, 409, 503. */
 export async function perform<C extends Command, F>(services: WriteServices, write: Write<C, F>, command: C, context: CallContext): Promise<Buffer> {
   const { caller } = command;
-  if (caller == null) throw ApiError.internal(new Error('a command came without its caller'));
+  if (caller == null) throw ApiError.internal(new Error('a command has no caller'));
   const asked = write.encode({ ...command, caller: null, idempotency_key: '' }).finish();
   const fingerprint = fingerprintOf(write.name, asked);
   const key: Claim = { companyId: caller.company_id, userId: caller.user_id, key: command.idempotency_key, fingerprint };

@@ -55,7 +55,7 @@ export async function completeInteraction({ database, poke }: IntakeServices, as
     if (found.status === InteractionStatus.COMPLETED) {
       const given = Object.entries({ outcome, summary, ended_at }).filter(([, value]) => value != null);
       if (given.every(([field, value]) => found[field as keyof Interaction] === value)) return found;
-      throw conflict('The interaction is COMPLETED, which is final, and ended another way.');
+      throw conflict('The interaction is COMPLETED, which is final, and ended differently.');
     }
     const latest = await withLatestNames(tx, companyId, found);
     const record = ended({ ...latest, outcome: outcome ?? found.outcome, summary: summary ?? found.summary }, ended_at ?? Math.max(now(), found.started_at));

@@ -50,7 +50,7 @@ export async function requireRecords(
     const id = ids[field];
     if (id == null) continue;
     const { rowCount } = await tx.query({ name: `require_${table}`, text: `select from ${table} where company_id = $1 and id = $2`, values: [companyId, id] });
-    if (rowCount === 0) throw refused(field, `The company has nothing with this id among its ${table.replace('_', ' ')}.`);
+    if (rowCount === 0) throw refused(field, `The company has no record with this id among its ${table.replace('_', ' ')}.`);
   }
 }
 
