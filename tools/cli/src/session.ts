@@ -43,7 +43,7 @@ export class Session {
   /** Functions for every rpc of a service. They reject with Failure if the service rejects the call or is unavailable. */
   client<const D extends Definition>(owner: Owner, definition: D): Callers<D> {
     const callers: Record<string, (...input: unknown[]) => unknown> = this.channel(owner).client(definition) as never;
-    const { peer, howTo } = this.#whereabouts(owner);
+    const { peer, howTo } = this.#contactOf(owner);
     const guarded = Object.entries(callers).map(([name, call]) => [
       name,
       async (...input: unknown[]) => {
@@ -68,7 +68,7 @@ export class Session {
   }
 
   async ready(owner: Owner, milliseconds: number): Promise<void> {
-    const { peer, howTo } = this.#whereabouts(owner);
+    const { peer, howTo } = this.#contactOf(owner);
     await this.channel(owner)
       .check(milliseconds)
       .catch((error: unknown) => {
@@ -104,7 +104,7 @@ export class Session {
   }
 
   away(owner: Owner, error: unknown): unknown {
-    const { peer, howTo } = this.#whereabouts(owner);
+    const { peer, howTo } = this.#contactOf(owner);
     return fromService(error, peer, howTo);
   }
 
@@ -170,7 +170,7 @@ export class Session {
     for (const channel of this.#channels.values()) channel.close();
   }
 
-  #whereabouts(owner: Owner): { peer: string; howTo: string } {
+  #contactOf(owner: Owner): { peer: string; howTo: string } {
     const howTo = `start it with \`npm start\`, or set ${addressVariable(owner)} to where it runs.`;
     return { peer: `${owner} at ${this.address(owner)}`, howTo };
   }

@@ -85,7 +85,7 @@ async function dropDatabase(name: string): Promise<void> {
 
 function adminUrl(): string {
   const url = process.env['DATABASE_URL'];
-  if (url === undefined) throw new Error('DATABASE_URL is not set: run tests by npm test, which starts the servers');
+  if (url === undefined) throw new Error('DATABASE_URL is not set: run tests with npm test, which starts the servers');
   return url;
 }
 

@@ -18,7 +18,7 @@ export async function mustWait(database: Pick<Queryable, 'query'>, work: Promise
     if (rowCount >= count) return true;
     if (wasEnded) return false;
     if (performance.now() - startedAt > AT_MOST_MS) {
-      throw new Error(`waited for ${count} transactions that wait for a lock for ${AT_MOST_MS / 1000} s; seen last: ${rowCount}, and the work has not ended`);
+      throw new Error(`waited for ${count} transactions to wait for a lock, for ${AT_MOST_MS / 1000} s; seen last: ${rowCount}, and the work has not ended`);
     }
     await delay(EVERY_MS);
   }

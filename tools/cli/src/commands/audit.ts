@@ -11,8 +11,9 @@ const LISTED = 50;
 const WHOLE_INSTALLATION = '00000000-0000-0000-0000-000000000000';
 
 const EXAMPLES = `
-Newest first, kept for 365 days. An operator is named after their credential (operator:<name>.<secret>). --json shows each event
-whole, with the object before and after; of a webhook endpoint's URL it shows scheme, host and port.
+Events are kept for 365 days and listed newest first. An operator's name is part of the credential (operator:<name>.<secret>).
+--json shows each event in full, with the object before and after the change, but only scheme, host and port of a webhook
+endpoint's URL.
 
 Examples:
   truckroll audit --company 7d1c…

@@ -38,10 +38,10 @@ export function register(program: Command, session: Session): void {
     .command('create')
     .description('Add a company. It starts empty: fill it with `truckroll import`.')
     .requiredOption('--name <name>', 'name of the business')
-    .requiredOption('--timezone <zone>', 'IANA time zone in which it counts its days, such as America/Chicago')
+    .requiredOption('--timezone <zone>', 'IANA time zone of its dates, such as America/Chicago')
     .addOption(costing())
     .addOption(verifiedOnly())
-    .option('--id <uuid>', 'its id, to bring a company back from an export')
+    .option('--id <uuid>', 'id of the company, to restore it from an export')
     .addHelpText('after', '\nExample:\n  truckroll company create --name "Lone Star Comfort" --timezone America/Chicago')
     .action(async (given: Required<Pick<Settings, 'name' | 'timezone'>> & Settings) => {
       const { name, timezone, id } = given;
@@ -68,20 +68,20 @@ export function register(program: Command, session: Session): void {
 
   company
     .command('set')
-    .description('Change settings of a company; what is not given stays.')
+    .description('Change settings of a company; others stay unchanged.')
     .argument('<id>', 'id of the company')
     .option('--name <name>', 'name of the business')
-    .option('--timezone <zone>', 'IANA time zone; dates mean days in it from then on')
+    .option('--timezone <zone>', 'IANA time zone; dates are days in this zone from then on')
     .addOption(costing())
     .addOption(verifiedOnly())
-    .option('--webhook-endpoints <number>', 'how many webhook endpoints it may have at a time; 100 unless it is set', positiveInteger)
-    .option('--keys <number>', 'how many live API keys it may have at a time; 100 unless it is set', positiveInteger)
-    .option('--reads-per-minute <number>', 'reads that all its keys and users may make in a minute; three times a key’s with "default"', limitOrDefault)
-    .option('--reports-per-minute <number>', 'reports, likewise', limitOrDefault)
-    .option('--writes-per-minute <number>', 'writes, likewise', limitOrDefault)
+    .option('--webhook-endpoints <number>', 'maximum webhook endpoints; default: 100', positiveInteger)
+    .option('--keys <number>', 'maximum live API keys; default: 100', positiveInteger)
+    .option('--reads-per-minute <number>', 'reads per minute of all its keys and users; "default" is three times a key’s', limitOrDefault)
+    .option('--reports-per-minute <number>', 'reports per minute, likewise', limitOrDefault)
+    .option('--writes-per-minute <number>', 'writes per minute, likewise', limitOrDefault)
     .addHelpText('after', SET_EXAMPLES)
     .action(async (id: string, given: Settings) => {
-      if (Object.keys(given).length === 0) throw new Failure('Say what to change: --name, --timezone, --costing, --verified-only, or one of the limits.');
+      if (Object.keys(given).length === 0) throw new Failure('Give what to change: --name, --timezone, --costing, --verified-only, or one of the limits.');
       const { name, timezone } = given;
       const texts = { ...(name === undefined ? {} : { name }), ...(timezone === undefined ? {} : { timezone }) };
       const answer = await service().updateCompany({ id, ...texts, ...settings(given) });

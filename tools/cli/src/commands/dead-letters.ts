@@ -12,9 +12,9 @@ const LISTED = 100;
 const RETRY_MS = 600_000;
 
 const EXAMPLES = `
-A dead letter is an event that could not be applied and was stored, so that it holds up no other event. Put right what the reason
-says, then try again: each is applied in its own transaction, and none over a newer one. Those of integrations are public
-events that no webhook dispatcher has known yet: the dispatchers take them up by themselves once they are upgraded.
+A dead letter is an event that could not be applied and was stored, so that it does not block other events. Fix the cause that
+the reason names, then retry: each event is applied in its own transaction, and never over a newer one. Dead letters of
+integrations are public events that webhook dispatchers do not know yet: upgraded dispatchers deliver them automatically.
 
 Examples:
   truckroll dead-letters list

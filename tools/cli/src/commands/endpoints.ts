@@ -13,9 +13,8 @@ const LISTED = 25;
 const STATES = Object.entries(WebhookHealthState).filter(([name]) => name !== 'UNSPECIFIED');
 
 const EXAMPLES = `
-Worst first: what fails, the longest first; what was disabled for failing; degraded, paused, healthy and idle ones; what
-users disabled.
-Rates and times are those of the last 24 hours.
+Order: failing endpoints, the longest-failing first; endpoints disabled for failing; degraded, paused, healthy and idle ones;
+endpoints that users disabled. Rates and times cover the last 24 hours.
 
 Examples:
   truckroll endpoints
@@ -31,7 +30,7 @@ interface Given {
 export function register(program: Command, session: Session): void {
   program
     .command('endpoints')
-    .description('See how the webhook endpoints of all companies fare, worst first.')
+    .description('List the health of all companies’ webhook endpoints, worst first.')
     .option('--company <id>', 'only those of this company')
     .option('--state <state>', `only those that are ${STATES.map(([name]) => name.toLowerCase()).join(', ')}; repeat it for several`, stateNamed)
     .option('--limit <number>', 'how many to show', positiveInteger, LISTED)

@@ -16,13 +16,13 @@ const FIRST_ANSWER_MS = 10_000;
 
 const HELP = `
 Reads everything that the key may read over HTTP and writes one file for each path, invoices.ndjson for /v1/invoices,
-and company.json. \`truckroll import\` takes the folder as it is, except for service requests and interactions, which come
-from the change feed. Records that change meanwhile may be read before or after their change. Waits where the key's limit
-is reached, and while the API restarts.
+and company.json. \`truckroll import\` accepts the folder unchanged, but ignores service requests and interactions, which come
+from the change feed. A record that changes during the export may be read before or after its change. The command waits when
+the key's limit is reached, and while the API restarts.
 
 The file \`cursor\` marks the moment in the change feed at which the export began. --since takes it, and writes what has
 changed since then into changes.ndjson: a line for each changed or deleted record, as the feed returns it, and a new cursor.
-A change may be in two exports. To keep a whole copy up to date, use \`truckroll sync\`.
+A change may appear in two exports. To keep a complete copy up to date, use \`truckroll sync\`.
 
 Examples:
   TRUCKROLL_API_KEY_FILE=./key truckroll export ./lone-star
@@ -40,9 +40,9 @@ export function register(program: Command, session: Session): void {
   program
     .command('export')
     .description('Write a company’s records into files.')
-    .argument('<folder>', 'where to write; made when it is missing, files of the same name are replaced')
+    .argument('<folder>', 'where to write; created if missing, files with the same names are replaced')
     .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE')
-    .option('--url <url>', 'address of the API; TRUCKROLL_URL unless given')
+    .option('--url <url>', 'address of the API; default: TRUCKROLL_URL')
     .option('--only <paths...>', 'only these records, such as invoices')
     .option('--since <cursor>', 'only changes since this cursor, or the cursor in this file')
     .addHelpText('after', HELP)

@@ -9,13 +9,14 @@ import { duration } from '../progress.ts';
 import type { Session } from '../session.ts';
 
 const HELP = `
-Files are newline-delimited JSON of the records as the API returns them, one file for each path: invoices.ndjson holds
-what /v1/invoices lists. A folder that \`truckroll export\` wrote can be given as it is. Reference data goes first.
+Files contain records as newline-delimited JSON, as the API returns them, one file for each path: invoices.ndjson for
+/v1/invoices. A folder written by \`truckroll export\` can be given unchanged. Reference data is imported first.
 
-A line is added, or replaces the record with its id; a line that changes nothing is counted as unchanged, so the same
-import may be run again at any time. A bad line, or one whose id comes again in the file, is reported as file:line field:
-reason and stops nothing else; the exit code is then 1. --dry-run says the same of every line, and stores nothing: what a
-file would have left behind is not there for the next one, so that sums over several files may be judged differently. With --json bad lines are JSON objects on standard error, and the summary is one on standard output.
+A line adds a record or replaces the record with its id. A line that changes nothing counts as unchanged, so the same import
+may be repeated at any time. A bad line, or one whose id is repeated later in the file, is reported as file:line field:
+reason; the other lines are imported and the exit code is 1. --dry-run reports the same but stores nothing. A dry run checks
+each file without the records of the files before it, so sums across files may be judged differently. With --json, bad lines
+are JSON objects on standard error, and the summary is a JSON object on standard output.
 
 Examples:
   truckroll import ./lone-star --company 7d1c… --dry-run
@@ -27,8 +28,8 @@ export function register(program: Command, session: Session): void {
     .command('import')
     .description('Import records into a company.')
     .argument('<files...>', 'folders or files such as invoices.ndjson')
-    .requiredOption('--company <id>', 'id of the company that the records are to belong to')
-    .option('--dry-run', 'only say what would become of each line')
+    .requiredOption('--company <id>', 'id of the company that will own the records')
+    .option('--dry-run', 'report what would happen to each line, without storing anything')
     .addHelpText('after', HELP)
     .action(async (files: string[], { company, dryRun = false }: { company: string; dryRun?: boolean }) => {
       const startedAt = performance.now();
@@ -52,7 +53,7 @@ export function register(program: Command, session: Session): void {
 function unreadable(error: unknown, file: string): unknown {
   const code = error instanceof Error && 'syscall' in error ? (error as NodeJS.ErrnoException).code : undefined;
   if (code === undefined) return error;
-  return new Failure(`${file} cannot be read (${code}): see that it is there and that you may read it.`, EXIT.unreachable, error);
+  return new Failure(`${file} cannot be read (${code}): check that it exists and that you may read it.`, EXIT.unreachable, error);
 }
 
 async function importFile(session: Session, companyId: string, input: InputFile, dryRun: boolean): Promise<Totals> {

@@ -17,26 +17,26 @@ interface NewKey {
 }
 
 const CREATE_EXAMPLES = `
-The value is shown once and stored nowhere: hand it to the integrator over a channel you trust.
+The value is shown once and not stored: give it to the integrator over a trusted channel.
 
 Examples:
   truckroll key create --company 7d1c… --user 90af… --name "Bookkeeping export" --expires 365d
   truckroll key create --company 7d1c… --user 90af… --name "Load test" --reads-per-minute 10000000`;
 
 export function register(program: Command, session: Session): void {
-  const key = program.command('key').description('API keys: each opens one company and is linked to one of its users.');
+  const key = program.command('key').description('API keys: each gives access to one company and belongs to one of its users.');
   const service = () => session.client('integrations', KeyAdminServiceService);
 
   key
     .command('create')
     .description('Issue an API key.')
-    .requiredOption('--company <id>', 'id of the company that it opens')
-    .requiredOption('--user <id>', 'id of the user that it is linked to')
+    .requiredOption('--company <id>', 'id of the company that it gives access to')
+    .requiredOption('--user <id>', 'id of the user that it belongs to')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--expires <when>', 'when it ends by itself: a date-time, a date, or a duration such as 90d', expiry)
-    .option('--reads-per-minute <number>', 'reads allowed in a minute; 6000 unless the gateway says otherwise', positiveInteger)
-    .option('--reports-per-minute <number>', 'reports allowed in a minute; 600 unless the gateway says otherwise', positiveInteger)
-    .option('--writes-per-minute <number>', 'writes allowed in a minute; 1200 unless the gateway says otherwise', positiveInteger)
+    .option('--expires <when>', 'when it expires: a date-time, a date, or a duration such as 90d', expiry)
+    .option('--reads-per-minute <number>', 'reads per minute; default: 6000, or the gateway’s setting', positiveInteger)
+    .option('--reports-per-minute <number>', 'reports per minute; default: 600, or the gateway’s setting', positiveInteger)
+    .option('--writes-per-minute <number>', 'writes per minute; default: 1200, or the gateway’s setting', positiveInteger)
     .addHelpText('after', CREATE_EXAMPLES)
     .action(async (given: NewKey) => {
       const answer = await service().createKey({
@@ -55,14 +55,14 @@ export function register(program: Command, session: Session): void {
 
   key
     .command('rotate')
-    .description('Give a key a new value. The old one answers 401 within a second on every gateway; name, end and limits stay.')
+    .description('Give a key a new value. The old one gets 401 within a second on every gateway; name, expiry and limits stay.')
     .argument('<id>', 'id of the key')
-    .addHelpText('after', '\nTo change over without a gap, create a second key instead, and revoke the first one when it is no longer used.')
+    .addHelpText('after', '\nTo switch without downtime, create a second key instead, and revoke the first when it is no longer used.')
     .action(async (id: string) => showNew(session, await service().rotateKey({ id })));
 
   key
     .command('list')
-    .description('List the keys of a company, oldest first, expired ones and those that were revoked in the last 30 days included.')
+    .description('List the keys of a company, oldest first, including expired keys and keys revoked in the last 30 days.')
     .requiredOption('--company <id>', 'id of the company')
     .action(async ({ company }: { company: string }) => {
       const rows = (await service().listKeys({ company_id: company })).keys.map(asPlain);
@@ -81,7 +81,7 @@ export function register(program: Command, session: Session): void {
 
   key
     .command('revoke')
-    .description('End a key. It answers 401 within a second on every gateway.')
+    .description('Revoke a key. It gets 401 within a second on every gateway.')
     .argument('<id>', 'id of the key')
     .action(async (id: string) => {
       const fields = asPlain((await service().revokeKey({ id })).key as KeyAccount);

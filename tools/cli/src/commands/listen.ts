@@ -13,15 +13,16 @@ interface Given {
 
 const HELP = `
 Receives webhooks on this machine, verifies them with \`@truckroll/client\`, and prints them. \`npm start\`
-allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and put its signingSecret into TRUCKROLL_WEBHOOK_SECRET. What
-is not verified is answered and reported, but not shown: any program on this machine may have sent it. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
+allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and put its signingSecret into
+TRUCKROLL_WEBHOOK_SECRET. Unverified requests are answered and reported, but their content is not shown: any program on this
+machine may have sent them. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
 
-Exit codes: 0 all that came was verified (or no secret was given), 1 something was refused, 2 wrong usage, 3 the port is
-in use.
+Exit codes: 0 every request was verified (or no secret was given), 1 a request was refused, 2 wrong usage, 3 the port is in
+use.
 
 Examples:
   TRUCKROLL_WEBHOOK_SECRET=whsec_… truckroll listen
-  truckroll listen --status 503                          # see how deliveries are tried again
+  truckroll listen --status 503                          # see how deliveries are retried
   TRUCKROLL_WEBHOOK_SECRET=whsec_… truckroll listen --json --count 1`;
 
 export function register(program: Command, session: Session): void {
@@ -35,15 +36,15 @@ export function register(program: Command, session: Session): void {
       secrets,
       [],
     )
-    .option('--status <code>', 'what to answer', statusCode, 204)
-    .option('--count <number>', 'end after so many deliveries', positiveInteger)
+    .option('--status <code>', 'status to answer with', statusCode, 204)
+    .option('--count <number>', 'end after this number of deliveries', positiveInteger)
     .addHelpText('after', HELP)
     .action(async (given: Given) => {
       const [{ startReceiver }, { described }] = await Promise.all([import('../listen/receiver.ts'), import('../listen/verdict.ts')]);
       const { signal } = session.io;
       const known = session.webhookSecrets(given.secret);
       if (!known.every(isSecret))
-        throw new Failure('A signing secret begins with whsec_ and goes on in base64: copy it from the answer that created the endpoint.');
+        throw new Failure('A signing secret begins with whsec_, followed by base64: copy it from the answer that created the endpoint.');
       const enough = new AbortController();
       const seen = new Set<string>();
       let count = 0;

@@ -17,16 +17,16 @@ import { EXIT, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
 
 const HELP = `
-Brings the schemas of ${owners.join(', ')} to what this version needs, each migration in a
-transaction of its own. What is newer is left alone, what was applied is not applied again: it is safe to interrupt, to
-repeat and to run twice at once, while services of this version and of the one before serve.
+Migrates the schemas of ${owners.join(', ')} to this version, each migration in a separate
+transaction. Newer schemas stay unchanged, and applied migrations are skipped: it is safe to interrupt, repeat and run twice
+at once, while services of this version and of the previous one are serving.
 
-DATABASE_URL names the database and the role, which must be a member of each schema's owner; what it makes is the owners'. It needs
-a session: DATABASE_SESSION_URL, if set, is used in its place.
+DATABASE_URL names the database and the role, which must be a member of each schema's owner; the owners own the new objects.
+Migrations need a session: DATABASE_SESSION_URL is used instead if set.
 
 Examples:
   DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll truckroll migrate
-  truckroll migrate --check        # changes nothing; exit code 1 where something is not applied`;
+  truckroll migrate --check        # changes nothing; exit code 1 if a migration is not applied`;
 
 /** SQLSTATEs of a role that may not do it: insufficient privilege, and a schema that it may not enter. */
 const DENIED = ['42501', '3F000'];
@@ -39,9 +39,9 @@ interface Options {
 export function register(program: Command, session: Session): void {
   program
     .command('migrate')
-    .description('Bring the schemas of all services to what this version needs.')
-    .option('--check', 'only say what is not applied')
-    .option('--wait <duration>', 'how long to wait for a PostgreSQL that does not answer', seconds, 60)
+    .description('Migrate the schemas of all services to this version.')
+    .option('--check', 'only list migrations that are not applied')
+    .option('--wait <duration>', 'how long to wait for PostgreSQL', seconds, 60)
     .addHelpText('after', HELP)
     .action(async ({ check, wait }: Options) => {
       const url = session.databaseUrl();

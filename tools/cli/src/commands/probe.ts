@@ -6,8 +6,8 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 
 const HELP = `
-Asks for /readyz and /openapi.json, and for /v1/company once without a key and once with an invented key: that one
-goes on to integrations and its database, so a refusal says that they answer. Nothing is stored.
+Requests /readyz and /openapi.json, and /v1/company once without a key and once with an invented key. The gateway checks the
+invented key with integrations and its database, so a 401 shows that they work. Nothing is stored.
 
 Examples:
   truckroll probe --url https://api.example.com
@@ -25,9 +25,9 @@ interface Check {
 export function register(program: Command, session: Session): void {
   program
     .command('probe')
-    .description('Ask an installation from outside whether it serves.')
+    .description('Check from outside whether an installation works.')
     .option('--url <url>', 'address of the API')
-    .option('--wait <duration>', 'how long to ask again while it does not', seconds, 0)
+    .option('--wait <duration>', 'how long to repeat failed checks', seconds, 0)
     .addHelpText('after', HELP)
     .action(async (options: { url?: string; wait: number }) => {
       const url = session.baseUrl(options.url);

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 
 const SERVICES = owners.filter((owner) => components.some(({ name, publishes }) => name === owner && publishes));
 const EXAMPLES = `
-Reads and writes go on meanwhile. It is safe to repeat; when interrupted, the service goes on by itself.
+Reads and writes continue. It is safe to repeat; if the command is interrupted, the service continues by itself.
 
 Examples:
   truckroll publish billing`;
@@ -15,7 +15,7 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('publish')
-    .description('Publish again every record of a service that other services keep read models of.')
+    .description('Publish again all records of a service that other services keep in read models.')
     .argument('<service>', SERVICES.join(' or '))
     .addHelpText('after', EXAMPLES)
     .action(async (service: string) => {

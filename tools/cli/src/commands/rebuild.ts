@@ -5,7 +5,7 @@ import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 
 const EXAMPLES = `
-Reads go on meanwhile. It is safe to interrupt and to repeat.
+Reads continue. It is safe to interrupt and to repeat.
 
 Examples:
   truckroll rebuild reporting`;
@@ -13,8 +13,8 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('rebuild')
-    .description("Build a service's read models of the other services' records again, from the topics that hold them.")
-    .argument('<service>', 'the only one that keeps them is reporting')
+    .description("Rebuild a service's read models of other services' records from their topics.")
+    .argument('<service>', 'reporting, the only service with read models')
     .addHelpText('after', EXAMPLES)
     .action(async (service: string) => {
       if (service !== 'reporting') throw new Failure(`There are no read models to rebuild in ${service}: give reporting.`);

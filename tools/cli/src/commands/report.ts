@@ -6,7 +6,7 @@ import { table } from '../table.ts';
 
 const HELP = `
 Reads every page of a report over HTTP and prints its rows; amounts are in cents. docs/reference/reports.md explains the columns.
-Spreadsheets take the same as CSV from the API itself: Accept: text/csv.
+For a spreadsheet, request CSV from the API: Accept: text/csv.
 
 Examples:
   truckroll report invoice-activity --from 2026-01-01 --to 2027-01-01 --bucket quarter
@@ -41,13 +41,13 @@ export function register(program: Command, session: Session): void {
     .command('report')
     .description('Print a report of a company.')
     .addArgument(new Argument('<name>', 'which one').choices(names))
-    .option('--from <date>', 'first day, such as 2026-01-01; required except for receivables, which are as of now')
-    .option('--to <date>', 'day after the last one; likewise')
+    .option('--from <date>', 'first day, such as 2026-01-01; required except for receivables, which show the present')
+    .option('--to <date>', 'day after the last one; required except for receivables')
     .option('--bucket <length>', 'day, week, month, quarter or year')
-    .option('--group-by <dimension>', 'one row for each of these, such as account')
+    .option('--group-by <dimension>', 'dimension with a row for each value, such as account')
     .option('--where <filters...>', 'filters of the report as name=value')
-    .option('--key <key>', 'API key of the company; TRUCKROLL_API_KEY unless given')
-    .option('--url <url>', 'address of the API; TRUCKROLL_URL unless given')
+    .option('--key <key>', 'API key of the company; default: TRUCKROLL_API_KEY')
+    .option('--url <url>', 'address of the API; default: TRUCKROLL_URL')
     .addHelpText('after', HELP)
     .action(async (name: string, given: Given) => {
       const { rows, last } = await readReport(`${REPORTS}${name}?${queryOf(given)}`, {

@@ -7,10 +7,10 @@ import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
 const EXAMPLES = `
-Services do this by themselves when they start, and while an older replica writes beside them; this does it now, at full
-speed, and says when it is done. Reads and writes go on meanwhile. It is safe to interrupt and to repeat.
+Services do this by themselves at start and while an older replica is still writing. This command does it now, at full speed,
+and reports when it is done. Reads and writes continue. It is safe to interrupt and to repeat.
 
-A record that the rules of now refuse is named with the reason and stays as it is; the exit code is then 1.
+A record that the current rules refuse is named with the reason and stays unchanged; the exit code is then 1.
 
 Examples:
   truckroll reproject
@@ -28,8 +28,8 @@ interface Done {
 export function register(program: Command, session: Session): void {
   program
     .command('reproject')
-    .description('Project records anew from what is stored of them, where an older version of the rules has written them.')
-    .argument('[path]', "public path of the records, or copies/… for reporting's read models of them; all where it is left out")
+    .description('Reproject records that an older version of the rules has written.')
+    .argument('[path]', "public path of the records, or copies/… for reporting's read models; default: all")
     .addHelpText('after', EXAMPLES)
     .action(async (path: string | undefined) => {
       const done: Done[] = [];

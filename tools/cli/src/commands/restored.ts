@@ -12,22 +12,22 @@ import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
 
 const HELP = `
-Run it after PostgreSQL was restored to an earlier moment (a backup, a point in time), before anything of Truckroll is started.
-Topics and consumers have seen what is not in the database any more. This begins a new epoch, in which everything that the
-services hold is published again, what is gone is removed from topics and read models, and consumers skip everything published
-before. Services publish what they hold when they are started: then \`truckroll verify\` is clean.
+Run it after PostgreSQL was restored to an earlier moment (a backup, a point in time), before any component starts. Topics and
+consumers have seen records that are no longer in the database. This command begins a new epoch: all stored records are
+published again, lost records are removed from topics and read models, and consumers skip everything published before.
+Services publish their records when they start; \`truckroll verify\` then finds no differences.
 
-Prints webhook deliveries that may be sent twice, because they may have been sent after the backup; events that were published but
-are missing from the restored database; and messages that are not sent, because they may have been sent already (UNKNOWN).
+Prints webhook deliveries that may be sent twice, because they may have been sent after the backup; published events that are
+missing from the restored database; and messages that are not sent, because they may have been sent already (UNKNOWN).
 
 DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`. KAFKA_BROKERS and
-its companions are those of the services; by ACL the role needs to read every topic, and to alter the groups of the services.
+the other KAFKA_ variables are those of the services; with ACLs the user needs to read every topic and alter the services' groups.
 
-It is safe to repeat, also after an interruption, as long as nothing was started.
+It is safe to repeat, even after an interruption, until a component has started.
 
 Examples:
   DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll KAFKA_BROKERS=kafka:9092 truckroll restored
-  truckroll --json restored --lag 6h > restored.json    # webhooks had been hours behind at that moment`;
+  truckroll --json restored --lag 6h > restored.json    # webhooks were hours behind at that moment`;
 
 interface Options {
   lag: number;
@@ -39,7 +39,7 @@ const POLL_MS = 500;
 export function register(program: Command, session: Session): void {
   program
     .command('restored')
-    .description('After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from read models.')
+    .description('After PostgreSQL was restored to an earlier moment: publish all records again, and remove lost ones from read models.')
     .option('--lag <duration>', 'how far webhooks may have been behind at the restored moment', seconds, 3600)
     .option('--wait <duration>', 'how long to wait for services that are still stopping', seconds, 15)
     .addHelpText('after', HELP)

@@ -14,25 +14,25 @@ interface Given {
 }
 
 const HELP = `
-Service requests arrive, are answered and booked onto visits that the company has; technicians are put on these visits and
-taken off them over the public API, with idempotency keys and revisions. Everything is recorded for good: play on a demo
-company. Ctrl-C ends the day; what was begun is finished first.
+Service requests arrive, are answered and booked onto existing visits. Technicians are added to these visits and removed
+through the public API, with idempotency keys and revisions. The records are permanent, so use a demo company. Ctrl-C ends the
+day after the current work is finished.
 
 Examples:
   truckroll simulate                                     # eight hours in eight minutes
-  truckroll simulate --speed 1 --minutes 30              # half an hour as it would be
+  truckroll simulate --speed 1 --minutes 30              # half an hour in real time
   truckroll simulate --speed 600 --per-hour 2000         # load`;
 
 export function register(program: Command, session: Session): void {
   program
     .command('simulate')
-    .description('Play a working day on a demo company.')
+    .description('Simulate a working day of a demo company.')
     .option('--speed <number>', 'how many times faster than real time', positiveInteger, 60)
     .option('--minutes <number>', 'length of the day in simulated minutes', positiveInteger, 480)
     .option('--per-hour <number>', 'service requests in a simulated hour', positiveInteger, 20)
-    .option('--seed <number>', 'what happens follows from it; a random one unless given', seedNumber)
+    .option('--seed <number>', 'seed of the day; random by default', seedNumber)
     .option('--url <url>', 'address of the API')
-    .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE; the demo company’s unless given')
+    .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE; default: the demo company’s')
     .addHelpText('after', HELP)
     .action(async (given: Given) => {
       const { signal } = session.io;

@@ -15,11 +15,11 @@ const FIRST = { retries: 2, timeoutMs: 10_000 };
 
 const HELP = `
 Writes every record that the key may read into the table \`records\` (kind, id, version, changed_at, load, record as JSON),
-by the change feed. Run it again to bring the copy up to date: it continues where it ended, also after it was killed. After
-a restore of the database it loads every record again, and deletes what is gone. Other programs may read the file meanwhile.
+from the change feed. Run it again to bring the copy up to date: it continues where it ended, even after it was killed. After
+a restore of the database it loads every record again and deletes lost ones. Other programs may read the file at any time.
 
 --verify compares the copy with the digests of the API. The exit code is 1 if they differ.
---follow goes on with every change until Ctrl-C, and waits while the API is away.
+--follow stores every change until Ctrl-C, and waits while the API is unavailable.
 
 Examples:
   TRUCKROLL_API_KEY_FILE=./key truckroll sync copy.db --verify
@@ -46,12 +46,12 @@ export function register(program: Command, session: Session): void {
   program
     .command('sync')
     .description('Keep a copy of a company in a SQLite file.')
-    .argument('<file>', 'the copy; made when it is missing')
+    .argument('<file>', 'the copy; created if missing')
     .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE')
-    .option('--url <url>', 'address of the API; TRUCKROLL_URL unless given')
+    .option('--url <url>', 'address of the API; default: TRUCKROLL_URL')
     .option('--only <kinds...>', 'only these kinds of record, such as invoices')
     .option('--verify', 'compare the copy with the digests of the API')
-    .option('--follow', 'go on with every change until Ctrl-C')
+    .option('--follow', 'keep following changes until Ctrl-C')
     .addHelpText('after', HELP)
     .action(async (file: string, given: Given) => {
       const { signal } = session.io;

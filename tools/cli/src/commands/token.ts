@@ -17,8 +17,8 @@ interface Given {
 
 const HELP = `
 For development only: the token is signed with a key below .truckroll, whose public half is in .truckroll/jwks.json. The
-gateway that \`npm start\` runs trusts that file; another one does with TOKEN_JWKS_FILE, TOKEN_ISSUER and TOKEN_AUDIENCE
-set to what --json shows. TOKEN_ISSUER and TOKEN_AUDIENCE are heeded here as well.
+gateway of \`npm start\` trusts that file; another gateway needs TOKEN_JWKS_FILE, TOKEN_ISSUER and TOKEN_AUDIENCE set to the
+values that --json shows. This command reads TOKEN_ISSUER and TOKEN_AUDIENCE, too.
 
 Examples:
   truckroll token --company 7d1c… --user ana@example.com
@@ -29,11 +29,11 @@ export function register(program: Command, session: Session): void {
     .command('token')
     .description('Print a user token of the development issuer.')
     .requiredOption('--company <id>', 'id of the company that the token is for')
-    .option('--user <id or e-mail>', 'the user of that company who bears it')
-    .option('--subject <sub>', 'instead of --user: what to put into `sub`, without asking whether there is such a user')
+    .option('--user <id or e-mail>', 'a user of that company')
+    .option('--subject <sub>', 'instead of --user: value of `sub`, without checking that the user exists')
     .option('--expires-in <duration>', 'how long it is valid, at most TOKEN_MAX_AGE of the gateway', seconds, 8 * 3600)
-    .option('--issuer <iss>', 'what to put into `iss`')
-    .option('--audience <aud>', 'what to put into `aud`')
+    .option('--issuer <iss>', 'value of `iss`')
+    .option('--audience <aud>', 'value of `aud`')
     .addHelpText('after', HELP)
     .action(async (given: Given) => {
       const { env } = session.io;
@@ -51,7 +51,7 @@ export function register(program: Command, session: Session): void {
 }
 
 async function findUser(session: Session, { company, user }: Given): Promise<User> {
-  if (user === undefined) throw new Failure('Say who bears the token: --user with an id or e-mail address, or --subject.');
+  if (user === undefined) throw new Failure('Give the user of the token: --user with an id or e-mail address, or --subject.');
   const { users } = await session.client('integrations', UserAdminServiceService).listUsers({ company_id: company });
   const wanted = user.toLowerCase();
   const found = users.filter((candidate) => candidate.id === wanted || candidate.email.toLowerCase() === wanted);

@@ -6,9 +6,9 @@ import { table } from '../table.ts';
 import { details, linesOf, requestName, type LogLine } from '../trace/lines.ts';
 
 const AFTER_HELP = `
-The request id is the answer's X-Request-Id, and request_id in its body; a delivery of a webhook shows that of the request
-that caused it. Every line that any component wrote on behalf of the request is shown, webhooks included, as far as the logs of
-\`npm start\` reach back. Elsewhere, ask your log store for requestId.
+The request id is in an answer's X-Request-Id header and in request_id of its body; a webhook delivery shows the id of the
+request that caused it. The command prints every line that a component wrote for the request, including webhooks, from the logs
+of \`npm start\`. For other installations, search your log store for requestId.
 
 Examples:
   truckroll trace 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55
@@ -22,7 +22,8 @@ export function register(program: Command, session: Session): void {
     .addHelpText('after', AFTER_HELP)
     .action(async (given: string) => {
       const name = requestName(given);
-      if (name === undefined) throw new Failure(`${given} is no request id: give the X-Request-Id of an answer, such as 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55.`);
+      if (name === undefined)
+        throw new Failure(`${given} is not a request id: give the X-Request-Id of an answer, such as 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55.`);
       const folder = join(session.state, 'logs');
       const lines = await linesOf(folder, name).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

@@ -13,7 +13,7 @@ interface NewUser {
 }
 
 export function register(program: Command, session: Session): void {
-  const user = program.command('user').description('The people whose identity API keys and user tokens carry.');
+  const user = program.command('user').description('Users, whom API keys and user tokens identify.');
   const service = () => session.client('integrations', UserAdminServiceService);
 
   user
@@ -23,7 +23,7 @@ export function register(program: Command, session: Session): void {
     .requiredOption('--email <address>', 'e-mail address')
     .requiredOption('--first-name <name>', 'given name')
     .requiredOption('--last-name <name>', 'family name')
-    .option('--subject <sub>', 'what your issuer of user tokens puts into `sub`; the id of the user unless given')
+    .option('--subject <sub>', '`sub` of the user’s tokens from your issuer; default: the id of the user')
     .addHelpText('after', '\nExample:\n  truckroll user create --company 7d1c… --email ana@example.com --first-name Ana --last-name Ruiz')
     .action(async ({ company, email, firstName, lastName, subject }: NewUser) => {
       const names = { company_id: company, email, first_name: firstName, last_name: lastName };
@@ -33,7 +33,7 @@ export function register(program: Command, session: Session): void {
 
   user
     .command('list')
-    .description('List the users of a company, oldest first, inactive ones included.')
+    .description('List the users of a company, oldest first, including inactive ones.')
     .requiredOption('--company <id>', 'id of the company')
     .action(async ({ company }: { company: string }) => {
       const rows = (await service().listUsers({ company_id: company })).users.map(asPlain);
@@ -49,13 +49,13 @@ export function register(program: Command, session: Session): void {
 
   user
     .command('deactivate')
-    .description('End a user’s access. Their keys and tokens answer 401 within a second.')
+    .description('Deactivate a user. Their keys and tokens get 401 within a second.')
     .argument('<id>', 'id of the user')
     .action(async (id: string) => show(session, (await service().deactivateUser({ id })).user as User));
 
   user
     .command('move')
-    .description('Move a user to another company. Their keys of the old company answer 401 within a second.')
+    .description('Move a user to another company. Their keys of the old company get 401 within a second.')
     .argument('<id>', 'id of the user')
     .requiredOption('--to <id>', 'id of the company to move to')
     .action(async (id: string, { to }: { to: string }) => {

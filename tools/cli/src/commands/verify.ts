@@ -11,17 +11,16 @@ import { verifyReports, type WrongReport } from '../verify/reports.ts';
 import { checkRules, type Broken } from '../verify/rules.ts';
 
 const HELP = `
-Reads every record from its owner and holds it against reporting's read model. Read models follow within moments, so what has just
-changed may differ for a second: what still differs when it is run again is wrong, and \`truckroll rebuild reporting\`
-repairs it.
+Compares every record of its owner with reporting's read model. Read models follow within moments, so a record that has just
+changed may differ for a second. A record that still differs in the next run is wrong: \`truckroll rebuild reporting\` fixes it.
 
-Works out anew, from those read models and as of one moment, every sum that reports are made of, by day and month, whole and by
-group. What differs is listed by report, period and group; \`truckroll rebuild reporting\` repairs it.
+Recomputes every report sum from those read models at one moment, by day and month, in total and by group. Differences are
+listed by report, period and group; \`truckroll rebuild reporting\` fixes them.
 
-Has every owner hold its records against the rules that an import obeys now. A record that was stored before a rule came
-is listed with its field and the reason; it stays readable, and is repaired by importing a corrected version.
+Checks every record against the current rules for imports. A record that was stored before a rule existed is listed with field
+and reason; it stays readable. To fix it, import a corrected version.
 
-The exit code is 1 where anything is listed.
+The exit code is 1 if anything is listed.
 
 Examples:
   truckroll verify
@@ -31,7 +30,7 @@ export function register(program: Command, session: Session): void {
   program
     .command('verify')
     .description(
-      "Compare reporting's read models with the records that they follow, reports with what they are made of, and all records with the rules of now, and print what differs.",
+      "Compare reporting's read models with the records that they follow, reports with their sources, and all records with the current rules; print the differences.",
     )
     .option('--company <id>', 'only this company')
     .addHelpText('after', HELP)

@@ -63,7 +63,7 @@ function filesAt(name: string): string[] {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') throw new Failure(`${name} does not exist: give a folder or files such as invoices.ndjson.`, EXIT.usage);
-    if (code === 'EACCES') throw new Failure(`${name} cannot be read: ask its owner for the right to.`, EXIT.usage);
+    if (code === 'EACCES') throw new Failure(`${name} cannot be read: ask its owner for permission.`, EXIT.usage);
     throw error;
   }
 }

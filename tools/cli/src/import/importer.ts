@@ -60,7 +60,7 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
   } catch (error) {
     if (refusesPath(error)) throw new NotImported(`${work.name}: ${resource.owner} does not import ${resource.path}.`, EXIT.refused, error);
     if (work.dryRun === true && isUnknown(error))
-      throw new Failure(`${resource.owner} is of a release that cannot try an import: upgrade it, or leave --dry-run out.`, EXIT.refused, error);
+      throw new Failure(`${resource.owner} runs a release without dry runs: upgrade it, or leave --dry-run out.`, EXIT.refused, error);
     throw session.away(resource.owner, error);
   } finally {
     progress.end();

@@ -109,7 +109,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
   let [messages, mails]: [UnknownMessage[], UnknownMail[]] = [[], []];
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
-      await retell(tx, service, epoch, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
+      await appendAgain(tx, service, epoch, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
       for (const state of service.states) await publishRemovals(tx, state, missing.get(state)!);
       await service.renew(tx);
       if (service === scheduling) messages = await giveUpMessages(tx);
@@ -128,7 +128,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
 }
 
 /** Appends to the outbox, in original order, the events that waited there and those to repeat. State is left out: all of it is published anew. */
-async function retell(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
+async function appendAgain(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
   const renewed = new Set(states.map(({ topic }) => topic.name));
   const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic));
   const byId = new Map([...repeated, ...waiting].map((placed) => [placed.event.id, placed]));

@@ -111,7 +111,7 @@ async function format(java: string, options: readonly string[], folder: string, 
   const result = await run(java, [...options, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', file]);
   if (result.code !== 0) {
     const output = `${result.stderr} ${result.stdout}`.trim();
-    throw fullDisk(output, folder) ?? new Problem(`Kafka could not make its data folder in ${folder}: ${output.split('\n')[0]}.`);
+    throw fullDisk(output, folder) ?? new Problem(`Kafka could not create its data folder in ${folder}: ${output.split('\n')[0]}.`);
   }
   renameSync(partial, join(folder, 'data'));
   rmSync(file);

@@ -25,7 +25,7 @@ export async function launch(options: Launch): Promise<Daemon> {
   const full = fullDisk(output, options.dataFolder);
   if (full) throw full;
   if (exit.signal === 'SIGKILL') {
-    throw new Problem(`${options.title} was killed while it started, as a machine out of memory does: free some memory and start again.`);
+    throw new Problem(`${options.title} was killed while starting, perhaps because the machine ran out of memory: free some memory and start again.`);
   }
   throw new Problem(
     `${options.title} cannot use its data folder ${options.dataFolder} (${reason(daemon, exitText(exit))}): put back a copy of the ` +

@@ -51,7 +51,7 @@ function create(): { uid: number; gid: number } {
     execFileSync('groupadd', ['--system', '--force', NAME], { stdio: 'pipe' });
     execFileSync('useradd', ['--system', '-g', NAME, NAME], { stdio: 'pipe' });
   } catch (error) {
-    throw new Problem(`PostgreSQL does not run as root, and no user ${NAME} could be made (${(error as Error).message.trim()}): run as another user.`);
+    throw new Problem(`PostgreSQL does not run as root, and no user ${NAME} could be created (${(error as Error).message.trim()}): run as another user.`);
   }
   const ids = find();
   if (!ids) throw new Problem(`PostgreSQL does not run as root and there is no user ${NAME}: run as another user.`);

@@ -100,7 +100,7 @@ async function initialise(
     const result = await run(command, args, { user: ids, env: { ...process.env, LC_ALL: 'C' } });
     if (result.code !== 0) {
       const output = result.stderr.trim();
-      throw fullDisk(output, data) ?? new Problem(`PostgreSQL could not make its data folder ${data}: ${output.split('\n').at(-1)}.`);
+      throw fullDisk(output, data) ?? new Problem(`PostgreSQL could not create its data folder ${data}: ${output.split('\n').at(-1)}.`);
     }
     renameSync(partial, data);
   } finally {

@@ -36,7 +36,7 @@ async function made(state: string, environment: NodeJS.ProcessEnv, signal: Abort
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   const code = await new Promise<number | null>((resolve) => child.once('error', () => resolve(null)).once('close', resolve));
   const access = parse(output);
-  if (code !== 0 || !access) throw new Problem('The demo companies could not be made, for the reason above; npx truckroll demo tries again.');
+  if (code !== 0 || !access) throw new Problem('The demo companies could not be created, for the reason above: try again with npx truckroll demo.');
   return access;
 }
 
