@@ -20,7 +20,7 @@ export interface Stage {
 }
 
 /** The start and target of each order. All but the last end where the next one begins. */
-const ROADS: readonly (readonly [Side, Side])[] = [
+const ROUTES: readonly (readonly [Side, Side])[] = [
   ['released', 'head'],
   ['head', 'released'],
   ['released', 'head'],
@@ -30,7 +30,7 @@ const ROADS: readonly (readonly [Side, Side])[] = [
   ['changed', 'head'],
   ['head', 'changed'],
 ];
-export const ORDERS = ROADS.length;
+export const ORDERS = ROUTES.length;
 
 /**
  * First each component alone, there and back, then whole installations in random order. In each order one component goes back a release while others
@@ -49,7 +49,7 @@ export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?
         ],
       });
   }
-  for (const [index, [from, to]] of ROADS.slice(0, orders).entries()) {
+  for (const [index, [from, to]] of ROUTES.slice(0, orders).entries()) {
     stages.push({ title: `order ${index + 1} of ${orders}, ${from} to ${to}`, moves: orderOf(chance, from, to) });
   }
   return stages;

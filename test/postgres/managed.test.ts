@@ -112,7 +112,7 @@ describe('a URL with several hosts', () => {
       await database.query({ text: 'select' }).catch(() => undefined);
       await expect(database.query({ text: 'select' })).rejects.toMatchObject({
         status: 503,
-        cause: { message: expect.stringContaining('no host of DATABASE_URL takes writes') as string },
+        cause: { message: expect.stringContaining('no host of DATABASE_URL accepts writes') as string },
       });
     } finally {
       await database.close();

@@ -186,6 +186,6 @@ function brokers(): string[] {
 
 function required(name: string): string {
   const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run tests by npm test, which starts the servers`);
+  if (value === undefined) throw new Error(`${name} is not set: run tests with npm test, which starts the servers`);
   return value;
 }
