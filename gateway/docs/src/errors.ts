@@ -25,7 +25,7 @@ export function errorExample(status: string, operation: OperationView): ErrorExa
     case '410':
       return {
         code: 'RESYNC_REQUIRED',
-        message: 'The database was restored after this cursor was given: start without a cursor, and delete what has not appeared at the end.',
+        message: 'The database was restored after this cursor was issued: start without a cursor, and delete the records that have not appeared by the end.',
         details: [],
       };
     case '429':
