@@ -4,7 +4,6 @@
 export interface Component {
   /** Name of the image, of the folder in services/ (the gateway's is gateway/), and value of the metrics' label `component`. */
   readonly name: string;
-  /** Name in the chart's values and in Kubernetes, where it differs from `name`. */
   readonly chartName?: string;
   /** Default of PORT; the default of METRICS_PORT is 1000 higher. */
   readonly port: number;

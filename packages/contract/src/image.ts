@@ -32,7 +32,6 @@ export function allServices(): DescService[] {
     .sort((a, b) => (a.typeName < b.typeName ? -1 : 1));
 }
 
-/** The leading comment of an element, and the value of its `Example:` line. */
 export function documentation(desc: Described | DescEnum['values'][number]): { text: string; example?: string } {
   const lines = (comments(desc) ?? '').split('\n').map((line) => line.trim());
   const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length);

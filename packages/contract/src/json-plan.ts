@@ -35,7 +35,6 @@ export interface FieldPlan {
   /** `[]`, null or a default, without the key: written for a list's wrapper that is empty. */
   readonly nothing: Text;
   readonly spellings: readonly (Text | undefined)[];
-  /** Maximum bytes of one value, excluding strings and messages. */
   readonly room: number;
   readonly shape: Shape | undefined;
   readonly cursorOf: string | undefined;
@@ -47,7 +46,6 @@ export interface JsonPlan {
   readonly style: KeyStyle;
   readonly fields: readonly FieldPlan[];
   readonly byNumber: readonly (FieldPlan | undefined)[];
-  /** Maximum bytes of an object, excluding its strings, messages and repeated values. */
   readonly room: number;
 }
 

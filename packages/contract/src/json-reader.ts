@@ -117,7 +117,6 @@ function defaultOf(field: Field): unknown {
   return zeroOf(field);
 }
 
-/** The zero value of a scalar in a generated message. */
 export function zeroOf(field: Field): unknown {
   return field.enum?.zero ?? DEFAULTS[field.kind] ?? '';
 }

@@ -107,7 +107,6 @@ class Walk {
     this.#each(']', () => this.#value(`${path}[${index++}]`, field, shape));
   }
 
-  /** Visits the elements up to the closing character. Nesting that is too deep ends the walk. */
   #each(end: string, element: () => void): void {
     if (++this.#depth > DEEPEST) {
       this.#problems.push({ field: '(line)', code: 'INVALID_FORMAT', message: `Nest no deeper than ${DEEPEST} lists and objects.` });

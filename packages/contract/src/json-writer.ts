@@ -211,7 +211,6 @@ export class JsonWriter {
     }
   }
 
-  /** Returns where the content of a delimited value begins, and sets #at to its end. */
   #body(at: number): number {
     const size = this.#in[at] as number;
     if (size < 0x80) {

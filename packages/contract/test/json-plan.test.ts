@@ -29,7 +29,6 @@ it.each([
 });
 
 describe('a key', () => {
-  // A new one for each test: plans are made once for each shape.
   const example = () => shape(field({ name: 'job_id', number: 2 }), field({ name: 'tag_ids', number: 5, repeated: true }), field({ name: 'at', number: 7 }));
 
   it('begins the object if it is the first, and follows a comma otherwise', () => {

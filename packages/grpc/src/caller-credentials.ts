@@ -11,7 +11,7 @@ export interface CallCredential {
 /** SHA-256 of the accepted credentials, by the part before the secret: CALLER_CREDENTIALS. */
 export type CallerCredentials = ReadonlyMap<string, readonly Buffer[]>;
 
-/** Not `authorization`: HTTP/2 sends that in full with every call, but compresses a custom header to an index (RFC 7541, section 7.1.3). */
+/** Metadata key of credentials. Not `authorization`: HTTP/2 sends that in full with every call, but compresses custom headers (RFC 7541, 7.1.3). */
 export const CREDENTIAL = 'truckroll-credential';
 /** Metadata key of the operator's name after its credential was verified. Set by the server, never by a caller. */
 export const OPERATOR = 'truckroll-operator';

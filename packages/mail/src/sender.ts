@@ -23,7 +23,6 @@ export interface Postbox<L extends Lease> {
   count(lease: L, outcome: MailOutcome): void;
   /** Stores the final result of an attempt, unless it has been given up in the meantime. */
   finish(lease: L, outcome: Exclude<MailOutcome, 'UNTAKEN'>, detail: string): Promise<void>;
-  /** Queues a message again that the provider did not accept. */
   postpone(lease: L, delayMs: number, detail: string): Promise<void>;
 }
 

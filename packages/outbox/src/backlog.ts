@@ -17,7 +17,6 @@ interface Waiting {
   readonly dropped: (reason: unknown) => void;
 }
 
-/** Maximum events in one call of `handle`, and so in one transaction. */
 export const CHUNK = 500;
 /** Limits on what is read but not yet applied, over all partitions. Reading pauses above them. */
 const MOST = { messages: 4000, bytes: 8 * 1024 * 1024 };

@@ -40,7 +40,6 @@ const WAIT_MS = 2000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
 /** Maximum time from applying events to committing their offsets, in ms. A commit costs as much as a few events; a crash repeats this time's events. */
 const COMMIT_MS = 500;
-/** The same for consumers with stored places, which rarely use committed offsets. */
 const COMMIT_PLACED_MS = 5000;
 /** Pause between fetches of a partition that is read ahead, in ms, unless its batch is applied sooner: fewer, larger fetches. */
 const AHEAD_MS = 50;

@@ -21,7 +21,6 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
 ]);
 /** Not recorded: companies' systems call it all day, each call publishes events anyway, and audit entries halved its throughput. */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';
-/** Maximum entries stored by one statement, about 0.5 MB. */
 const MOST_TOGETHER = 1000;
 const MOST_REMEMBERED = 1000;
 const PATH = /^[a-z/-]{1,100}$/;

@@ -40,7 +40,6 @@ const MEASURE_MS = 5000;
 /** Limit of the row count in metrics: a larger backlog is reported as this number. */
 const MOST_COUNTED = 100_000;
 
-/** Channel that notifies a schema's active relay of rows that other replicas have appended. */
 const channelOf = (schema: string): string => `${schema}_outbox`;
 /** Channel on which the relays of one database announce new events. Relays of other databases do not receive it. */
 const NEWS_CHANNEL = 'truckroll_outbox_news';
@@ -105,7 +104,6 @@ export class Relay implements BackgroundPart {
     await this.#options.publisher.close();
   }
 
-  /** Notifies the active relay of new rows: call after a commit. */
   poke(): void {
     if (this.#leads) this.#arrivals.notify();
     else if (!this.#stopped()) this.#notifying ??= setTimeout(() => void this.#notify(), NOTIFY_MS).unref();

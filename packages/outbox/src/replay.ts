@@ -12,7 +12,6 @@ export interface Replay {
   readonly topic: Topic;
   apply(events: readonly IncomingEvent[]): Promise<void>;
   readonly signal?: AbortSignal;
-  /** Called after each batch with the share of the topic read so far, 0 to 1. */
   progress?(share: number): void;
 }
 

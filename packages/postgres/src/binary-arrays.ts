@@ -1,6 +1,8 @@
 // Encodes array parameters in PostgreSQL's binary format. pg sends arrays as text and escapes every element, which took most of the
-// time of statements that store hundreds of rows.  Format (array_send): number of dimensions, whether there are nulls, the
-// elements' type, length, lower bound, and each element's length (-1 is null) and bytes; 32-bit numbers, big-endian.
+// time of statements that store hundreds of rows.
+//
+// Format (array_send): number of dimensions, whether there are nulls, the elements' type, length, lower bound, and each element's
+// length (-1 is null) and bytes; 32-bit numbers, big-endian.
 
 /** Type OIDs, which are the same in every PostgreSQL (pg_type.dat). */
 const OIDS = {

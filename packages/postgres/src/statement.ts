@@ -12,7 +12,6 @@ export interface Statement {
 export interface StatementResult<R> {
   readonly rows: R[];
   readonly rowCount: number;
-  /** First word of the command tag: SELECT, COMMIT, ROLLBACK … */
   readonly command: string;
 }
 

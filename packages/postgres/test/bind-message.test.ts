@@ -20,7 +20,6 @@ test('writes a Bind message of the protocol with large values, nulls and texts',
     Buffer.from('0005 0001 0000 0000 0000 0000 0005'.replaceAll(' ', ''), 'hex'),
   ]);
   const values = [Buffer.from('00004000', 'hex'), LARGE, Buffer.from('ffffffff 00000002c3a9 ffffffff 00000000'.replaceAll(' ', ''), 'hex')];
-  // One format for all results: binary.
   const body = Buffer.concat([head, ...values, Buffer.from('00010001', 'hex')]);
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);

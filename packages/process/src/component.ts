@@ -7,7 +7,6 @@ export interface BackgroundPart {
   readonly name: string;
   /** Resolves when the component may answer calls. Parts that need Kafka may still be connecting then. */
   start(): Promise<void>;
-  /** Finishes or abandons its work; abandoned work must be safe to resume. */
   stop(): Promise<void>;
 }
 

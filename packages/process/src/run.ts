@@ -47,7 +47,6 @@ export async function runService(name: string, create: () => Service): Promise<v
   }
 }
 
-/** Ends the process once the log is written, or a second later. */
 function end(code: number): void {
   process.exitCode = code;
   setTimeout(() => process.exit(code), 1000);

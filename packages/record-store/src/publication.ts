@@ -21,7 +21,6 @@ const BATCH = 1000;
 const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 /** Outbox rows above which publishing waits for the relay, so that current changes are not delayed by the whole backlog. */
 const MOST_WAITING = 5000;
-/** Poll interval while the outbox is full, in ms. */
 const FULL_MS = 20;
 /** Interval between progress reports of a requested pass, and delay before a retry after a database error, in ms. */
 const AGAIN_MS = 1000;

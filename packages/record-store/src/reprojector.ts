@@ -43,7 +43,6 @@ export interface ReprojectorOptions {
   poke?: () => void;
 }
 
-/** Interval between searches for rows that an older replica wrote, in ms. */
 const EVERY_MS = 5000;
 /** Minimum interval between searches, in multiples of a search's duration: with very many companies, searching takes at most 1 % of the time. */
 const LOOK_SHARE = 100;

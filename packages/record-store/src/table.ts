@@ -64,7 +64,6 @@ function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
 
 export interface Changed<R> {
   id: string;
-  /** Includes the derived fields if `derive` returns them as fields. */
   record: R;
   document: Uint8Array;
   derived?: Uint8Array;

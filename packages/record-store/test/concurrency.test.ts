@@ -30,7 +30,6 @@ const definition: TableDefinition<Location> = {
   version: 2,
   columns: { address_postal_code: { type: 'text', of: ({ name, municipality }) => `${name}: ${municipality}` } },
   links: { account_id: { table: 'location_accounts', of: () => [] } },
-  /** The municipality lists the values of a record's sources. */
   async derive(tx, companyId, batch) {
     const { rows } = await tx.query<{ id: string; municipality: string }>({
       text: `select u.id, coalesce(string_agg(value, ' ' order by value), '') as municipality
@@ -74,7 +73,6 @@ const upsert = (tx: Transaction, ...records: Location[]) => upsertRecords(tx, ta
 const store = (...records: Location[]) => database.transaction((tx) => upsert(tx, ...records));
 const refresh = (tx: Transaction, ...ids: string[]) => refreshRecords(tx, table, company, ids);
 
-/** As an owner does when the sources of a derived field change. */
 async function addSource(tx: Transaction, value: string): Promise<void> {
   await tx.query({ text: 'insert into sources values ($1, $2, $3)', values: [company, low.id, value] });
   await refresh(tx, low.id);

@@ -52,7 +52,6 @@ test('copies the bytes of an assembled page once on the way to the caller that c
     await channel.check();
     const copies = countCopies();
     const read = await channel.call(method.path, Buffer.from('x')).finally(copies.stop);
-    // The remainder is headers and the like.
     expect(copies.bytes() / PAGE).toBeCloseTo(1, 1);
     expect(read.equals(answer)).toBe(true);
   } finally {

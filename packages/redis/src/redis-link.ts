@@ -21,7 +21,6 @@ export interface RedisLinkOptions {
   metrics: Metrics;
   /** Keys that probes set if missing: all on a new connection, then one per probe. Replicas, full servers and nodes without the slot reject that. */
   keys: readonly string[];
-  /** Runs on every new connection before any other command. */
   prepare?(client: RedisClient): Promise<unknown>;
   /** Called whenever the connection becomes usable. */
   onReady?(): void;

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { currentRequest, traceIdOf } from './request-context.ts';
 
-/** Maximum time that a line waits to be written together with others. */
 const BUFFER_MS = 20;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';

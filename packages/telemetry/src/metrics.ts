@@ -105,7 +105,6 @@ export function createMetrics(component: string): Metrics {
 
 interface Kept {
   readonly labels: Readonly<Record<string, string>>;
-  /** Not cumulative; by upper bound. */
   readonly bucketValues: Record<string, number>;
   sum: number;
   count: number;

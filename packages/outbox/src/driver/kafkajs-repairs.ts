@@ -66,7 +66,6 @@ export function repairKafkajs(): void {
     return attempt;
   };
 
-  /** Functions that end the wait for a pending fetch, by consumer group. */
   const waits = new WeakMap<ConsumerGroup, Set<() => void>>();
   const fetch = ConsumerGroup.prototype.fetch;
   ConsumerGroup.prototype.fetch = async function (this: ConsumerGroup, nodeId: number) {

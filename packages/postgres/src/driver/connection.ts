@@ -99,7 +99,6 @@ interface ProtocolConnection extends RowConnection, BindingConnection {
   describe(message: object): void;
   close(message: { type: 'S'; name: string }): void;
   columnsKnown?: boolean;
-  /** Column descriptions of named statements that have run; null if they return no rows. */
   columnsByName?: Map<string, object | null>;
 }
 

@@ -11,7 +11,6 @@ export interface Binding {
   readonly statement?: string;
   readonly values?: readonly unknown[];
   readonly binary?: boolean;
-  /** Encodes a value: buffers are sent in the binary format, strings as text. */
   readonly valueMapper: (value: unknown, index: number) => Buffer | string | null | undefined;
 }
 
@@ -20,7 +19,6 @@ export interface BindingConnection {
   bind(binding: Binding): void;
 }
 
-/** Size in bytes from which a value is not copied. */
 const LARGE = 16 * 1024;
 const BIND = 0x42;
 
