@@ -16,7 +16,6 @@ afterAll(async () => {
 
 const holding = <T>(work: (holder: LockHolder) => Promise<T>): Promise<T> => holdingLocks({ url: harness.database.url, schema: 'integrations' }, work);
 
-/** Starts the second call once the first holds all its locks, then lets both finish. */
 async function oneBehindTheOther<A, B>(table: string, first: () => Promise<A>, second: () => Promise<B>) {
   return holding(async (holder) => {
     await holder.run(`lock table ${table} in share mode`);

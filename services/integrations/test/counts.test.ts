@@ -11,7 +11,6 @@ const attempt = (fields: Partial<CountedAttempt> = {}): CountedAttempt => ({
   timed: true,
   ...fields,
 });
-/** Counts with the given numbers of exchanges, by the index of their latency bucket. */
 const withLatencies = (of: Record<number, number>): Counts => ({ ...noCounts(), latencies: noCounts().latencies.map((_, index) => of[index] ?? 0) });
 const bucketsOf = ({ latencies }: Counts): number[][] => latencies.flatMap((count, index) => (count === 0 ? [] : [[index, count]]));
 

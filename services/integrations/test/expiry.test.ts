@@ -122,7 +122,6 @@ describe('an e-mail', () => {
 });
 
 describe('an audit event', () => {
-  /** The first event of a new company, and the time after which it may be deleted. */
   async function recorded() {
     const company = await desk.company();
     const [event] = await desk.sql('select id, at from audit_events where company_id = $1 order by at limit 1', [company.id]);

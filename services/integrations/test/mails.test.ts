@@ -29,7 +29,6 @@ async function disable(desk: Desk, change?: (userId: string) => Promise<unknown>
   return { email, read, again: (id: string) => desk.sql('update mails set due_at = now() where message_id = $1', [id]) };
 }
 
-/** Polls until the e-mail satisfies the condition; by default, until it has ended. */
 async function ended(read: () => Promise<Mail>, right = (mail: Mail) => !['QUEUED', 'ATTEMPTING'].includes(mail.status)): Promise<Mail> {
   for (;;) {
     const mail = await read();

@@ -18,7 +18,6 @@ export const restored: Restored = {
   },
 };
 
-/** Names are published only when they change; this publishes all of them. */
 async function publishNames(tx: Queryable): Promise<void> {
   for (let after: string | undefined; ; ) {
     const names = await namePage(tx, after);

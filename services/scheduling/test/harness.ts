@@ -67,7 +67,6 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
     return codec(response).decode(await channel.call(rpc, Buffer.from(encode({ ...empty, ...fields }).finish()))) as Json;
   }
 
-  /** A page as the service returns it: messages, not JSON. */
   async function page(path: string, { ids = [], after = new Uint8Array(), ...own }: Json = {}): Promise<{ data: Json[]; next: Uint8Array }> {
     const { list } = resource(path);
     const collection = { company_id: id, time_zone: TIME_ZONE, limit: 100, after, ids };

@@ -19,7 +19,6 @@ const asked = (company_id: string, summary: string, id: string = randomUUID()) =
 const record = async (request: ReturnType<typeof asked>, requestId: string = randomUUID()): Promise<ServiceRequest> =>
   (await intake.recordServiceRequest(request, { requestId })).service_request as ServiceRequest;
 
-/** Starts the work while nothing can be stored, and resolves to the results once it can. */
 async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
   const outcomes = await harness.database.transaction(async (tx) => {
     await tx.query({ text: 'lock table service_requests in share mode' });

@@ -16,7 +16,6 @@ afterAll(() => close());
 
 const companyId = randomUUID();
 
-/** A notification of an unknown visit: taking it suppresses it. */
 async function notification(status: string, fields: { attempt_ends_at?: string; finished_at?: string } = {}): Promise<LeasedNotification> {
   const id = randomUUID();
   const { attempt_ends_at = 'null', finished_at = 'null' } = fields;

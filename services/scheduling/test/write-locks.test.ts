@@ -16,7 +16,6 @@ afterAll(() => harness.stop());
 
 const holding = <T>(work: (holder: LockHolder) => Promise<T>): Promise<T> => holdingLocks(harness.database.options, work);
 
-/** Makes the write with this key wait in its last statement, while it holds all its locks. */
 const claim = (holder: LockHolder, key: string): Promise<unknown> =>
   holder.run(`insert into idempotency_keys (company_id, user_id, key, fingerprint) values ($1, $2, $3, '')`, [crew.company.id, crew.userId, key]);
 

@@ -23,7 +23,6 @@ const CLASSES = ['reads', 'reports', 'writes'];
 /** SQL for the limits of a table's rows as one JSON object by class, with an optional aggregate function `make`. */
 const limitsOf = (table: string, make = ''): string =>
   `json_build_object(${CLASSES.map((name) => `'${name}', ${make}(${table}.${name}_per_minute)`).join(', ')})`;
-/** SQL for the limits of a company (alias c), and the highest limits of its live keys. */
 const COMPANY = `${limitsOf('c')} as company, (select ${limitsOf('h', 'max')} from api_keys h
   where h.company_id = c.id and h.revoked_at is null and (h.expires_at is null or h.expires_at > now())) as highest`;
 

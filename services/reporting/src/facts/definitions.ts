@@ -16,7 +16,6 @@ export interface Since {
 
 export interface SummaryDefinition {
   name: 'invoice' | 'collection' | 'job' | 'participation';
-  /** Last part of the path of the report made from these sums. */
   report: string;
   table: string;
   combinations: string;

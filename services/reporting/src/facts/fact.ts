@@ -12,7 +12,6 @@ export interface Entry {
   at: number;
   values: Readonly<Record<string, string>>;
   standing: string;
-  /** In the order of measuresOf. */
   measures: readonly Amount[];
 }
 

@@ -9,7 +9,6 @@ import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
 import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 import { Deltas, SEPARATOR, keyColumns, type ChangedSum } from './deltas.ts';
 
-/** Facts per statement, and jobs per snapshot. */
 const BATCH = 2000;
 const MAX_REPORTED = 1000;
 
@@ -94,7 +93,6 @@ async function verify(snapshot: Snapshot, companyId: string, emit: (step: Verify
   return true;
 }
 
-/** Finds, among the next jobs, those whose facts differ from what their read models yield. */
 async function jobsAfter(tx: Queryable, companyId: string, after: string | null): Promise<Jobs> {
   const ids = await jobFacts.next(tx, companyId, after, BATCH);
   const entries = await jobFacts.read(tx, companyId, ids);
@@ -113,7 +111,6 @@ const PARTS = DEFINITIONS.map((definition) => ({
   parts: [...(definition.whole ? [''] : []), ...definition.dimensions.map((name) => `${name}/`)].flatMap((of) => [`${of}day`, `${of}month`]),
 }));
 
-/** The first day of the earliest month, from `from` on, that has facts or sums. */
 async function nextMonth(tx: Queryable, companyId: string, { generation, time_zone }: Generation, from: number | undefined): Promise<number | undefined> {
   const periods = PARTS.flatMap(({ definition: { table, combinations }, parts }) => {
     const first = (name: string, which: string): string =>

@@ -13,7 +13,6 @@ export interface Recording {
   readonly before: Buffer;
   readonly after: Buffer;
   readonly fingerprint: Buffer;
-  /** The event: its encoding before the document, and its outbox columns. */
   readonly head: Buffer;
   readonly event: MadeColumns;
 }

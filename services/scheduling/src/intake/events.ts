@@ -38,7 +38,6 @@ export function serviceRequestCreated(companyId: string, id: string, at: number)
   return { event, head: Buffer.concat([event.payload as Uint8Array, Buffer.of(DATA_TAG)]) };
 }
 
-/** Tag of field 6 of every body, a message. */
 const DATA_TAG = 0x32;
 
 export function interactionCompleted(companyId: string, data: Interaction, at: number): OutgoingEvent {

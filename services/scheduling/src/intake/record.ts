@@ -94,9 +94,7 @@ async function insert(
   return { ...data, number: (stored as { rows: { number: string }[] }).rows[0]?.number as string };
 }
 
-/** Tag of field 2 of a service request, a string. */
 const NUMBER_TAG = 0x12;
-/** Upper bound for the number's tag, length and text. */
 const MOST_NUMBER_BYTES = 32;
 
 function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffer): Recording {

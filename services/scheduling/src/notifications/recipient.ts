@@ -6,7 +6,6 @@ export type NotificationChannel = 'EMAIL' | 'SMS';
 
 export interface Recipient {
   channel: NotificationChannel;
-  /** E-mail address, or telephone number in E.164 form. */
   address: string;
 }
 

@@ -9,7 +9,6 @@ export const formResponses = defineTable<FormResponse>({
   table: 'form_responses',
   columns: {
     job_id: 'job_id',
-    // Copied from the job.
     job_class: { type: 'text', maintained: keeping((tx, companyId, ids) => refreshFormClasses(tx, companyId, 'id', ids)) },
     appointment_id: 'appointment_id',
     form_id: 'form_id',
