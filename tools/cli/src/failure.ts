@@ -1,7 +1,6 @@
 /** Exit codes that scripts may rely on. */
 export const EXIT = {
   done: 0,
-  /** A record or line was rejected; the others are done. */
   refused: 1,
   usage: 2,
   unreachable: 3,

@@ -12,7 +12,6 @@ afterAll(() => scratch.end());
 const password = 'of the administrator';
 const start = (folder: string) => startPostgres({ ...scratch.context(folder), password });
 
-/** A folder in which PostgreSQL has already run: copying it is faster than initdb. */
 function prepared(): string {
   const folder = scratch.folder();
   execFileSync('cp', ['-a', join(template, 'postgres'), folder]);

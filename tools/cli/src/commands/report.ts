@@ -84,7 +84,6 @@ async function readReport(path: string, options: ApiClientOptions): Promise<{ ro
   }
 }
 
-/** The API's columns; a group is shown by its label. */
 function columnsOf([first]: readonly Row[]): Record<string, (row: Row) => unknown> {
   const fields = Object.keys(first ?? {}).filter((name) => name !== 'currency' && (name !== 'group' || first?.group !== null));
   return Object.fromEntries(fields.map((name) => [name, (row: Row) => (name === 'group' ? (row.group?.label ?? row.group?.value) : row[name])]));

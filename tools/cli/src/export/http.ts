@@ -8,11 +8,8 @@ export interface ApiClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly signal: AbortSignal;
-  /** Called before a wait that a user would notice. */
   onWaiting?(reason: string): void;
-  /** Longest time in ms that the API may be unavailable. */
   readonly maxRetryMs?: number;
-  /** Timeout of each attempt, in ms. */
   readonly longestAnswerMs?: number;
 }
 

@@ -2,14 +2,12 @@
 import { createReadStream } from 'node:fs';
 
 export interface Batch {
-  /** Starts at 1. */
   readonly firstLine: number;
   readonly lines: Buffer[];
   /** Bytes of the input up to and including this batch, for the progress bar. */
   readonly readBytes: number;
 }
 
-/** Called for a line that is too long to send; the owner judges everything else. */
 export type TooLong = (line: number) => void;
 
 const MOST_LINES = 500;

@@ -37,7 +37,6 @@ export interface Renewing {
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
-  /** Called with the number of events read, and the share of all topics read, from 0 to 1. */
   readonly progress: (events: number, share: number) => void;
 }
 

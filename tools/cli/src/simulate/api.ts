@@ -75,7 +75,6 @@ export class SchedulingApi {
     }
   }
 
-  /** Sends a write, with one idempotency key, until there is an answer. */
   async #sent(method: string, path: string, body: object): Promise<Answer> {
     const key = randomUUID();
     for (const startedAt = performance.now(); ; ) {

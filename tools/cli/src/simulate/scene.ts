@@ -9,7 +9,6 @@ export interface DayOptions {
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly chance: Chance;
   readonly speed: number;
-  /** Length of the day in simulated minutes; it ends in any state of the requests. */
   readonly minutes: number;
   readonly requestsPerHour: number;
   readonly signal: AbortSignal;
@@ -25,6 +24,5 @@ export interface Scene extends Omit<DayOptions, 'say'> {
   readonly technicians: readonly Named[];
   readonly tally: Tally;
   say(text: string): void;
-  /** A visit that no other request of this day has taken; undefined if there is none left. */
   freeVisit(): Visit | undefined;
 }

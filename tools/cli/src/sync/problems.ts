@@ -1,7 +1,6 @@
 import { ConnectionError, CopyMovedError, TruckrollError, type Retry } from '@truckroll/client';
 import { EXIT, Failure } from '../failure.ts';
 
-/** By SQLite's result code. */
 const OF_FILE: Readonly<Record<number, string>> = {
   1: 'it has tables of another program. Choose another file.',
   5: 'another program is writing to it. End that program, or wait for it.',

@@ -5,7 +5,6 @@ import { DAY, HOUR, MINUTE, SECOND } from '../time/instant.ts';
 /** When an invoice is due: by its terms, never, or on an agreed date that gives it a certain age today. */
 export type Due = 'terms' | 'none' | 'today' | 'ahead' | 'past 1–30' | 'past 31–60' | 'past 61–90' | 'past 91+';
 
-/** Days past due today, minimum and maximum. */
 const AGES = {
   today: [0, 0],
   ahead: [-25, -1],

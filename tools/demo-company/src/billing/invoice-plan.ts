@@ -78,7 +78,6 @@ export function invoicesOf(company: Company, job: JobPlan): InvoicePlan[] {
   return invoices;
 }
 
-/** How the work is charged; null when it is not charged. */
 function chargeOf(job: JobPlan, draw: Draw): Charge | null {
   const { jobClass } = job.type;
   if (job.batch !== null) return 'usual';

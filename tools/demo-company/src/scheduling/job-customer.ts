@@ -51,7 +51,6 @@ function accountOf(company: Company, n: number, draw: Draw): number {
   return survivorOf(account);
 }
 
-/** A real job some weeks earlier; null when none is found. */
 function originalOf(company: Company, n: number): number | null {
   const draw = drawOf(company, ORIGINALS, n);
   for (let attempt = 0; attempt < 6; attempt++) {

@@ -5,7 +5,6 @@ export interface Person {
   readonly first: string;
   readonly last: string;
   readonly name: string;
-  /** ASCII, for e-mail addresses. */
   readonly handle: string;
 }
 

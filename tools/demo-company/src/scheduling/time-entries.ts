@@ -20,7 +20,6 @@ const ELSEWHERE = stream('time entries elsewhere');
 
 type Activity = Spelled<TimeEntryActivity>;
 
-/** An end of null means that the span is still running. */
 type Span = readonly [activity: Activity, startsAt: number, endsAt: number | null];
 
 const ODD_HOURS = new Rota<Activity | null>('odd hours', [

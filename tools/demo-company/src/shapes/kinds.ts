@@ -17,7 +17,6 @@ export interface Place {
   readonly moment: number;
 }
 
-/** Values of a field, including nulls and lists of different lengths where allowed. */
 function generatorOf(field: Field, place: Place): Generator {
   const value = field.repeated ? listOf(field, place) : oneOf(field, place);
   // A null reference is decided elsewhere: the job may know the record.
@@ -124,7 +123,6 @@ export function generatorsOf(shape: Shape, path: string, at = path): [Field, Gen
 const TIMES: readonly string[] = ['timestamp', 'date', 'local_date'];
 const ENDS: Readonly<Record<string, number>> = { created_at: 0, updated_at: 1 };
 
-/** Null when a record that it must name does not exist. */
 function objectOf(shape: Shape, path: string, at: string): Generator {
   const generators = generatorsOf(shape, path, at);
   return (subject) => {

@@ -18,7 +18,6 @@ export class Subject {
     this.#job = job;
   }
 
-  /** The job that the record is about, which determines the records it names. */
   get job(): JobPlan {
     return (this.#job ??= this.company.jobAt(this.n % this.company.size.jobs));
   }

@@ -9,7 +9,6 @@ import { Subject } from './subject.ts';
 const NOTHING = (_: Subject): object => ({});
 const AGES = stream('ages of records');
 
-/** One record is made per this many consecutive jobs. */
 const RUN = 4;
 
 /**

@@ -12,9 +12,7 @@ export interface IssuerUser {
 }
 
 export interface IssuerOptions extends TokenIssuer {
-  /** Addresses of the console, exactly as browsers show them. */
   readonly consoleUrls: readonly string[];
   readonly users: () => Promise<readonly IssuerUser[]>;
-  /** Lifetime of access tokens in seconds. */
   readonly lifetimeSeconds: number;
 }

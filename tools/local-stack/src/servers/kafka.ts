@@ -20,7 +20,6 @@ export interface KafkaProgram {
   readonly ready: RegExp;
 }
 
-/** One real Kafka node in KRaft mode: broker and controller in one process, on one address. */
 export async function startKafka(context: ServerContext): Promise<RunningServer> {
   const { java, options, main, data, port, ready } = await prepareKafka(context);
   const daemon = await launch({

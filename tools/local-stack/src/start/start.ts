@@ -48,7 +48,6 @@ export async function start(options: StartOptions): Promise<number> {
     const up = bringUp(options, watchdog, stopping.signal);
     const stoppedEarly = await Promise.race([up.then(() => false), options.stop.then(() => true)]);
     if (!stoppedEarly) await options.stop;
-    // Processes that were still starting fail now, as expected.
     up.catch(() => undefined);
     return 0;
   } finally {
@@ -85,7 +84,6 @@ async function bringUp({ state, environment, observed = false, watched = false }
   if (signsIn) await localIssuer(state, whole.baseUrl, signal);
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, ...(watched ? watchedNode(environment) : { NODE_COMPILE_CACHE: COMPILED }) };
-  // Each process gets only the server addresses and secrets it needs.
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
   // Kafka takes longest to start. Processes serve without it until then, and their outboxes keep what they have to publish.

@@ -14,7 +14,6 @@ const UNREPORTED_POLL_MS = 500;
 const FIRST_TRIES = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** A failure after this many ms of being ready counts as the first. */
 const RECOVERED_MS = 60_000;
 /** Longer than the services' own drain limit (DRAIN_TIMEOUT). */
 const GRACE_MS = 15_000;
