@@ -9,7 +9,6 @@ import { openFaultyProxy } from './support/faulty-proxy.ts';
 import { startSystem, type System } from './support/system.ts';
 
 const VISITS = 20;
-/** Times that each visit gets a technician and loses it again. */
 const ROUNDS = 25;
 const TIMES = { starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
 
@@ -102,7 +101,6 @@ describe('the client', () => {
   });
 });
 
-/** Operations of the description that have a request body, with its example. */
 interface Described {
   verb: string;
   path: string;
@@ -160,7 +158,6 @@ describe('the request bodies in the description', () => {
     expect(described).toHaveLength(9);
   });
 
-  /** Order of the operations: each follows the operations that create its records. */
   function order({ path, verb }: Described): number {
     return (
       ['POST /v1/job-assignments', 'DELETE /v1/job-assignments/{id}', 'POST /api/v1/integrations/api-keys', 'POST /api/v1/integrations/webhooks'].indexOf(

@@ -97,7 +97,6 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(compared.reduce((sum, { records }) => sum + records, 0)).toBe(await copy.count());
   }, 120_000);
 
-  /** Starts a process that syncs in pages of 50, and kills it when it has stored some. */
   async function killedAfter(pages: number): Promise<number> {
     const environment = { PATH: process.env['PATH'], URL: system.baseUrl, KEY: company.apiKey, STORE: kind, PLACE: place() };
     const child = spawn(process.execPath, ['--no-warnings', join(import.meta.dirname, 'sync-process.ts')], {

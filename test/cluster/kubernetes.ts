@@ -6,7 +6,6 @@ import { until } from '../support/until.ts';
 
 /** Poll interval in ms. Each poll starts kubectl, which costs time on a machine that may also run the cluster. */
 const EVERY_MS = 1000;
-/** Time limit in ms for a pod to start or drain on a busy machine. */
 const AT_MOST_MS = 240_000;
 
 export function eventually<T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> {

@@ -87,7 +87,6 @@ export async function readAndWrite(use: Surroundings): Promise<void> {
   use.say('a read and a write through the gateway agree');
 }
 
-/** Creates an endpoint of the company at a path of the sink. Resolves to its secret. */
 export async function subscribe({ company, credential, environment, sinkUrl }: Surroundings, path: string, ...eventTypes: string[]): Promise<Buffer> {
   const channel = openChannel(environment['INTEGRATIONS_ADDRESS']!, { credentials: [credential('gateway')] });
   try {

@@ -136,7 +136,6 @@ function dispatchStatus(canceled: boolean, all: string[]): string {
   return has('EN_ROUTE', 'COMPLETED') ? 'DISPATCHED' : 'ASSIGNED';
 }
 
-/** The lifecycle has a status's name and stage; the line has its id. */
 function statusOf({ status, lifecycle }: Json, world: World, flag: string): Json {
   const latest = world.lines['job-lifecycles']?.get(lifecycle.id)?.['statuses'].find(({ id }: Json) => id === status.id) ?? status;
   return { id: status.id, name: latest.name, stage: latest.stage, [flag]: latest[flag] };

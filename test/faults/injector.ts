@@ -6,9 +6,7 @@ export interface Faults {
   readonly targets: readonly Target[];
   readonly chance: Chance;
   readonly rounds: number;
-  /** Time between the starts of two faults, in ms. */
   readonly gapMs: readonly [from: number, to: number];
-  /** Time that a target stays killed or paused, in ms. */
   readonly awayMs: readonly [from: number, to: number];
   readonly pauses: number;
   /** Maximum number of targets down at the same time. With more, no work would get far enough to be interrupted. */

@@ -64,7 +64,6 @@ const python: Generator = {
   name: 'openapi-python-client 0.29.1',
   prepare(folder) {
     const bin = pythonPrograms('openapi-python-client==0.29.1', 'mypy==1.19.1');
-    // The generator finds its formatter through PATH.
     const generate = ['generate', '--path', DESCRIPTION, '--meta', 'none', '--output-path', 'truckroll', '--overwrite', '--fail-on-warning'];
     run(folder, 'env', `PATH=${bin}:${process.env['PATH']}`, join(bin, 'openapi-python-client'), ...generate);
     program('openapi-python-client.py', join(folder, 'main.py'));

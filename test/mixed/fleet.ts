@@ -9,7 +9,6 @@ import { openFront, type Front } from './front.ts';
 import type { Component, Side } from './plan.ts';
 
 const REPLICAS = 2;
-/** Ports per component: its replicas, and as many replacements. */
 const PLACES = 2 * REPLICAS;
 /**
  * Time that a draining replica still serves, as in the chart. A gateway's clients must use each kept-alive connection once more, to

@@ -26,7 +26,6 @@ Reads, writes and webhooks go on at a steady rate. Ends with 1 when any request 
 what clients were answered, what is stored and what arrived at endpoints contradict each other. Before that, every component of
 every release is bundled as deploy/images does it, and started.
 `;
-/** Time limit in seconds, not counting installation. */
 const LIMIT = 600;
 
 const { values } = parseArgs({

@@ -137,7 +137,6 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   };
 }
 
-/** Waits for reports, which answer once every owner has published its progress. */
 async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> {
   await untilTrue('reports are answered', async () => {
     const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, {

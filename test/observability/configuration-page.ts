@@ -10,7 +10,6 @@ interface Variable {
   readonly name: string;
   readonly fallback: string;
   readonly form: string;
-  /** Whether NAME_FILE may name a file that holds the value. */
   readonly file: boolean;
 }
 
@@ -83,7 +82,6 @@ function headingOf(of: readonly string[], all: number): string {
   return `${text[0]!.toUpperCase()}${text.slice(1)}`;
 }
 
-/** Durations are kept in milliseconds and written with the largest unit that fits. */
 function valueOf(value: unknown, expected: string): string {
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return 'none';
   if (typeof value !== 'number' || !expected.startsWith('a duration')) return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;

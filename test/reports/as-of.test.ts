@@ -6,7 +6,6 @@ import { startSystem, type System, type TestCompany } from '../support/system.ts
 import { until } from '../support/until.ts';
 import { fresh } from './ask.ts';
 
-/** Days of the range, of which each has one record of each path. */
 const DAYS = 10;
 const CHANGES = 8;
 const RANGE = 'start_date=2026-03-01&end_date=2026-03-31&bucket=day';
@@ -43,7 +42,6 @@ interface Committed {
   readonly path: string;
   readonly date: string;
   readonly cents: number;
-  /** PostgreSQL's time after the commit, in ms. */
   readonly at: number;
 }
 

@@ -33,7 +33,6 @@ export function questions(): { path: string; format: 'json' | 'csv'; answer: str
 
 /** Converts dollars to cents by removing the point, without rounding. */
 const cents = (dollars: string): number => Number(dollars.replace('.', ''));
-/** A local time in Chicago in winter, UTC−6. */
 const instant = (clock: string): string => new Date(`${clock.replace(' ', 'T')}:00-06:00`).toISOString();
 
 function id(name: string): string {

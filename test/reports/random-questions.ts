@@ -6,7 +6,6 @@ import type { Cast } from './random-company.ts';
 /** Maximum length of a range in days, so that an answer has at most some hundreds of rows. */
 const LENGTHS: Record<Bucket, number> = { day: 40, week: 250, month: 900, quarter: 2000, year: 9000 };
 
-/** Position of the range: around the day, starting a year before it, or all years. */
 type Reach = 'near' | 'far' | 'all';
 
 type Values = readonly string[];

@@ -14,7 +14,6 @@ interface Accepted extends Result {
 
 interface Result {
   result: string;
-  /** SHA-256 of the columns that no rule fills, if any has a value. */
   plain?: string;
 }
 

@@ -96,7 +96,6 @@ async function get(path: string): Promise<{ status: number; retryAfter: string |
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() };
 }
 
-/** Ids from all pages; the error message while the filter answers 503. */
 async function ofType(type: string): Promise<string[] | { refused: string }> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -13,7 +13,6 @@ import { unbound } from './unbound.ts';
 
 beforeAll(() => loadModule());
 
-/** By schema, the tables that have `company_id` once all migrations have run. */
 async function tablesOfCompanies(): Promise<Map<string, Set<string>>> {
   const fresh = await freshDatabase(Object.fromEntries(SCHEMAS.map(({ schema, migrations }) => [schema, migrations])));
   const database = new Database({ url: fresh.url, maxConnections: 1 });

@@ -35,7 +35,6 @@ const NOTHING: Scope = new Map();
 const NONE_TAKEN: ReadonlyMap<string, number> = new Map();
 /** Maximum number of decisions in a text that do not take their first alternative: two of them make every pair. */
 const MOST_DEPARTURES = 2;
-/** Maximum depth of the evaluation, which ends functions that call themselves. */
 const DEEPEST = 80;
 
 export class Evaluator {

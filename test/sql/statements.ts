@@ -13,7 +13,6 @@ export interface Written {
   readonly file: string;
   /** Whether the object's type is Statement. Other objects have a `text` too, such as messages. */
   readonly declared: boolean;
-  /** One text for each alternative of its conditions, callers and loops. */
   readonly texts: readonly string[];
 }
 

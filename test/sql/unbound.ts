@@ -173,7 +173,6 @@ class Statement {
     return scope;
   }
 
-  /** Rows that an item of FROM adds. It can refer to the items before it. */
   #item(item: Node, scope: Scope): readonly Rows[] {
     const [[kind, node] = ['', {}]] = Object.entries(item) as [string, Node][];
     const names: Node[] | undefined = node['alias']?.colnames;

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from '@truckroll/local-stack';
 
-/** The operator's command line; the other components are servers. */
 const COMMANDS = 'truckroll';
 
 /** Bundles and starts every component of a checkout. Returns the components' names. Throws Problem when one fails. */

@@ -11,7 +11,6 @@ export class LockHolder {
     this.#watch = watch;
   }
 
-  /** Runs a statement in the test's transaction, which keeps its locks until the end. */
   async run(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
     return (await this.#own.query({ text, values })).rows;
   }

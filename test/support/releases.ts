@@ -14,7 +14,6 @@ export interface Release {
   readonly bundler?: string;
 }
 
-/** Oldest first. */
 export const releases: readonly Release[] = JSON.parse(readFileSync(join(ROOT, 'releases.json'), 'utf8')) as Release[];
 
 export const lastRelease: Release = releases.at(-1)!;

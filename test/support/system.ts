@@ -39,7 +39,6 @@ export interface System {
 }
 
 export interface SystemOptions {
-  /** Whether PostgreSQL, Redis and Kafka are reached through wires that a test can cut. */
   wired?: boolean;
   /** A database to use instead of a new one. It is dropped with the system. */
   database?: TestDatabase;
@@ -56,7 +55,6 @@ export interface SystemOptions {
 export interface Ground {
   readonly databaseUrl: string;
   readonly kafkaPrefix: string;
-  /** 32 bytes. */
   readonly secretKey: Buffer;
 }
 

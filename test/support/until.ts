@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 
 const EVERY_MS = 50;
 const AT_MOST_MS = 30_000;
-/** Maximum length of the last seen value in an error message, in characters. */
 const MOST_SHOWN = 2000;
 
 export interface Polling {

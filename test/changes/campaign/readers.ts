@@ -1,4 +1,3 @@
-// Programs that keep copies of the company with the client, while it changes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -68,7 +67,6 @@ function brokenAt({ database }: SqliteStore, { complete, removed }: Acknowledged
   ];
 }
 
-/** Each process is killed after some pages, until it was killed often enough. */
 async function followInProcesses(world: World, { file, limit, killed }: Reader, counts: ReaderCounts, signal: AbortSignal): Promise<void> {
   const { installation, company, chance } = world;
   const { PATH } = process.env;

@@ -11,7 +11,6 @@ import { write } from './writers.ts';
 export interface PhaseOptions {
   readonly changes: number;
   readonly faults: Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] };
-  /** Time limit for the copies to become equal to the export, in ms. */
   readonly settleMs: number;
   readonly say: Say;
 }

@@ -11,10 +11,8 @@ import { makeWorld } from './world.ts';
 interface Bug {
   readonly name: string;
   readonly says: string;
-  /** Services that run with `test/faults/seeded/<name>`. */
   readonly services: readonly string[];
   readonly prepare?: (database: Database) => Promise<void>;
-  /** Kinds of differences that it must cause. */
   readonly found: RegExp;
   /** Services that are killed repeatedly, until a kill falls between two transactions. */
   readonly kills: readonly string[];

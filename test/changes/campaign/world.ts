@@ -10,7 +10,6 @@ type Line = Record<string, any>;
 export interface World {
   readonly installation: Installation;
   readonly company: TestCompany;
-  /** The records as they were imported first, by path. */
   readonly lines: ReadonlyMap<string, readonly Line[]>;
   readonly chance: Chance;
   /** What was acknowledged of records that do not change afterwards. */

@@ -3,9 +3,7 @@ import { replay, type IncomingEvent, type KafkaClient } from '../../../packages/
 import { untilTrue } from '../wait.ts';
 
 export interface TopicContent {
-  /** Ordered within each partition. */
   readonly events: IncomingEvent[];
-  /** Messages that cannot be decoded as events. */
   readonly unreadable: number;
 }
 

@@ -62,7 +62,6 @@ export function checkDeliveries(published: readonly Published[], endpoints: read
   return { violations, counts: { events: published.length, deliveries, requests: arrivals.length, refused, duplicates } };
 }
 
-/** Events of a subject must first arrive in the order of their sequence. */
 function disorder(endpoint: string, came: readonly Arrival[]): Violation[] {
   const seen = new Set<string>();
   const latest = new Map<string, number>();

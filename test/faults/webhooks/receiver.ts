@@ -6,7 +6,6 @@ import { choosePort } from '@truckroll/local-stack';
 import { judge } from '../../../tools/cli/src/listen/verdict.ts';
 import type { Arrival } from './check.ts';
 
-/** How an endpoint answers an event that it receives for the `time`-th time. */
 export type Manner = (eventId: string, time: number) => { readonly status: number; readonly afterMs: number };
 
 export interface Receiver {

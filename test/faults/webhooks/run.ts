@@ -17,7 +17,6 @@ import { EVENTS_OF_REQUEST, EVENTS_OF_STORY, makeCustomer, runStories } from './
 import { violation, type Violation } from './violations.ts';
 
 export interface WebhooksOptions {
-  /** Different in each run on an installation. */
   readonly name: string;
   readonly seed: number;
   readonly events: number;

@@ -40,7 +40,6 @@ export async function makeCustomer(installation: Running): Promise<Customer> {
 }
 
 export interface StoryOptions {
-  /** Called before each story with the number of stories begun. */
   readonly goesOn: (begun: number) => boolean;
   readonly atOnce: number;
   readonly pause: () => Promise<void>;

@@ -11,9 +11,7 @@ export interface ClientOptions extends SenderOptions {
   readonly visitIds: readonly string[];
   readonly technicianIds: readonly string[];
   readonly history: Attempt[];
-  /** Called before each write; false ends the client. */
   readonly goesOn: () => boolean;
-  /** Average time between writes, in ms. */
   readonly thinkMs: number;
   readonly notify: number;
 }
@@ -22,12 +20,10 @@ export interface ClientOptions extends SenderOptions {
 const MANNERS = {
   plain: 0.5,
   twins: 0.22,
-  /** Two different writes with one key at once. */
   rivals: 0.08,
   again: 0.1,
   /** The client hangs up first, and then sends it normally. */
   hangUp: 0.07,
-  /** Not repeated when no answer came. */
   giveUp: 0.03,
 } as const;
 type Manner = keyof typeof MANNERS;

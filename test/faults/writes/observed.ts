@@ -2,7 +2,6 @@ export interface StoredVisit {
   readonly id: string;
   readonly revision: string;
   readonly sequence: number;
-  /** The assignments shown in the visit: technicians by assignment id. */
   readonly assignments: ReadonlyMap<string, string>;
 }
 
@@ -69,11 +68,9 @@ export interface Observed {
   readonly keys: readonly StoredKey[];
   readonly requests: readonly StoredRequest[];
   readonly notifications: readonly StoredNotification[];
-  /** Ordered within each partition. */
   readonly visitEvents: readonly VisitEvent[];
   readonly assignmentEvents: readonly PublishedEvent[];
   readonly requestEvents: readonly RequestEvent[];
-  /** Messages that cannot be decoded as events. */
   readonly unreadable: number;
   readonly unpublished: number;
   readonly wrongReadModels: readonly string[];

@@ -36,7 +36,6 @@ export interface WritesResult extends Verdict {
 }
 
 const PROGRESS_MS = 10_000;
-/** Time limit of the writing, in ms; only a hang exceeds it. */
 const LONGEST_MS = 900_000;
 
 export async function runWrites(installation: Installation, options: WritesOptions): Promise<WritesResult> {

@@ -46,7 +46,6 @@ function nullsLast(a: string | null, b: string | null): number {
   return a < b ? -1 : 1;
 }
 
-/** The owner's latest name; for an unknown record, the best available text. */
 function labelOf(dimension: string, value: string, records: Records): string {
   if (dimension === 'payment_method') return value;
   const path = (

@@ -6,7 +6,6 @@ import type { Records } from './records.ts';
 
 export interface Counted {
   date: string;
-  /** Values by dimension and filter, which share names. */
   keys: Record<string, string | null>;
   amounts: Record<string, bigint>;
 }
