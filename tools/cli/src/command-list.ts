@@ -33,7 +33,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   sync: { usage: 'sync [options] <file>', description: 'Keep a copy of a company in a SQLite file.' },
   token: { usage: 'token [options]', description: 'Print a user token of the development issuer.' },
   trace: { usage: 'trace <request id>', description: 'Follow one request through the logs of all components.' },
-  user: { usage: 'user', description: 'Users, whom API keys and user tokens identify.' },
+  user: { usage: 'user', description: 'Users of a company, identified by API keys and user tokens.' },
   verify: {
     usage: 'verify [options]',
     description:

@@ -13,7 +13,7 @@ interface NewUser {
 }
 
 export function register(program: Command, session: Session): void {
-  const user = program.command('user').description('Users, whom API keys and user tokens identify.');
+  const user = program.command('user').description('Users of a company, identified by API keys and user tokens.');
   const service = () => session.client('integrations', UserAdminServiceService);
 
   user
