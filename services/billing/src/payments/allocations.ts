@@ -12,7 +12,7 @@ export function checkAllocations(payment: Payment): JsonProblem[] {
   return payment.invoice_allocations.flatMap(({ invoice_id }, index) => {
     const again = seen.has(invoice_id);
     seen.add(invoice_id);
-    const message = 'Add the amounts up: an invoice stands once in a payment.';
+    const message = 'Add up the amounts: a payment names each invoice once.';
     return again ? [{ field: `invoice_allocations[${index}].invoice_id`, code: 'RANGE_ORDER' as const, message }] : [];
   });
 }

@@ -21,5 +21,5 @@ export const formResponses = defineTable<FormResponse>({
 function checkCapture({ completed, questions }: FormResponse): JsonProblem[] {
   if ((completed == null) === (questions == null)) return [];
   const [field, other] = completed == null ? ['completed', 'questions'] : ['questions', 'completed'];
-  return [{ field, code: 'MISSING', message: `Give it, or make ${other} null too: they are null together, for a capture that is unsupported.` }];
+  return [{ field, code: 'MISSING', message: `Give it, or make ${other} null too: both are null for an unsupported capture.` }];
 }

@@ -35,7 +35,7 @@ function refuseDifferent(given: JobClassDefinition): JsonProblem[] {
   const fixed = DEFINITIONS.find(({ id }) => id === given.id);
   return (['name', 'group', 'legacy'] as const).flatMap((field) => {
     if (fixed === undefined || fixed[field] === given[field]) return [];
-    return [{ field, code: 'INVALID_FORMAT' as const, message: 'Job classes are fixed: leave the line out, or give it as it reads.' }];
+    return [{ field, code: 'INVALID_FORMAT' as const, message: 'Job classes are fixed: leave the line out, or give it unchanged.' }];
   });
 }
 

@@ -20,6 +20,6 @@ function checkLocation({ accounts }: Location): JsonProblem[] {
   return accounts.flatMap(({ account }, i): JsonProblem[] => {
     const again = seen.has(account?.id);
     seen.add(account?.id);
-    return again ? [{ field: `accounts[${i}].account.id`, code: 'INVALID_FORMAT', message: 'Leave it out: the account stands there already.' }] : [];
+    return again ? [{ field: `accounts[${i}].account.id`, code: 'INVALID_FORMAT', message: 'Leave it out: the account is already in the list.' }] : [];
   });
 }
