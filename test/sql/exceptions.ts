@@ -16,11 +16,11 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'packages/record-store/src/publication.ts next_to_publish_unknown_table_table': ['unknown_table_table'],
       'packages/record-store/src/publication.ts take_unpublished': ['unpublished', 'unpublished (2)'],
       'services/integrations/src/mails/store.ts take_mails': ['mails m', 'mails m (2)'],
-      'services/integrations/src/webhooks/count-keeping.ts take_webhook_counts': ['webhook_counts c'],
-      'services/integrations/src/webhooks/endpoint-state.ts next_overdue_pause': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/recovery.ts next_webhook_recovery': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/recovery.ts send_resumed_webhooks': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/replay.ts next_webhook_replay': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/health/count-store.ts take_webhook_counts': ['webhook_counts c'],
+      'services/integrations/src/webhooks/endpoints/state.ts next_overdue_pause': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/queue/recovery.ts next_webhook_recovery': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/queue/recovery.ts send_resumed_webhooks': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/queue/replay.ts next_webhook_replay': ['webhook_endpoints e'],
       'services/reporting/src/jobs/every-job.ts fillIn': ['jobs j'],
       'services/reporting/src/read-models/rebuild.ts removeOlderThan': '*',
       'services/reporting/src/building/builder.ts companies_to_build': [
@@ -76,8 +76,8 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     statements: {
       'packages/record-store/src/projection.ts countBehind': '*',
       'packages/record-store/src/publication.ts about': ['unknown_table'],
-      'services/integrations/src/webhooks/figures.ts count_webhook_endpoints': ['webhook_endpoints'],
-      'services/integrations/src/webhooks/figures.ts measure_webhook_queue': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/health/metrics.ts count_webhook_endpoints': ['webhook_endpoints'],
+      'services/integrations/src/webhooks/health/metrics.ts measure_webhook_queue': ['webhook_endpoints e'],
       'services/reporting/src/freshness/metrics.ts companies_being_built': ['companies c'],
     },
   },
@@ -114,9 +114,9 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/keys/store.ts revoke_key': ['api_keys', 'users u'],
       'services/integrations/src/users/store.ts lock_user': ['users'],
       'services/integrations/src/users/store.ts update_user': ['users'],
-      'services/integrations/src/webhooks/alerts.ts webhooks_to_alert': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/endpoint-admin.ts describe_webhooks': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/standing.ts select_webhook_standings': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/health/alerts.ts webhooks_to_alert': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/endpoints/admin.ts describe_webhooks': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/health/standing.ts select_webhook_standings': ['webhook_endpoints e'],
     },
   },
   {
@@ -126,7 +126,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/keys/public.ts select_api_keys': ['users u'],
       'services/integrations/src/keys/store.ts insert_key': ['users u'],
       'services/integrations/src/keys/store.ts select_keys': ['users u'],
-      'services/integrations/src/webhooks/endpoints.ts select_webhooks': ['users u'],
+      'services/integrations/src/webhooks/endpoints/store.ts select_webhooks': ['users u'],
     },
   },
   {
@@ -138,22 +138,22 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     statements: {
       'services/integrations/src/mails/store.ts finish_mail': ['mails'],
       'services/integrations/src/mails/store.ts postpone_mail': ['mails'],
-      'services/integrations/src/webhooks/attempts.ts find_reported_deliveries': ['webhook_deliveries d'],
-      'services/integrations/src/webhooks/attempts.ts insert_webhook_attempts': ['webhook_deliveries'],
-      'services/integrations/src/webhooks/attempts.ts settle_webhook_deliveries': ['webhook_deliveries d'],
+      'services/integrations/src/webhooks/log/store-attempts.ts find_reported_deliveries': ['webhook_deliveries d'],
+      'services/integrations/src/webhooks/log/store-attempts.ts insert_webhook_attempts': ['webhook_deliveries'],
+      'services/integrations/src/webhooks/log/store-attempts.ts settle_webhook_deliveries': ['webhook_deliveries d'],
     },
   },
   {
     reason: 'The queue of webhooks names endpoints and deliveries, which lead to the company.',
     statements: {
-      'services/integrations/src/webhooks/lease.ts free_expired_leases': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/lease.ts lease_webhook_deliveries': [
+      'services/integrations/src/webhooks/queue/lease.ts free_expired_leases': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/queue/lease.ts lease_webhook_deliveries': [
         'webhook_endpoints e',
         'webhook_endpoints e (2)',
         'webhook_endpoints e (3)',
         'webhook_deliveries',
       ],
-      'services/integrations/src/webhooks/lease.ts next_webhook_due': ['webhook_endpoints', 'webhook_endpoints e'],
+      'services/integrations/src/webhooks/queue/lease.ts next_webhook_due': ['webhook_endpoints', 'webhook_endpoints e'],
     },
   },
 ];

@@ -3,10 +3,10 @@ import type { Database } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 import type { TargetPolicy } from '@truckroll/webhook-targets';
 import type { InvalidationPublisher } from './identity/invalidations.ts';
-import type { DueNotices } from './webhooks/due-notices.ts';
-import type { Partitions } from './webhooks/partitions.ts';
-import type { DeliveryCounter } from './webhooks/figures.ts';
-import type { SecretBox } from './webhooks/secrets.ts';
+import type { DueNotices } from './webhooks/queue/due-notices.ts';
+import type { Partitions } from './webhooks/log/partitions.ts';
+import type { DeliveryCounter } from './webhooks/health/metrics.ts';
+import type { SecretBox } from './webhooks/endpoints/secrets.ts';
 
 export interface Context {
   readonly database: Database;

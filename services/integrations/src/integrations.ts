@@ -42,23 +42,23 @@ import { mailSender } from './mails/sender.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
 import { getCurrentUser } from './users/current.ts';
-import { webhookAlerts } from './webhooks/alerts.ts';
-import { countKeeping } from './webhooks/count-keeping.ts';
-import { webhookDeliveries } from './webhooks/deliveries.ts';
-import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
-import { DueNotices, watchDue } from './webhooks/due-notices.ts';
-import { endpointAdmin } from './webhooks/endpoint-admin.ts';
-import { endpointCounts } from './webhooks/endpoint-counts.ts';
-import { fanOut } from './webhooks/fan-out.ts';
-import { deliveryCounter, webhookFigures } from './webhooks/figures.ts';
-import { webhookHealth } from './webhooks/health-series.ts';
-import { lease } from './webhooks/lease.ts';
-import { Partitions } from './webhooks/partitions.ts';
-import { Recoveries } from './webhooks/recoveries.ts';
-import { report, reportAll } from './webhooks/report.ts';
-import { createSecretBox } from './webhooks/secrets.ts';
-import { webhooks } from './webhooks/webhooks.ts';
-import { renew } from './webhooks/workers.ts';
+import { webhookAlerts } from './webhooks/health/alerts.ts';
+import { countKeeping } from './webhooks/health/count-store.ts';
+import { webhookDeliveries } from './webhooks/log/deliveries.ts';
+import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/events/dead-letters.ts';
+import { DueNotices, watchDue } from './webhooks/queue/due-notices.ts';
+import { endpointAdmin } from './webhooks/endpoints/admin.ts';
+import { endpointCounts } from './webhooks/health/endpoint-counts.ts';
+import { fanOut } from './webhooks/events/fan-out.ts';
+import { deliveryCounter, webhookFigures } from './webhooks/health/metrics.ts';
+import { webhookHealth } from './webhooks/health/series.ts';
+import { lease } from './webhooks/queue/lease.ts';
+import { Partitions } from './webhooks/log/partitions.ts';
+import { Recoveries } from './webhooks/queue/recoveries.ts';
+import { report, reportAll } from './webhooks/log/report.ts';
+import { createSecretBox } from './webhooks/endpoints/secrets.ts';
+import { webhooks } from './webhooks/endpoints/webhooks.ts';
+import { renew } from './webhooks/queue/workers.ts';
 
 const SCHEMA = 'integrations';
 
@@ -74,7 +74,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         enable_seqscan: 'off',
         // Many of the queue's rows are dead. Index scans mark their entries and skip them later; bitmap scans visit them until a vacuum.
         enable_bitmapscan: 'off',
-        // This release counts attempts in attempts.ts; without the setting, the trigger for older replicas would count them too.
+        // This release counts attempts in report.ts; without the setting, the trigger for older replicas would count them too.
         'truckroll.counts_attempts': 'on',
       };
       const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings });

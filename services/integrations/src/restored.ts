@@ -7,7 +7,7 @@ import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
 import { selectCompanies } from './companies/store.ts';
 import { schema } from './schema.ts';
-import { dayOf, deliveryId } from './webhooks/delivery-id.ts';
+import { dayOf, deliveryId } from './webhooks/log/delivery-id.ts';
 
 export const restored: Restored = {
   schema: schema.schema,

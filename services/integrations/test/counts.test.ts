@@ -1,4 +1,4 @@
-import { countAttempts, gathered, noCounts, quantile, startOf, successRate, type CountedAttempt, type Counts } from '../src/webhooks/counts.ts';
+import { countAttempts, gathered, noCounts, quantile, startOf, successRate, type CountedAttempt, type Counts } from '../src/webhooks/health/counts.ts';
 
 const SECOND = 1_000_000;
 const MINUTE = 60 * SECOND;

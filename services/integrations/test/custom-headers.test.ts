@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { KeyRing } from '@truckroll/process';
-import { NO_HEADERS, openHeaders, sealHeaders } from '../src/webhooks/custom-headers.ts';
-import { createSecretBox } from '../src/webhooks/secrets.ts';
+import { NO_HEADERS, openHeaders, sealHeaders } from '../src/webhooks/endpoints/custom-headers.ts';
+import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 
 const secrets = createSecretBox(new KeyRing([['k1', randomBytes(32)]]));
 const KEY = { name: 'X-Key', value: 'a value' };

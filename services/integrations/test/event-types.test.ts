@@ -1,4 +1,4 @@
-import { eventTypes } from '../src/webhooks/event-types.ts';
+import { eventTypes } from '../src/webhooks/events/event-types.ts';
 
 test('describes each type that endpoints can subscribe to', () => {
   expect(eventTypes.map(({ type, description }) => [type, description])).toEqual([

@@ -1,5 +1,5 @@
 import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { lendable, type Borrowable, type Lendable } from '../src/webhooks/lend.ts';
+import { lendable, type Borrowable, type Lendable } from '../src/webhooks/queue/choose.ts';
 
 type Delivery = Lendable & { name: string };
 /** `a1/x>e`: delivery 1 of company a about subject x to endpoint e. */

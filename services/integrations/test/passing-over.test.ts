@@ -10,9 +10,9 @@ import { reservePending } from '../src/identity/pending.ts';
 import { purgeRevokedKeys, touchKeys } from '../src/keys/store.ts';
 import { take } from '../src/mails/store.ts';
 import { schema } from '../src/schema.ts';
-import { addToCounts, keepCounts } from '../src/webhooks/count-keeping.ts';
-import { gathered, noCounts, type CountsRow } from '../src/webhooks/counts.ts';
-import { recoverSome } from '../src/webhooks/recovery.ts';
+import { addToCounts, keepCounts } from '../src/webhooks/health/count-store.ts';
+import { gathered, noCounts, type CountsRow } from '../src/webhooks/health/counts.ts';
+import { recoverSome } from '../src/webhooks/queue/recovery.ts';
 
 const MINUTE = 60_000_000;
 const LONG_AGO = `now() - interval '400 days'`;

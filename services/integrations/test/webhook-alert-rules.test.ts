@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { alertDue, type Alert, type AlertState } from '../src/webhooks/alert-rules.ts';
+import { alertDue, type Alert, type AlertState } from '../src/webhooks/health/alert-rules.ts';
 
 const SECOND = 1_000_000;
 const HOUR = 3600 * SECOND;

@@ -1,5 +1,5 @@
 import { Database } from '@truckroll/postgres';
-import { sendAlerts } from '../src/webhooks/alerts.ts';
+import { sendAlerts } from '../src/webhooks/health/alerts.ts';
 import { refusal } from './harness.ts';
 import { FAILURE, startDesk } from './webhooks.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { Database } from '@truckroll/postgres';
-import { keepCounts } from '../src/webhooks/count-keeping.ts';
-import { LATENCY_BOUNDS, add, noCounts, quantile } from '../src/webhooks/counts.ts';
+import { keepCounts } from '../src/webhooks/health/count-store.ts';
+import { LATENCY_BOUNDS, add, noCounts, quantile } from '../src/webhooks/health/counts.ts';
 import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 const MINUTE = 60 * SECOND;

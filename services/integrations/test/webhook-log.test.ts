@@ -1,7 +1,7 @@
 import { formatDate, now } from '@truckroll/contract';
 import { Database, createSession } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
-import { Partitions, oldestDay } from '../src/webhooks/partitions.ts';
+import { Partitions, oldestDay } from '../src/webhooks/log/partitions.ts';
 import { DAY, FAILURE, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;

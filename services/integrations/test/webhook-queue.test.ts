@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { Database } from '@truckroll/postgres';
-import { addToCounts } from '../src/webhooks/count-keeping.ts';
-import { noCounts, type CountsRow } from '../src/webhooks/counts.ts';
-import { storeHealth } from '../src/webhooks/health.ts';
+import { addToCounts } from '../src/webhooks/health/count-store.ts';
+import { noCounts, type CountsRow } from '../src/webhooks/health/counts.ts';
+import { storeHealth } from '../src/webhooks/health/store.ts';
 import { DAY, FAILURE, SECOND, startDesk } from './webhooks.ts';
 
 const MINUTE = 60 * SECOND;

@@ -2,7 +2,7 @@
 import { now } from '@truckroll/contract';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
 import type { Context } from '../src/context.ts';
-import { lease } from '../src/webhooks/lease.ts';
+import { lease } from '../src/webhooks/queue/lease.ts';
 import { refusal } from './harness.ts';
 import { SECOND, startDesk, type LeaseOptions } from './webhooks.ts';
 

@@ -4,12 +4,12 @@ import { KeyRing } from '@truckroll/process';
 import { testCallers } from '@truckroll/testing';
 import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
-import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/delivery-id.ts';
-import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
-import { seriesOf, sinceOf } from '../src/webhooks/health-report.ts';
-import { countAttempts, noCounts } from '../src/webhooks/counts.ts';
-import { stateOf, type EndpointStanding } from '../src/webhooks/standing.ts';
-import { createSecretBox } from '../src/webhooks/secrets.ts';
+import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/log/delivery-id.ts';
+import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/queue/rules.ts';
+import { seriesOf, sinceOf } from '../src/webhooks/health/read.ts';
+import { countAttempts, noCounts } from '../src/webhooks/health/counts.ts';
+import { stateOf, type EndpointStanding } from '../src/webhooks/health/standing.ts';
+import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 
 const SECOND = 1_000_000;
 const HOUR = 3600 * SECOND;

@@ -1,4 +1,4 @@
-import { Bulkhead } from '../src/send/bulkhead.ts';
+import { Bulkhead } from '../src/send/exchange-slots.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Destinations, NoConnection } from '../src/http/destinations.ts';
+import { Destinations, NoConnection } from '../src/send/destinations.ts';
 import { receiver, sender } from './support/opened.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */

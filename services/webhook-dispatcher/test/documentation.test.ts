@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePort } from '@truckroll/local-stack';
-import { signatureOf } from '../src/http/signature.ts';
+import { signatureOf } from '../src/send/sign.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/how-to/verify-webhooks.md'), 'utf8');
 const secret = randomBytes(32);

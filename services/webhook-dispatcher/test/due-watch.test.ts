@@ -1,5 +1,5 @@
 import { silentLog } from '@truckroll/telemetry';
-import { DueWatch } from '../src/send/due-watch.ts';
+import { DueWatch } from '../src/queue/due-watch.ts';
 
 test('passes on each notice, with the endpoints whose circuits to close', async () => {
   const heard: (readonly string[])[] = [];

@@ -3,7 +3,7 @@ import { InteractionCompleted, ServiceRequestCreated } from '@truckroll/contract
 import type { IncomingEvent } from '@truckroll/outbox';
 import fc from 'fast-check';
 import { batches, loadOf } from '../src/events/batches.ts';
-import { publicEvent } from '../src/events/body.ts';
+import { publicEvent } from '../src/events/public-event.ts';
 
 const MEGABYTE = 1024 * 1024;
 const sizeOf = (size: number): number => size;

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { readCapped } from '../src/http/body.ts';
+import { readCapped } from '../src/send/answer-body.ts';
 import { closing, receiver, sender } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';
 
@@ -241,7 +241,7 @@ test('reports a closed port as a failed connection', async () => {
 });
 
 test('reports a name without an address as a failed lookup', async () => {
-  const { createResolve } = await import('../src/http/resolve.ts');
+  const { createResolve } = await import('../src/send/resolve.ts');
   const result = await sender({ resolve: createResolve() }).send('https://receiver.invalid/');
   expect(['ATTEMPT_ERROR_NAME', 'ATTEMPT_ERROR_TIMEOUT']).toContain(result.failure?.kind);
   expect(result.address).toBeUndefined();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { AttemptError, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { silentLog } from '@truckroll/telemetry';
-import { createReport } from '../src/send/reports.ts';
+import { createReport } from '../src/log/report.ts';
 
 const attempt = (): ReportRequest => ({
   delivery_id: randomUUID(),

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { signatureOf } from '../src/http/signature.ts';
+import { signatureOf } from '../src/send/sign.ts';
 
 const body = JSON.stringify({ type: 'service_request.created', data: { summary: 'Überlauf — 漏水 🚰' } });
 

@@ -1,4 +1,4 @@
-import { Slots } from '../src/slots.ts';
+import { Slots } from '../src/send/slots.ts';
 
 /** Slots of which each company holds the given number. */
 function slots(size: number, taken: Record<string, number>): Slots {

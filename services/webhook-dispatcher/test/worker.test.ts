@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { Pace } from '../src/events/pace.ts';
-import { Worker, type WorkerOptions } from '../src/send/worker.ts';
+import { Worker, type WorkerOptions } from '../src/queue/worker.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;

@@ -1,8 +1,8 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ATTR_ERROR_TYPE, ATTR_HTTP_REQUEST_METHOD, ATTR_HTTP_RESPONSE_STATUS_CODE, describeSpan, failSpan, withRemoteSpan } from '@truckroll/telemetry';
-import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exchange.ts';
-import { retryAfterSeconds } from '../http/retry-after.ts';
-import { signatureOf } from '../http/signature.ts';
+import { exchange, type ExchangeOptions, type ExchangeResult } from './exchange.ts';
+import { retryAfterSeconds } from './retry-after.ts';
+import { signatureOf } from './sign.ts';
 
 /** Shown in the log instead of a custom header's value. */
 const HIDDEN = '(hidden)';

@@ -1,7 +1,7 @@
-import { Connections } from '../../src/http/connections.ts';
-import { createDial } from '../../src/http/dial.ts';
-import { exchange, type ExchangeResult } from '../../src/http/exchange.ts';
-import type { Resolve } from '../../src/http/resolve.ts';
+import { Connections } from '../../src/send/connections.ts';
+import { createDial } from '../../src/send/dial.ts';
+import { exchange, type ExchangeResult } from '../../src/send/exchange.ts';
+import type { Resolve } from '../../src/send/resolve.ts';
 import { certificate } from './certificate.ts';
 
 export interface Exchanges {

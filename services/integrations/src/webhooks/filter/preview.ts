@@ -3,7 +3,7 @@ import { refuseBroken } from '@truckroll/contract';
 import type { PreviewWebhookFilterRequest, PreviewWebhookFilterResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Context } from '../../context.ts';
 import { callerOf, checked } from '../../requests.ts';
-import { oldestDay } from '../partitions.ts';
+import { oldestDay } from '../log/partitions.ts';
 import { subscribed } from './matchers.ts';
 import { filterProblems, storedFilter } from './store.ts';
 

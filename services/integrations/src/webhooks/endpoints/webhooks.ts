@@ -1,0 +1,213 @@
+// Management of endpoints under /api/v1 (decisions §7).
+import { randomUUID } from 'node:crypto';
+import {
+  ApiError,
+  TEST_EVENT,
+  checkWebhookState,
+  exampleRecord,
+  formatInstant,
+  now,
+  publicEvents,
+  refuseBroken,
+  type JsonProblem,
+  type Shape,
+} from '@truckroll/contract';
+import { DeliveryStatus, type PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { currentRequest } from '@truckroll/telemetry';
+import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
+import type { Context } from '../../context.ts';
+import { callerOf, checked, companyOf } from '../../requests.ts';
+import { lockActiveUser } from '../../users/store.ts';
+import { setAlertUsers } from '../health/alerts.ts';
+import { auditEndpoint } from './audit.ts';
+import { NO_HEADERS, sealHeaders } from './custom-headers.ts';
+import { dayOf, deliveryId } from '../log/delivery-id.ts';
+import { notifyDue } from '../queue/due-notices.ts';
+import { endpointState, wantedState } from './state.ts';
+import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './store.ts';
+import { eventTypes } from '../events/event-types.ts';
+import { insertingBodies, insertingDeliveries } from '../events/fan-out.ts';
+import { previewFilter } from '../filter/preview.ts';
+import { filterProblems, setFilter } from '../filter/store.ts';
+import { skipQueued } from '../health/store.ts';
+import { recover } from '../queue/recover.ts';
+import { queueSkipped } from '../queue/recovery.ts';
+import { newSecret, secretText } from './secrets.ts';
+
+/** Time for which the old secret stays valid after a rotation, in microseconds. */
+const OVERLAP = 24 * 3_600_000_000;
+
+async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
+  const { company_id: companyId, user_id: userId } = callerOf(request);
+  const { name, url, event_types, max_per_second = null, headers: given, filter, alert_emails, ...rest } = checked('CreateWebhookRequest', request);
+  refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest), ...filterProblems(filter, event_types)]);
+  const id = randomUUID();
+  const secret = newSecret();
+  const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
+  return await database.transaction(async (tx) => {
+    if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
+    await requireRoom(tx, companyId);
+    const eventTypes = [...new Set(event_types)];
+    await insertEndpoint(tx, {
+      id,
+      companyId,
+      userId,
+      name,
+      url,
+      eventTypes,
+      state: wantedState(rest) ?? 'ENABLED',
+      maxPerSecond: max_per_second,
+      headers,
+      secret: secrets.seal(id, secret),
+    });
+    await setFilter(tx, companyId, id, filter);
+    await setAlertUsers(tx, companyId, id, alert_emails?.values);
+    const after = await selectEndpoint(tx, companyId, id);
+    await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
+    return { data: { ...after, signing_secret: secretText(secret) } };
+  });
+}
+
+async function list({ database }: Context, request: wire.ListWebhooksRequest): Promise<wire.ListWebhooksResponse> {
+  const companyId = companyOf(request);
+  return { data: await selectEndpoints(database.of(companyId), companyId) };
+}
+
+async function get({ database }: Context, request: wire.GetWebhookRequest): Promise<wire.GetWebhookResponse> {
+  const companyId = companyOf(request);
+  return { data: await selectEndpoint(database.of(companyId), companyId, request.key?.id ?? '') };
+}
+
+async function update({ database, targets, recoveries, secrets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const {
+    id,
+    name = null,
+    url = null,
+    event_types,
+    resume_skipped,
+    max_per_second = null,
+    headers: given,
+    filter,
+    alert_emails,
+    ...rest
+  } = checked('UpdateWebhookRequest', request);
+  const types = event_types == null ? null : [...new Set(event_types.values)];
+  refuseBroken([...(url === null ? [] : urlProblems(url, targets)), ...checkWebhookState(request)]);
+  const data = await database.transaction(
+    async (tx) => {
+      const held = await lockEndpoint(tx, companyId, id);
+      const before = await selectEndpoint(tx, companyId, id);
+      // Also when only the types change: a stored filter may name paths that the new types lack.
+      if (filter != null || types !== null) refuseBroken(filterProblems(filter ?? before.filter, types ?? before.event_types));
+      await setFilter(tx, companyId, id, filter);
+      await setAlertUsers(tx, companyId, id, alert_emails?.values);
+      const state = wantedState(rest, endpointState(held));
+      const headers = given == null ? null : sealHeaders(secrets, id, given.values, held);
+      await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state, maxPerSecond: max_per_second, headers });
+      if (held.enabled && state === 'DISABLED') await skipQueued(tx, companyId, id);
+      if (state === 'ENABLED' && resume_skipped === true && held.stopped_at !== null) await queueSkipped(tx, companyId, id, held.stopped_at);
+      // Deliveries that were held back because of earlier failures are due now.
+      if (state === 'ENABLED' || url !== null) notifyDue(tx, id);
+      const after = await selectEndpoint(tx, companyId, id);
+      await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
+      return after;
+    },
+    { retryContention: true },
+  );
+  if (resume_skipped === true) recoveries.look();
+  return { data };
+}
+
+async function remove({ database }: Context, request: wire.DeleteWebhookRequest): Promise<wire.DeleteWebhookResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const { id } = checked('DeleteWebhookRequest', request);
+  return await database.transaction(
+    async (tx) => {
+      await lockEndpoint(tx, companyId, id);
+      const data = await selectEndpoint(tx, companyId, id);
+      await markDeleted(tx, companyId, id);
+      await auditEndpoint(tx, request, id, { action: 'webhook.deleted', before: data });
+      return { data };
+    },
+    { retryContention: true },
+  );
+}
+
+async function test({ database, partitions }: Context, request: wire.TestWebhookRequest): Promise<wire.TestWebhookResponse> {
+  const { company_id } = callerOf(request);
+  const { id: endpointId, event_type } = checked('TestWebhookRequest', request);
+  const event = testEvent(company_id, endpointId, event_type ?? TEST_EVENT);
+  const { id, type, timestamp } = event;
+  await partitions.ensure([dayOf(timestamp)]);
+  await database.transaction(async (tx) => {
+    await lockEndpoint(tx, company_id, endpointId);
+    const inserting = [insertingBodies([event]), ...insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true, test: true }])];
+    await Promise.all(inserting.map((statement) => tx.query(statement)));
+    notifyDue(tx);
+    await auditEndpoint(tx, request, endpointId, { action: 'webhook.tested', of: { eventId: id, eventType: type } });
+  });
+  return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
+}
+
+/** An event that never happened, with the example of its type. It is its own subject, so that it does not wait for other events. */
+function testEvent(company_id: string, webhook_id: string, type: string): PublicEvent {
+  const id = randomUUID();
+  const timestamp = now();
+  const shape = publicEvents.find((each) => each.type === type)?.body as Shape;
+  const example = exampleRecord(shape, 'snake');
+  const data = type === TEST_EVENT ? { webhook_id, message: 'A test: the endpoint receives what Truckroll sends.' } : example['data'];
+  const body = Buffer.from(JSON.stringify({ id, type, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
+  const { requestId: request_id, traceparent } = currentRequest() ?? {};
+  return { id, type, company_id, subject: id, sequence: 1, timestamp, body, request_id, traceparent };
+}
+
+async function rotateSecret({ database, secrets }: Context, request: wire.RotateWebhookSecretRequest): Promise<wire.RotateWebhookSecretResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const { id } = checked('RotateWebhookSecretRequest', request);
+  const secret = newSecret();
+  return await database.transaction(async (tx) => {
+    await lockEndpoint(tx, companyId, id);
+    const before = await selectEndpoint(tx, companyId, id);
+    await replaceSecret(tx, companyId, id, secrets.seal(id, secret), now() + OVERLAP);
+    const after = await selectEndpoint(tx, companyId, id);
+    await auditEndpoint(tx, request, id, { action: 'webhook.secret_rotated', before, after });
+    return { data: { ...after, signing_secret: secretText(secret) } };
+  });
+}
+
+async function listEventTypes(_: Context, request: wire.ListWebhookEventTypesRequest): Promise<wire.ListWebhookEventTypesResponse> {
+  companyOf(request);
+  return { data: [...eventTypes] };
+}
+
+/** Checks only the URL itself: host names are resolved and their addresses checked when something is sent. */
+function urlProblems(url: string, targets: Context['targets']): JsonProblem[] {
+  try {
+    readTarget(url, targets);
+    return [];
+  } catch (error) {
+    if (!(error instanceof TargetProblem)) throw error;
+    return [{ field: 'url', code: 'INVALID_FORMAT', message: error.message }];
+  }
+}
+
+/** Checks a URL as creation would, so that a gateway can report it together with the request's other problems. */
+function checkTarget({ targets }: Context, { url }: wire.CheckWebhookTargetRequest): wire.CheckWebhookTargetResponse {
+  return { problem: urlProblems(url, targets)[0]?.message ?? null };
+}
+
+export const webhooks = {
+  createWebhook: create,
+  listWebhooks: list,
+  getWebhook: get,
+  updateWebhook: update,
+  deleteWebhook: remove,
+  testWebhook: test,
+  rotateWebhookSecret: rotateSecret,
+  recoverWebhook: recover,
+  previewWebhookFilter: previewFilter,
+  listWebhookEventTypes: listEventTypes,
+  checkWebhookTarget: checkTarget,
+};

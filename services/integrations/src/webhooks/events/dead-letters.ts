@@ -1,0 +1,152 @@
+// Events that dispatchers could not read, because a newer scheduling published them. Kept until a newer dispatcher reads them.
+import type { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import type {
+  DeadLetter,
+  ReadDeadLettersRequest,
+  ReadDeadLettersResponse,
+  SetAsideRequest,
+  SetAsideResponse,
+} from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { Handlers } from '@truckroll/grpc';
+import {
+  deadLetterOf,
+  deadLettersAfter,
+  deleteDeadLetters,
+  forgetDeadLetters,
+  listDeadLetters,
+  retryDeadLetters,
+  storeDeadLetter,
+  type IncomingEvent,
+  type Subscriber,
+} from '@truckroll/outbox';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import { readRequestId, readTraceparent, type Logger, type Metrics } from '@truckroll/telemetry';
+import type { Context } from '../../context.ts';
+
+/** Consumer name of these letters in the table that also holds integrations' own dead letters. */
+const CONSUMER = 'webhook-dispatcher';
+const KEPT_DAYS = 14;
+const LOOK_MS = 60_000;
+const MOST_READ = { events: 100, bytes: 2_000_000 };
+const MOST_LISTED = 1000;
+
+export async function setAside({ database, log }: Context, { letters }: SetAsideRequest): Promise<SetAsideResponse> {
+  await database.transaction(async (tx) => {
+    // One transaction at a time, so that ids become visible in order and a reader that continues after an id misses none.
+    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
+    for (const letter of letters) await storeDeadLetter(tx, CONSUMER, deadLetterOf(eventOf(letter)), storable(letter.reason));
+  });
+  log.warn(
+    { count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) },
+    'events that a dispatcher does not know were set aside',
+  );
+  return {};
+}
+
+export async function readDeadLetters({ database }: Context, { after }: ReadDeadLettersRequest): Promise<ReadDeadLettersResponse> {
+  const found = await deadLettersAfter(database, CONSUMER, after, MOST_READ);
+  return { letters: found.map(({ id, event, reason }) => letterOf(id, event, reason)) };
+}
+
+/** Deletes dead letters, in the transaction that stores them as events. */
+export async function resume(tx: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await deleteDeadLetters(tx, CONSUMER, ids);
+}
+
+/** Lists these dead letters together with those of integrations' own subscriber. Retries only the latter: dispatchers retry theirs by themselves. */
+export function deadLetterHandlers(database: Database, subscriber: Subscriber, group: string): Handlers<typeof ParkingServiceService> {
+  return {
+    async listParkedEvents({ limit }) {
+      const most = Math.min(Math.max(limit, 1), MOST_LISTED);
+      const [theirs, own] = await Promise.all([listDeadLetters(database, CONSUMER, most), listDeadLetters(database, group, most)]);
+      const events = [...theirs.events, ...own.events].toSorted((a, b) => a.parked_at - b.parked_at).slice(0, most);
+      return { events, count: theirs.count + own.count };
+    },
+    async retryParkedEvents() {
+      const own = await retryDeadLetters(subscriber);
+      const { count } = await listDeadLetters(database, CONSUMER, 1);
+      const waiting = count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.`;
+      return { applied: own.applied, reason: own.reason ?? waiting };
+    },
+  };
+}
+
+/** Deletes dead letters older than 14 days, and counts the rest. */
+export function deadLetters(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
+  const gauge = metrics.gauge('webhook_dead_letters', 'Events that no webhook dispatcher has known yet', []);
+  let failures = 0;
+  const looks = new PeriodicTask(LOOK_MS, async () => {
+    try {
+      const dropped = await forgetDeadLetters(database, CONSUMER, KEPT_DAYS);
+      if (dropped > 0) log.error({ dropped }, 'events that no webhook dispatcher has known for 14 days were dropped');
+      gauge.set({}, (await listDeadLetters(database, CONSUMER, 1)).count);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      logOutage(log, 'dead letters wait for the database', failures, error);
+    }
+  });
+  return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
+}
+
+function eventOf({
+  topic,
+  partition,
+  log_offset: offset,
+  event_id: id,
+  type,
+  source,
+  company_id: companyId,
+  key,
+  time,
+  sequence,
+  version,
+  payload,
+  request_id,
+  traceparent,
+}: DeadLetter): IncomingEvent {
+  return {
+    topic,
+    partition,
+    offset,
+    time,
+    version,
+    sequence: sequence ?? undefined,
+    trace: readTraceparent(traceparent ?? undefined),
+    requestId: readRequestId(request_id),
+    id: storable(id),
+    type: storable(type),
+    source: storable(source),
+    companyId: storable(companyId),
+    key: storable(key),
+    payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
+  };
+}
+
+/** Replaces what PostgreSQL cannot store, so that no event is lost because of its text. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+}
+
+function letterOf(id: number, { offset, id: event_id, companyId, ...event }: IncomingEvent, reason: string): DeadLetter {
+  const { topic, partition, type, source, key, time, sequence, version, payload, requestId: request_id, trace: traceparent } = event;
+  return {
+    id,
+    topic,
+    partition,
+    log_offset: offset,
+    event_id,
+    type,
+    source,
+    company_id: companyId,
+    key,
+    time,
+    sequence: sequence ?? null,
+    version,
+    payload,
+    reason,
+    request_id,
+    traceparent,
+  };
+}

@@ -1,0 +1,230 @@
+// DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
+import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
+import type { Context } from '../../context.ts';
+import { checked } from '../../requests.ts';
+import { resume } from './dead-letters.ts';
+import { count } from '../health/metrics.ts';
+import { dayOf, deliveryId } from '../log/delivery-id.ts';
+import { subscribed, type EventSubscription } from '../filter/matchers.ts';
+import { LEASE, LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from '../queue/lease.ts';
+import { lendable, type Borrowable, type Lendable } from '../queue/choose.ts';
+import { oldestDay } from '../log/partitions.ts';
+import type { DeliveryState } from '../queue/rules.ts';
+
+const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
+
+interface Subscriber extends Borrowable, SealedEndpoint, EventSubscription {
+  company_id: string;
+  enabled: boolean;
+  url: string;
+}
+
+export interface NewDelivery extends Lendable {
+  event: PublicEvent;
+  /** Sent even while the endpoint is disabled. */
+  forced: boolean;
+  /** Tried once. */
+  test?: boolean;
+}
+
+export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
+  const oldest = oldestDay();
+  const { events: given, dead_letter_ids: letters, lease: asked } = checked('FanOutRequest', request);
+  const events = given.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
+  if (events.length === 0 && letters.length === 0) return { pending: 0, skipped: 0, deliveries: [] };
+  await partitions.ensure(events.map(({ timestamp }) => dayOf(timestamp)));
+  const { stored, subscribers } = await database.transaction(
+    async (tx) => {
+      const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))], asked);
+      await resume(tx, letters);
+      const all = deliveriesOf(events, subscribers);
+      const lent = asked == null ? undefined : { worker: asked.worker_id, deliveries: lendable(all, subscribers, asked) };
+      const added = (await tx.finish([...insertingEvents(events), ...insertingDeliveries(all, lent)])).at(-1);
+      return { stored: all.length === 0 ? [] : ((added?.rows ?? []) as Stored[]), subscribers };
+    },
+    { retryContention: true },
+  );
+  const [pending, skipped] = (['PENDING', 'SKIPPED'] as const).map((state) => {
+    const number = stored.filter((each) => each.state === state).length;
+    count(deliveries, state, number);
+    return number;
+  }) as [number, number];
+  return { pending, skipped, deliveries: lentOf(stored, subscribers, opener(secrets)) };
+}
+
+function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subscriber[]): NewDelivery[] {
+  const ofCompany = Map.groupBy(subscribers, ({ company_id }) => company_id);
+  return events.flatMap((event) =>
+    subscribed(ofCompany.get(event.company_id) ?? [], event).map(
+      ({ id, enabled }): NewDelivery => ({ event, endpointId: id, state: enabled ? 'PENDING' : 'SKIPPED', forced: false }),
+    ),
+  );
+}
+
+/**
+ * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `room` is the number of deliveries
+ * that may be leased now: 0 if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
+ */
+async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
+  const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
+  const lock = tx.query<{ held: boolean }>({
+    name: 'try_to_lock_webhook_leases',
+    text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held`,
+    values: [mostInFlight],
+  });
+  const subscribers = tx.query<Subscriber>({
+    name: 'webhook_subscribers',
+    text: `select id, company_id, event_types, filter, enabled, url, secret, case when previous_secret_until > ${NOW} then previous_secret end as previous_secret,
+        header_names, header_values,
+        case when $2::int = 0 or resume_at > ${NOW} or max_per_second is not null or exists (
+            select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
+          else case when slowdowns > 0 then 1 else $2::int end
+            - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$3')})::int end as room
+      from webhook_endpoints e where company_id = any($1::uuid[]) and deleted_at is null order by id for share of e`,
+    values: [companyIds, mostInFlight, uuid(asked?.taken_delivery_ids ?? [])],
+  });
+  const [
+    {
+      rows: [found],
+    },
+    { rows },
+  ] = await Promise.all([lock, subscribers]);
+  return found?.held === true ? rows : rows.map((row) => ({ ...row, room: 0 }));
+}
+
+export interface Stored {
+  id: string;
+  state: DeliveryState;
+  endpoint_id: string;
+  event_id: string;
+  /** Null if it is not leased. */
+  lease_token: string | null;
+  leased_until: number | null;
+}
+
+function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], open: ReturnType<typeof opener>): LeasedDelivery[] {
+  const byId = new Map(subscribers.map((each) => [each.id, each]));
+  return stored.flatMap(({ id, endpoint_id, event_id, lease_token, leased_until }) => {
+    const endpoint = byId.get(endpoint_id);
+    if (lease_token === null || endpoint === undefined) return [];
+    const { company_id, url } = endpoint;
+    return [
+      {
+        delivery_id: id,
+        lease_token,
+        lease_expires_at: leased_until as number,
+        company_id,
+        endpoint_id,
+        url,
+        ...open(endpoint_id, endpoint),
+        event_id,
+        event_type: '',
+        body: Buffer.alloc(0),
+        attempt: 1,
+        probe: false,
+        request_id: null,
+        traceparent: null,
+      },
+    ];
+  });
+}
+
+export interface Lent {
+  worker: string;
+  deliveries: ReadonlySet<NewDelivery>;
+}
+
+/** The statement that keeps the bodies of events. Partitions must exist. */
+export function insertingBodies(events: readonly PublicEvent[]): Statement {
+  const of = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
+  return {
+    name: 'insert_webhook_events',
+    text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
+      select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[])
+        g (day, id, company_id, type, body, request_id, traceparent) on conflict do nothing`,
+    values: [
+      date(of(({ timestamp }) => dayOf(timestamp))),
+      uuid(of(({ id }) => id)),
+      uuid(of(({ company_id }) => company_id)),
+      text(of(({ type }) => type)),
+      bytes(of(({ body }) => body)),
+      uuid(of(({ request_id }) => request_id ?? null)),
+      text(of(({ traceparent }) => traceparent ?? null)),
+    ],
+  };
+}
+
+/** Statements that keep events, for previews and recoveries too. Partitions must exist. */
+function insertingEvents(events: readonly PublicEvent[]): Statement[] {
+  if (events.length === 0) return [];
+  const of = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
+  const listing: Statement = {
+    name: 'log_webhook_events',
+    text: `insert into webhook_event_log (day, company_id, occurred_at, id, type, subject, sequence, subject_number, customer_name)
+      select * from unnest($1::date[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[])
+        g (day, company_id, occurred_at, id, type, subject, sequence, subject_number, customer_name) on conflict do nothing`,
+    values: [
+      date(of(({ timestamp }) => dayOf(timestamp))),
+      uuid(of(({ company_id }) => company_id)),
+      instant(of(({ timestamp }) => timestamp)),
+      uuid(of(({ id }) => id)),
+      text(of(({ type }) => type)),
+      text(of(({ subject }) => subject)),
+      bigint(of(({ sequence }) => sequence)),
+      text(of(({ subject_number }) => subject_number ?? null)),
+      text(of(({ customer_name }) => customer_name ?? null)),
+    ],
+  };
+  return [insertingBodies(events), listing];
+}
+
+/** The statement that stores deliveries of kept events, and queues or leases PENDING ones. Partitions must exist. Returns new deliveries as Stored. */
+export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: Lent): Statement[] {
+  if (deliveries.length === 0) return [];
+  const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));
+  const list = [...byId.values()];
+  const of = <T>(pick: (event: PublicEvent) => T): T[] => list.map(({ event }) => pick(event));
+  return [
+    {
+      name: 'insert_webhook_deliveries',
+      text: `with given as (
+          select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
+            $10::text[], $11::boolean[], $12::text[], $13::text[], $14::boolean[], $16::boolean[])
+            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, lend, test)),
+        added as (
+          insert into webhook_deliveries (
+            id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test)
+          select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test from given
+          on conflict do nothing returning id, endpoint_id, event_id, state),
+        due as materialized (
+          select g.*, g.lend and not exists (
+            select from webhook_queue p where p.endpoint_id = g.endpoint_id and p.subject = g.subject and p.sequence < g.sequence and not p.tried) as lent
+          from given g join added a on a.id = g.id where a.state = 'PENDING'),
+        queued as (
+          insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced, lease_token, leased_until, worker)
+          select id, day, endpoint_id, subject, sequence, now(), forced, case when lent then gen_random_uuid() end,
+            case when lent then ${NOW} + ${LEASE} end, case when lent then $15 end from due
+          returning delivery_id, lease_token, leased_until)
+        select a.id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until from added a left join queued q on q.delivery_id = a.id`,
+      values: [
+        uuid([...byId.keys()]),
+        date(of(({ timestamp }) => dayOf(timestamp))),
+        uuid(of(({ company_id }) => company_id)),
+        uuid(list.map(({ endpointId }) => endpointId)),
+        uuid(of(({ id }) => id)),
+        text(of(({ type }) => type)),
+        text(of(({ subject }) => subject)),
+        bigint(of(({ sequence }) => sequence)),
+        instant(of(({ timestamp }) => timestamp)),
+        text(list.map(({ state }) => state)),
+        boolean(list.map(({ forced }) => forced)),
+        text(of(({ subject_number }) => subject_number ?? null)),
+        text(of(({ customer_name }) => customer_name ?? null)),
+        boolean(list.map((delivery) => lent?.deliveries.has(delivery) ?? false)),
+        lent?.worker ?? null,
+        boolean(list.map(({ test = false }) => test)),
+      ],
+    },
+  ];
+}

@@ -1,0 +1,68 @@
+import { formatInstant } from '@truckroll/contract';
+import type { Transaction } from '@truckroll/postgres';
+import { alertIfDue } from './alerts.ts';
+import type { DisabledReason, HealthChange } from '../queue/rules.ts';
+
+interface Endpoint {
+  readonly company_id: string;
+  readonly endpoint_id: string;
+}
+
+/** Stores a change of health; most attempts cause none. `at` is the end of the attempt, in microseconds since 1970. */
+export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: HealthChange, at: number): Promise<void> {
+  const { company_id, endpoint_id } = endpoint;
+  const { failingSince, slowdowns, resumeAt, circuitOpenUntil, disable } = change;
+  if (failingSince !== undefined) {
+    await tx.query({
+      name: 'note_webhook_failing',
+      // The earliest of several concurrent first failures counts.
+      text: `update webhook_endpoints set failing_since = case when $3::timestamptz is null then null else least(failing_since, $3) end
+        where company_id = $1 and id = $2`,
+      values: [company_id, endpoint_id, failingSince === null ? null : formatInstant(failingSince)],
+    });
+  }
+  if (slowdowns !== undefined) {
+    await tx.query({
+      name: 'slow_webhook_down',
+      text: 'update webhook_endpoints set slowdowns = $3, resume_at = $4 where company_id = $1 and id = $2',
+      values: [company_id, endpoint_id, slowdowns, resumeAt == null ? null : formatInstant(resumeAt)],
+    });
+  }
+  if (circuitOpenUntil !== undefined) {
+    await tx.query({
+      name: 'note_webhook_circuit',
+      text: 'update webhook_endpoints set circuit_open_until = $3 where company_id = $1 and id = $2',
+      values: [company_id, endpoint_id, circuitOpenUntil === null ? null : formatInstant(circuitOpenUntil)],
+    });
+  }
+  if (disable !== undefined) await disableFor(tx, endpoint, disable, at);
+}
+
+async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint, reason: DisabledReason, at: number): Promise<void> {
+  const { rowCount } = await tx.query({
+    name: 'disable_webhook',
+    text: `update webhook_endpoints set enabled = false, disabled_reason = $3, updated_at = now()
+      where company_id = $1 and id = $2 and enabled and deleted_at is null`,
+    values: [company_id, endpoint_id, reason],
+  });
+  if (rowCount === 0) return;
+  await skipQueued(tx, company_id, endpoint_id);
+  await alertIfDue(tx, company_id, endpoint_id, at);
+}
+
+/** Marks queued deliveries SKIPPED, except leased ones, which are left to their reports, and those that a user requested. Ends a resumption. */
+export async function skipQueued(tx: Transaction, companyId: string, endpointId: string): Promise<void> {
+  await tx.query({
+    name: 'skip_webhook_deliveries',
+    text: `with gone as (
+        delete from webhook_queue where endpoint_id = $2 and not forced and (leased_until is null or leased_until <= now()) returning day, delivery_id)
+      update webhook_deliveries d set state = 'SKIPPED', changed_at = now() from gone
+      where d.company_id = $1 and d.day = gone.day and d.id = gone.delivery_id`,
+    values: [companyId, endpointId],
+  });
+  await tx.query({
+    name: 'end_webhook_resumption',
+    text: 'delete from webhook_recoveries where endpoint_id = $1 and skipped_since is not null',
+    values: [endpointId],
+  });
+}
