@@ -48,17 +48,15 @@ import { webhookDeliveries } from './webhooks/log/deliveries.ts';
 import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/events/dead-letters.ts';
 import { DueNotices, watchDue } from './webhooks/queue/due-notices.ts';
 import { endpointAdmin } from './webhooks/endpoints/admin.ts';
-import { endpointCounts } from './webhooks/health/endpoint-counts.ts';
 import { fanOut } from './webhooks/events/fan-out.ts';
 import { deliveryCounter, webhookFigures } from './webhooks/health/metrics.ts';
-import { webhookHealth } from './webhooks/health/series.ts';
-import { lease } from './webhooks/queue/lease.ts';
+import { endpointCounts, webhookHealth } from './webhooks/health/read.ts';
+import { lease, renew } from './webhooks/queue/lease.ts';
 import { Partitions } from './webhooks/log/partitions.ts';
-import { Recoveries } from './webhooks/queue/recoveries.ts';
+import { Recoveries } from './webhooks/queue/recover.ts';
 import { report, reportAll } from './webhooks/log/report.ts';
 import { createSecretBox } from './webhooks/endpoints/secrets.ts';
 import { webhooks } from './webhooks/endpoints/webhooks.ts';
-import { renew } from './webhooks/queue/workers.ts';
 
 const SCHEMA = 'integrations';
 

@@ -12,7 +12,7 @@ import { take } from '../src/mails/store.ts';
 import { schema } from '../src/schema.ts';
 import { addToCounts, keepCounts } from '../src/webhooks/health/count-store.ts';
 import { gathered, noCounts, type CountsRow } from '../src/webhooks/health/counts.ts';
-import { recoverSome } from '../src/webhooks/queue/recovery.ts';
+import { recoverSome } from '../src/webhooks/queue/recover.ts';
 
 const MINUTE = 60_000_000;
 const LONG_AGO = `now() - interval '400 days'`;

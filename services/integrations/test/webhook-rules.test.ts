@@ -6,9 +6,8 @@ import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/log/delivery-id.ts';
 import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/queue/rules.ts';
-import { seriesOf, sinceOf } from '../src/webhooks/health/read.ts';
+import { seriesOf, sinceOf, stateOf, type EndpointStanding } from '../src/webhooks/health/read.ts';
 import { countAttempts, noCounts } from '../src/webhooks/health/counts.ts';
-import { stateOf, type EndpointStanding } from '../src/webhooks/health/standing.ts';
 import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 
 const SECOND = 1_000_000;

@@ -4,8 +4,8 @@ import { formatInstant, now } from '@truckroll/contract';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
-import { skipOverdue } from '../src/webhooks/endpoints/state.ts';
-import { queueSkipped, recoverSome, sendResumed } from '../src/webhooks/queue/recovery.ts';
+import { skipOverdue } from '../src/webhooks/queue/skip.ts';
+import { queueSkipped, recoverSome, sendResumed } from '../src/webhooks/queue/recover.ts';
 import { refusal } from './harness.ts';
 import { DAY, FAILURE, SECOND, startDesk } from './webhooks.ts';
 

@@ -1,6 +1,6 @@
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ExchangeFailure, connectFailure, failureOf, timeoutFailure, tlsFailure } from '../src/send/failure.ts';
-import { resultOf } from '../src/log/result.ts';
+import { resultOf } from '../src/log/lines.ts';
 
 const withCode = (code: unknown): Error => Object.assign(new Error('with an address of our network'), { code });
 const { NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE, UNSPECIFIED } = AttemptError;

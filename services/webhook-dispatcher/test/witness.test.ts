@@ -1,7 +1,6 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog } from '@truckroll/telemetry';
-import { resultOf } from '../src/log/result.ts';
-import { Witness } from '../src/log/lines.ts';
+import { Witness, resultOf } from '../src/log/lines.ts';
 
 const report = (fields: Partial<ReportRequest>): ReportRequest =>
   ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;

@@ -13,6 +13,7 @@ import type { IncomingEvent } from '@truckroll/outbox';
 import { gather } from '@truckroll/process';
 import { ATTR_MESSAGING_BATCH_MESSAGE_COUNT, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/telemetry';
 import { batches, loadOf } from './batches.ts';
+import { eventOf, letterOf } from './dead-letters.ts';
 import { Pace } from './pace.ts';
 
 export interface FanOutOptions {
@@ -141,77 +142,4 @@ function withEvents(deliveries: readonly LeasedDelivery[], events: readonly Publ
     const { type: event_type, body, request_id, traceparent } = event;
     return [{ ...delivery, event_type, body, request_id, traceparent }];
   });
-}
-
-function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
-  const {
-    topic,
-    partition,
-    offset: log_offset,
-    id: event_id,
-    type,
-    source,
-    companyId: company_id,
-    key,
-    time,
-    sequence,
-    version,
-    payload,
-    requestId: request_id,
-    trace: traceparent,
-  } = event;
-  const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
-  return {
-    id: 0,
-    topic,
-    partition,
-    log_offset,
-    event_id,
-    type,
-    source,
-    company_id,
-    key,
-    time,
-    sequence: sequence ?? null,
-    version,
-    payload,
-    reason,
-    request_id,
-    traceparent,
-  };
-}
-
-function eventOf({
-  event_id: id,
-  company_id: companyId,
-  log_offset: offset,
-  sequence,
-  payload,
-  topic,
-  partition,
-  type,
-  source,
-  key,
-  time,
-  version,
-  request_id,
-  traceparent,
-}: DeadLetter): IncomingEvent {
-  const bytes = payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  return {
-    id,
-    companyId,
-    offset,
-    topic,
-    partition,
-    type,
-    source,
-    key,
-    time,
-    version,
-    sequence: sequence ?? undefined,
-    payload: bytes,
-    trace: traceparent ?? undefined,
-    requestId: request_id ?? undefined,
-  };
 }

@@ -1,4 +1,5 @@
 import type { DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { IncomingEvent } from '@truckroll/outbox';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
@@ -31,4 +32,77 @@ export function deadLetters({ read, resume, log }: DeadLettersOptions): Backgrou
     }
   });
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
+}
+
+export function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
+  const {
+    topic,
+    partition,
+    offset: log_offset,
+    id: event_id,
+    type,
+    source,
+    companyId: company_id,
+    key,
+    time,
+    sequence,
+    version,
+    payload,
+    requestId: request_id,
+    trace: traceparent,
+  } = event;
+  const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
+  return {
+    id: 0,
+    topic,
+    partition,
+    log_offset,
+    event_id,
+    type,
+    source,
+    company_id,
+    key,
+    time,
+    sequence: sequence ?? null,
+    version,
+    payload,
+    reason,
+    request_id,
+    traceparent,
+  };
+}
+
+export function eventOf({
+  event_id: id,
+  company_id: companyId,
+  log_offset: offset,
+  sequence,
+  payload,
+  topic,
+  partition,
+  type,
+  source,
+  key,
+  time,
+  version,
+  request_id,
+  traceparent,
+}: DeadLetter): IncomingEvent {
+  const bytes = payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  return {
+    id,
+    companyId,
+    offset,
+    topic,
+    partition,
+    type,
+    source,
+    key,
+    time,
+    version,
+    sequence: sequence ?? undefined,
+    payload: bytes,
+    trace: traceparent ?? undefined,
+    requestId: request_id ?? undefined,
+  };
 }

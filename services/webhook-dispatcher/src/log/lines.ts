@@ -1,7 +1,24 @@
 // Log lines about exchanges and endpoints, with endpoint, company, host and the cause of a failure.
-import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Logger } from '@truckroll/telemetry';
-import { resultOf } from './result.ts';
+
+/** Outcome of an exchange in metrics and logs: the class of its status, or the reason why there is none. */
+export type Result = '2xx' | '3xx' | '4xx' | '5xx' | 'timeout' | 'refused' | 'dns' | 'blocked' | 'tls' | 'broken';
+
+const FAILURES: Readonly<Record<string, Result>> = {
+  [AttemptError.NAME]: 'dns',
+  [AttemptError.FORBIDDEN_TARGET]: 'blocked',
+  [AttemptError.CONNECT]: 'refused',
+  [AttemptError.TLS]: 'tls',
+  [AttemptError.TIMEOUT]: 'timeout',
+  [AttemptError.EXCHANGE]: 'broken',
+};
+
+export function resultOf({ error, response_status: status }: Pick<ReportRequest, 'error' | 'response_status'>): Result {
+  if (error !== AttemptError.UNSPECIFIED) return FAILURES[error] ?? 'broken';
+  const hundreds = Math.floor((status ?? 0) / 100);
+  return hundreds >= 2 && hundreds <= 5 ? (`${hundreds}xx` as Result) : 'broken';
+}
 
 /** Minimum time between warnings about the same failing endpoint, in ms. Every exchange is logged regardless. */
 const REPEAT_MS = 60_000;

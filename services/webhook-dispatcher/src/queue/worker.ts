@@ -4,8 +4,7 @@ import { durations, onBehalfOf, requestOf, type Logger, type Metrics } from '@tr
 import { endpointAnswers } from '../send/attempt.ts';
 import { Circuits } from './circuits.ts';
 import { Bulkhead } from '../send/exchange-slots.ts';
-import { resultOf } from '../log/result.ts';
-import { Witness } from '../log/lines.ts';
+import { Witness, resultOf } from '../log/lines.ts';
 
 export interface WorkerOptions {
   readonly workerId: string;

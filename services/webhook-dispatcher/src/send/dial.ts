@@ -2,12 +2,11 @@
 // no second lookup can return something else.
 import type { Socket } from 'node:net';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
+import { TargetProblem, checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { buildConnector } from 'undici';
 import type { Destinations } from './destinations.ts';
 import { ExchangeFailure, connectFailure, tlsFailure } from './failure.ts';
 import type { Resolve } from './resolve.ts';
-import { unlessForbidden } from './target.ts';
 import type { ExchangeTime } from './exchange-time.ts';
 
 export interface DialOptions {
@@ -97,4 +96,14 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** Runs a check of a target and converts its TargetProblem to an ExchangeFailure. */
+export function unlessForbidden<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof TargetProblem)) throw error;
+    throw new ExchangeFailure(AttemptError.FORBIDDEN_TARGET, `This target is not allowed. ${error.message}`);
+  }
 }

@@ -3,8 +3,8 @@ import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-t
 import { readCapped } from './answer-body.ts';
 import type { ReceiverConnection, Connections } from './connections.ts';
 import { NoConnection } from './destinations.ts';
+import { unlessForbidden } from './dial.ts';
 import { ExchangeFailure, failureOf } from './failure.ts';
-import { unlessForbidden } from './target.ts';
 import { ExchangeTime } from './exchange-time.ts';
 
 export interface Header {

@@ -5,8 +5,7 @@ import { DisabledReason } from '@truckroll/contract/gen/integrations/v1/webhooks
 import type { Database } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
-import { readHealth } from '../health/read.ts';
-import { selectStandings, stateOf, type EndpointStanding } from '../health/standing.ts';
+import { readHealth, selectStandings, stateOf, type EndpointStanding } from '../health/read.ts';
 
 /** Worst first. DISABLED here means disabled by us; endpoints disabled by users come last. */
 const ORDER: readonly WebhookHealthState[] = [

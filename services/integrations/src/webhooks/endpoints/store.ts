@@ -7,9 +7,8 @@ import { answersFor } from '../../mails/store.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../../people.ts';
 import type { StoredHeaders } from './custom-headers.ts';
 import { endpointState, type EndpointState } from './state.ts';
-import { readHealth } from '../health/read.ts';
+import { readHealth, selectStandings } from '../health/read.ts';
 import type { DeliveryState } from '../queue/rules.ts';
-import { selectStandings } from '../health/standing.ts';
 
 interface Row extends CreatorRow {
   filter: string | null;

@@ -30,9 +30,8 @@ import { eventTypes } from '../events/event-types.ts';
 import { insertingBodies, insertingDeliveries } from '../events/fan-out.ts';
 import { previewFilter } from '../filter/preview.ts';
 import { filterProblems, setFilter } from '../filter/store.ts';
-import { skipQueued } from '../health/store.ts';
-import { recover } from '../queue/recover.ts';
-import { queueSkipped } from '../queue/recovery.ts';
+import { queueSkipped, recover } from '../queue/recover.ts';
+import { skipQueued } from '../queue/skip.ts';
 import { newSecret, secretText } from './secrets.ts';
 
 /** Time for which the old secret stays valid after a rotation, in microseconds. */

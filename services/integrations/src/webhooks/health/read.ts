@@ -1,12 +1,77 @@
-// Reports endpoints' health (docs/how-to/webhooks.md, Health).
-import { formatInstant, now } from '@truckroll/contract';
-import { WebhookCircuitState, type WebhookHealth, type WebhookHealthBucket } from '@truckroll/contract/gen/integrations/v1/webhook_health';
+// Reports endpoints' health (docs/how-to/webhooks.md, Health): of one endpoint, over a period, and as a company's totals.
+import { ApiError, formatInstant, now } from '@truckroll/contract';
+import type { CountEndpointsRequest, CountEndpointsResponse } from '@truckroll/contract/gen/integrations/v1/summary';
+import {
+  WebhookCircuitState,
+  WebhookHealthPeriod,
+  WebhookHealthState,
+  type GetWebhookHealthRequest,
+  type GetWebhookHealthResponse,
+  type WebhookHealth,
+  type WebhookHealthBucket,
+} from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Queryable } from '@truckroll/postgres';
-import { add, noCounts, quantile, startOf, successRate, type Counts } from './counts.ts';
+import type { Context } from '../../context.ts';
+import { checked, companyOf } from '../../requests.ts';
 import { timeOfDelivery } from '../log/delivery-id.ts';
-import { stateOf, type EndpointStanding } from './standing.ts';
+import type { DisabledReason } from '../queue/rules.ts';
+import { add, noCounts, quantile, startOf, successRate, type Counts } from './counts.ts';
 
 const MINUTE = 60_000_000;
+const OVERDUE_AFTER = 5 * MINUTE;
+/** Minimum share of successful attempts in the last hour for a healthy endpoint. */
+const DEGRADED_BELOW = 0.95;
+
+/** Data about an endpoint that its state follows from. Times are in microseconds since 1970. */
+export interface EndpointStanding {
+  id: string;
+  company_id: string;
+  enabled: boolean;
+  paused: boolean;
+  disabled_reason: DisabledReason | null;
+  failing_since: number | null;
+  slowdowns: number;
+  circuit_open_until: number | null;
+  /** Attempts of the last hour. */
+  delivered: number;
+  failed: number;
+  /** Whether there was an attempt within 24 hours. */
+  active: boolean;
+  /** Due time of the first waiting delivery, past or future; null if none waits. */
+  due_at: number | null;
+}
+
+/** The first state that applies, in the order of the contract. */
+export function stateOf(standing: EndpointStanding, at: number): WebhookHealthState {
+  const { enabled, paused, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = standing;
+  if (!enabled) return WebhookHealthState.DISABLED;
+  if (paused) return WebhookHealthState.PAUSED;
+  const fails = failingSince !== null;
+  if (circuit !== null || (fails && delivered <= failed)) return WebhookHealthState.FAILING;
+  const overdue = dueAt !== null && dueAt < at - OVERDUE_AFTER;
+  if (fails || slowdowns > 0 || overdue || delivered < (delivered + failed) * DEGRADED_BELOW) return WebhookHealthState.DEGRADED;
+  return active ? WebhookHealthState.HEALTHY : WebhookHealthState.IDLE;
+}
+
+/** Null selects all companies or all endpoints. */
+export async function selectStandings(db: Queryable, companyId: string | null, id: string | null = null): Promise<EndpointStanding[]> {
+  const { rows } = await db.query<EndpointStanding>({
+    name: 'select_webhook_standings',
+    text: `select e.id, e.company_id, e.enabled, e.paused_at is not null as paused, e.disabled_reason, e.failing_since, e.slowdowns, e.circuit_open_until,
+        coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, q.due_at,
+        exists (select from webhook_counts c where c.company_id = e.company_id and c.endpoint_id = e.id and c.at > now() - interval '24 hours') as active
+      from webhook_endpoints e
+      cross join lateral (
+        select sum(c.delivered) as delivered, sum(c.failed) as failed from webhook_counts c
+        where c.company_id = e.company_id and c.endpoint_id = e.id and c.at > now() - interval '1 hour') h
+      left join lateral (
+        select due_at from webhook_queue where endpoint_id = e.id and leased_until is null order by due_at limit 1) q on true
+      where ($1::uuid is null or e.company_id = $1) and ($2::uuid is null or e.id = $2) and e.deleted_at is null`,
+    values: [companyId, id],
+  });
+  return rows;
+}
+
 /** Upper limit of the reported backlog. */
 const MOST_COUNTED = 10_000;
 const HOURS: Span = { minutes: 60, buckets: 24 };
@@ -113,3 +178,37 @@ async function selectBacklogs(db: Queryable, of: readonly EndpointStanding[]): P
   });
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+const SPANS: Readonly<Partial<Record<WebhookHealthPeriod, Span>>> = {
+  [WebhookHealthPeriod.HOUR]: { minutes: 1, buckets: 60 },
+  [WebhookHealthPeriod.DAY]: { minutes: 15, buckets: 96 },
+  [WebhookHealthPeriod.WEEK]: { minutes: 60, buckets: 168 },
+};
+const SECOND = 1_000_000;
+
+async function get({ database }: Context, request: GetWebhookHealthRequest): Promise<GetWebhookHealthResponse> {
+  const companyId = companyOf(request);
+  const { period } = checked('GetWebhookHealthRequest', request);
+  const span = SPANS[period];
+  if (span === undefined) throw ApiError.internal(new Error('a read of health came without its period'));
+  const own = database.of(companyId);
+  const [standing] = await selectStandings(own, companyId, request.key?.id ?? '');
+  if (standing === undefined) throw ApiError.notFound('webhook endpoint');
+  const at = now();
+  const since = sinceOf(span, at);
+  const { sum, buckets } = seriesOf(await selectCounts(own, [standing], since), span, at);
+  const seconds = span.minutes * 60;
+  return { data: { period, since, until: since + span.buckets * seconds * SECOND, bucket_seconds: seconds, ...figuresOf(sum), buckets } };
+}
+
+export const webhookHealth = { getWebhookHealth: get };
+
+async function count({ database }: Context, request: CountEndpointsRequest): Promise<CountEndpointsResponse> {
+  const { company_id: companyId } = checked('CountEndpointsRequest', request);
+  const at = now();
+  const states = (await selectStandings(database.of(companyId), companyId)).map((standing) => stateOf(standing, at));
+  const having = (wanted: WebhookHealthState): number => states.filter((state) => state === wanted).length;
+  return { failing: having(WebhookHealthState.FAILING), paused: having(WebhookHealthState.PAUSED) };
+}
+
+export const endpointCounts = { countEndpoints: count };

@@ -1,5 +1,6 @@
 import { formatInstant } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/postgres';
+import { skipQueued } from '../queue/skip.ts';
 import { alertIfDue } from './alerts.ts';
 import type { DisabledReason, HealthChange } from '../queue/rules.ts';
 
@@ -48,21 +49,4 @@ async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint
   if (rowCount === 0) return;
   await skipQueued(tx, company_id, endpoint_id);
   await alertIfDue(tx, company_id, endpoint_id, at);
-}
-
-/** Marks queued deliveries SKIPPED, except leased ones, which are left to their reports, and those that a user requested. Ends a resumption. */
-export async function skipQueued(tx: Transaction, companyId: string, endpointId: string): Promise<void> {
-  await tx.query({
-    name: 'skip_webhook_deliveries',
-    text: `with gone as (
-        delete from webhook_queue where endpoint_id = $2 and not forced and (leased_until is null or leased_until <= now()) returning day, delivery_id)
-      update webhook_deliveries d set state = 'SKIPPED', changed_at = now() from gone
-      where d.company_id = $1 and d.day = gone.day and d.id = gone.delivery_id`,
-    values: [companyId, endpointId],
-  });
-  await tx.query({
-    name: 'end_webhook_resumption',
-    text: 'delete from webhook_recoveries where endpoint_id = $1 and skipped_since is not null',
-    values: [endpointId],
-  });
 }

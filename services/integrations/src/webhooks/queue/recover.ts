@@ -1,12 +1,18 @@
-// WebhookService.RecoverWebhook: queues events again that an endpoint missed, or all of a period.
+// Queues events again: WebhookService.RecoverWebhook, what was skipped before an endpoint was resumed, and the background work of both.
 import { checkRecoveryRange, formatInstant, now, refuseBroken } from '@truckroll/contract';
 import { RecoveryInclude, type RecoverWebhookRequest, type RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import type { Transaction } from '@truckroll/postgres';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import type { Context } from '../../context.ts';
 import { callerOf, checked } from '../../requests.ts';
 import { auditEndpoint } from '../endpoints/audit.ts';
 import { lockEndpoint } from '../endpoints/store.ts';
-import { countToReplay, replayWindow, type WebhookReplay } from './replay.ts';
+import { dayOf } from '../log/delivery-id.ts';
+import { oldestDay } from '../log/partitions.ts';
+import { notifyDue } from './due-notices.ts';
+import { MOST_AT_ONCE, NOT_A_TEST, countToReplay, replaySome, replayWindow, type WebhookReplay } from './replay.ts';
+import { HELD, skipOverdue } from './skip.ts';
 
 /** Queues in order per subject, with a new retry schedule. A large recovery continues in the background; call again for what remains. */
 export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
@@ -55,4 +61,148 @@ async function unfinishedReplay(tx: Transaction, companyId: string, endpointId: 
     values: [companyId, endpointId],
   });
   return rows[0];
+}
+
+const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and ${NOT_A_TEST}`;
+
+/** An endpoint and a period from `since` to before `until`, in microseconds since 1970. */
+interface Range {
+  company_id: string;
+  endpoint_id: string;
+  since: number;
+  until: number;
+  /** Queues only what was skipped since this time. Null or undefined queues everything that was skipped or failed. */
+  skipped_since?: number | null;
+}
+
+/** Queues the next deliveries of any unfinished recovery. False if there is none, or other replicas are working on all of them. */
+export async function recoverSome(database: Database): Promise<boolean> {
+  const {
+    rows: [found],
+  } = await database.query<{ any: boolean }>({ name: 'any_webhook_recovery', text: 'select exists (select from webhook_recoveries) as any' });
+  if (found?.any !== true) return false;
+  return await database.transaction(async (tx) => {
+    // Skips locked rows: a change of the endpoint locks it before its recoveries, so waiting could deadlock.
+    const { rows } = await tx.query<Range>({
+      name: 'next_webhook_recovery',
+      text: `select e.company_id, r.endpoint_id, r.since, r.until, r.skipped_since from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
+        order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
+    });
+    const [range] = rows;
+    if (range === undefined) return false;
+    if ((await queueSome(tx, range)) < MOST_AT_ONCE) {
+      await tx.query({
+        name: 'end_webhook_recovery',
+        text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
+        values: [range.endpoint_id, formatInstant(range.since), formatInstant(range.until)],
+      });
+    }
+    return true;
+  });
+}
+
+const WITHIN = 'd.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6';
+
+function valuesOf({ company_id, endpoint_id, since, until }: Range): unknown[] {
+  return [company_id, endpoint_id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
+}
+
+/** Margin in microseconds for deliveries whose attempts ended, or whose transactions began, before the endpoint was stopped. */
+const STOPPING = 60_000_000;
+/** Microseconds by which the clock of an event's publisher may be ahead. Nothing is skipped while this goes on, so that it ends. */
+const AHEAD = 86_400_000_000;
+
+/**
+ * Queues what was skipped since the endpoint was stopped. If that is too much for one transaction, nothing is sent until all is queued,
+ * so that new events do not overtake it. Requires the endpoint's lock.
+ */
+export async function queueSkipped(tx: Transaction, companyId: string, endpointId: string, stoppedAt: number): Promise<void> {
+  const skipped_since = stoppedAt - STOPPING;
+  const range = { company_id: companyId, endpoint_id: endpointId, since: 0, until: now() + AHEAD, skipped_since };
+  if ((await queueSome(tx, range)) < MOST_AT_ONCE) return;
+  await tx.query({
+    name: 'insert_webhook_resumption',
+    text: `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, $2, $3, $4) on conflict do nothing`,
+    values: [endpointId, formatInstant(range.since), formatInstant(range.until), formatInstant(skipped_since)],
+  });
+  await tx.query({
+    name: 'hold_resuming_webhook',
+    text: 'update webhook_endpoints set resuming = true where company_id = $1 and id = $2',
+    values: [companyId, endpointId],
+  });
+}
+
+/** Lets resumed endpoints send whose skipped deliveries are all queued, by whichever release. */
+export async function sendResumed(database: Database): Promise<void> {
+  await database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>({
+      name: 'send_resumed_webhooks',
+      text: `update webhook_endpoints e set resuming = false, resume_at = null
+        where e.resume_at = ${HELD} and e.resuming and not exists (select from webhook_recoveries r where r.endpoint_id = e.id) returning e.id`,
+    });
+    for (const { id } of rows) notifyDue(tx, id);
+  });
+}
+
+/** Queues the next deliveries of a range and returns their number; MOST_AT_ONCE means that there may be more. Requires the endpoint's lock. */
+async function queueSome(tx: Transaction, range: Range): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: 'recover_webhook_deliveries',
+    text: `with chosen as (
+        select d.day, d.id from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}
+          and ($7::timestamptz is null or (d.state = 'SKIPPED' and d.changed_at >= $7))
+        order by d.day, d.id limit ${MOST_AT_ONCE} for update),
+      pending as (
+        update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c
+        where d.company_id = $1 and d.day = c.day and d.id = c.id returning d.*)
+      insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at)
+      select id, day, endpoint_id, subject, sequence, now() from pending`,
+    values: [...valuesOf(range), range.skipped_since == null ? null : formatInstant(range.skipped_since)],
+  });
+  if (rowCount > 0) notifyDue(tx);
+  return rowCount;
+}
+
+/** Poll interval in ms for recoveries that other replicas began or left behind. */
+const LOOK_MS = 5000;
+
+/** Continues recoveries in the background after their calls were answered, and ends what waits too long for paused endpoints. */
+export class Recoveries implements BackgroundPart {
+  readonly name = 'webhook recoveries';
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #looks = new PeriodicTask(LOOK_MS, () => this.#run());
+  #failures = 0;
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    this.#looks.start();
+  }
+
+  /** Finishes the current transaction; the next process continues. */
+  stop(): Promise<void> {
+    return this.#looks.stop();
+  }
+
+  /** Call after committing a new recovery. */
+  look(): void {
+    this.#looks.now();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (!this.#looks.stopped && (await recoverSome(this.#database)));
+      while (!this.#looks.stopped && (await replaySome(this.#database)));
+      await sendResumed(this.#database);
+      while (!this.#looks.stopped && (await skipOverdue(this.#database)));
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures += 1;
+      logOutage(this.#log, 'a recovery of webhooks waits for the database', this.#failures, error);
+    }
+  }
 }

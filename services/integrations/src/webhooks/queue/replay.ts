@@ -1,12 +1,16 @@
 // Sends events of a period to an endpoint again (decisions §15): those that it missed, or all. One window of events per transaction.
-import { formatInstant } from '@truckroll/contract';
+import { TEST_EVENT, formatInstant } from '@truckroll/contract';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { dayOf, firstIdAt } from '../log/delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { insertingDeliveries, type NewDelivery, type Stored } from '../events/fan-out.ts';
 import { subscribed, type EventSubscription } from '../filter/matchers.ts';
 import { oldestDay } from '../log/partitions.ts';
-import { MOST_AT_ONCE, NOT_A_TEST } from './recovery.ts';
+
+/** Maximum deliveries queued by one transaction. */
+export const MOST_AT_ONCE = 2000;
+/** Condition on webhook_deliveries (alias d). */
+export const NOT_A_TEST = `d.event_type <> '${TEST_EVENT}' and not d.test`;
 
 /** A period from `since` to before `until`, in microseconds since 1970. */
 export interface WebhookReplay {
