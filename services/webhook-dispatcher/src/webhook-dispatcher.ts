@@ -7,8 +7,8 @@ import { Consumer, createKafka } from '@truckroll/outbox';
 import type { Service } from '@truckroll/process';
 import type { WebhookDispatcherConfig } from './config.ts';
 import { publicEvent } from './events/public-event.ts';
+import { createConsumer, type ConsumerOptions } from './events/consume.ts';
 import { deadLetters } from './events/dead-letters.ts';
-import { createFanOut, type FanOutOptions } from './events/consume.ts';
 import { Connections } from './send/connections.ts';
 import { createDial } from './send/dial.ts';
 import { createResolve, type Resolve } from './send/resolve.ts';
@@ -28,7 +28,7 @@ export interface Surroundings {
   /** Certificates to trust instead of the default ones. */
   readonly ca?: string;
   readonly exchangeMs?: number;
-  readonly read?: FanOutOptions['read'];
+  readonly read?: ConsumerOptions['read'];
 }
 
 /** Sends public events to integrators' endpoints. It stores nothing, and connects to integrations, Kafka and the internet. */
@@ -53,18 +53,16 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
         attempt: (delivery, charge) => attempt(exchanges, delivery, charge),
         maxInFlight: config.maxInFlight,
         maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,
-        hears: () => watch.hears,
+        subscribed: () => watch.connected,
       });
-      const watch = new DueWatch({ workerId, watchDue, due: (restarted) => worker.notify(restarted), log });
+      const watch = new DueWatch({ workerId, watchDue, due: (restarted) => worker.wake(restarted), log });
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
-      const { handle, resume } = createFanOut({
+      const { handle, resume } = createConsumer({
         fanOut,
         setAside,
         read: surroundings.read ?? publicEvent,
-        spare: (wanted) => worker.spare(wanted),
-        borrow: (most, work) => worker.borrow(most, work),
-        postponed: (count) => worker.postponed(count),
+        store: (intake) => worker.store(intake),
         log,
         metrics,
       });

@@ -20,15 +20,15 @@ test.each([
   [8, { a: 8 }, 'a', 0],
   [8, { a: 8 }, 'b', 0],
 ])('of %i slots, of which companies hold %j, lets %s take %i', (size, taken, company, room) => {
-  expect(slots(size, taken).roomFor(company)).toBe(room);
+  expect(slots(size, taken).freeFor(company)).toBe(room);
 });
 
 test('counts slots that were taken and left, in total and by company', () => {
   const all = slots(8, { a: 2, b: 1 });
   expect([all.size, all.total, all.free, [...all.companies]]).toEqual([8, 3, 5, ['a', 'b']]);
   all.leave('a');
-  expect([all.total, all.free, [...all.companies], all.roomFor('a')]).toEqual([2, 6, ['a', 'b'], 3]);
+  expect([all.total, all.free, [...all.companies], all.freeFor('a')]).toEqual([2, 6, ['a', 'b'], 3]);
   all.leave('a');
   all.leave('b');
-  expect([all.total, all.free, [...all.companies], all.roomFor('a')]).toEqual([0, 8, [], 4]);
+  expect([all.total, all.free, [...all.companies], all.freeFor('a')]).toEqual([0, 8, [], 4]);
 });

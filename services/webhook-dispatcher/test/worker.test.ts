@@ -1,63 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { Pace } from '../src/events/pace.ts';
-import { Worker, type WorkerOptions } from '../src/queue/worker.ts';
-
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-
-const lent = (endpointId: string): LeasedDelivery => ({
-  delivery_id: randomUUID(),
-  lease_token: randomUUID(),
-  lease_expires_at: (Date.now() + 60_000) * 1000,
-  company_id: randomUUID(),
-  endpoint_id: endpointId,
-  url: 'https://receiver.test/',
-  secrets: [],
-  event_id: randomUUID(),
-  event_type: 'x',
-  body: Buffer.alloc(0),
-  attempt: 1,
-  probe: false,
-  headers: [],
-});
-const reported = (delivery: LeasedDelivery, status: number) =>
-  ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
-const stored = {
-  status: 'DELIVERY_STATUS_SUCCEEDED',
-  next_attempt_at: null,
-  endpoint_disabled: false,
-  lease_lost: false,
-  more_due: false,
-  unknown: false,
-} as const;
-
-/** A worker whose lease calls return the batches given by the test, one after another. */
-function harness(options: Partial<WorkerOptions>) {
-  const batches: LeasedDelivery[][] = [];
-  const reports: ReportRequest[] = [];
-  let leases = 0;
-  const worker = new Worker({
-    workerId: 'test',
-    maxInFlight: 10,
-    maxInFlightPerEndpoint: 10,
-    hears: () => false,
-    log: silentLog,
-    metrics: createMetrics('test'),
-    lease: async () => {
-      leases += 1;
-      return { deliveries: batches.shift() ?? [], next_due_at: null };
-    },
-    report: async (report) => {
-      reports.push(report);
-      return stored;
-    },
-    attempt: async (delivery) => reported(delivery, 200),
-    ...options,
-  });
-  return { worker, batches, reports, leases: () => leases };
-}
+import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { Pace } from '../src/queue/pace.ts';
+import type { Worker } from '../src/queue/worker.ts';
+import { harness, leased, reported, stored } from './support/worker.ts';
 
 test('leases nothing after stop, and ends when the attempts in flight are reported', async () => {
   let finish: (status: number) => void = () => undefined;
@@ -71,13 +15,13 @@ test('leases nothing after stop, and ends when the attempts in flight are report
       return new Promise((resolve) => (finish = (status) => resolve(reported(delivery, status))));
     },
   });
-  batches.push([lent('one')]);
+  batches.push([leased('one')]);
   await worker.start();
   await sending;
   const stopped = worker.stop();
   const before = leases();
-  batches.push([lent('one')]);
-  worker.notify();
+  batches.push([leased('one')]);
+  worker.wake();
   finish(200);
   await stopped;
   expect(reports.map(({ delivery_id: id }) => id)).toEqual([begun[0]!.delivery_id]);
@@ -85,34 +29,56 @@ test('leases nothing after stop, and ends when the attempts in flight are report
   expect(leases()).toBe(before);
 });
 
+/** Has the worker store one event, without waiting for slots. Resolves to the number of deliveries that may be leased with it. */
+async function store(worker: Worker, ...deliveries: LeasedDelivery[]): Promise<number | undefined> {
+  let offered: number | undefined;
+  await worker.store({
+    events: 1,
+    waits: false,
+    store: async (_, lease) => ((offered = lease?.max_deliveries), { pending: deliveries.length, deliveries }),
+  });
+  return offered;
+}
+
+/** Has the worker store events once there are slots. Resolves to the number stored at once. */
+const storeWaiting = (worker: Worker, events: number) => worker.store({ events, waits: true, store: async (count) => ({ pending: count, deliveries: [] }) });
+
 test('sends deliveries leased while storing at once, within the free slots, and not after stop', async () => {
-  const asked: (number | undefined)[] = [];
+  const leases: number[] = [];
   const finish: (() => void)[] = [];
   const { worker, reports } = harness({
     maxInFlight: 4,
     attempt: (delivery) => new Promise((resolve) => finish.push(() => resolve(reported(delivery, 200)))),
     lease: async ({ max_deliveries }) => {
-      asked.push(max_deliveries);
+      leases.push(max_deliveries);
       return { deliveries: [], next_due_at: null };
     },
   });
-  const borrow = (...deliveries: LeasedDelivery[]) =>
-    worker.borrow(3, async (lease) => {
-      asked.push(lease?.max_deliveries);
-      return deliveries;
-    });
-  // The calls run one at a time, so no slot is given twice.
-  await Promise.all([borrow(lent('one')), borrow(lent('one'), lent('other')), borrow(lent('other')), borrow()]);
-  expect([asked.splice(0), finish.length]).toEqual([[3, 3, 1, undefined], 4]);
-  finish.shift()!();
-  expect(await worker.spare(1)).toBe(1);
   await worker.start();
+  // The calls run one at a time, so no slot is given twice.
+  const offered = await Promise.all([
+    store(worker, leased('one')),
+    store(worker, leased('one'), leased('other')),
+    store(worker, leased('other')),
+    store(worker),
+  ]);
+  expect([offered, finish.length, leases]).toEqual([[4, 3, 1, undefined], 4, [4]]);
+  finish.shift()!();
+  expect(await storeWaiting(worker, 1)).toBe(1);
   const stopped = worker.stop();
+  const before = leases.length;
   for (const each of finish) each();
   await stopped;
-  expect([asked.splice(0), reports.length]).toEqual([[1], 4]);
-  await borrow(lent('late'));
-  expect([asked, reports.length]).toEqual([[undefined], 4]);
+  expect(reports).toHaveLength(4);
+  expect(await store(worker, leased('late'))).toBeUndefined();
+  expect([leases.length, reports.length]).toEqual([before, 4]);
+});
+
+test('stores events that come before it starts or while it stops, without a lease', async () => {
+  const { worker, reports } = harness({});
+  const stored = store(worker, leased('one'));
+  await worker.stop();
+  expect([await stored, reports]).toEqual([undefined, []]);
 });
 
 test('sends nothing that is leased to it after it has begun to stop', async () => {
@@ -124,231 +90,151 @@ test('sends nothing that is leased to it after it has begun to stop', async () =
     },
   });
   await worker.start();
-  const leased = Promise.withResolvers<LeasedDelivery[]>();
+  const deliveries = Promise.withResolvers<LeasedDelivery[]>();
   const begun = Promise.withResolvers<void>();
-  const borrowing = worker.borrow(10, () => {
-    begun.resolve();
-    return leased.promise;
+  const storing = worker.store({
+    events: 1,
+    waits: false,
+    store: async () => (begun.resolve(), { pending: 1, deliveries: await deliveries.promise }),
   });
   await begun.promise;
   const stopped = worker.stop();
-  leased.resolve([lent('one')]);
-  await Promise.all([borrowing, stopped]);
+  deliveries.resolve([leased('one')]);
+  await Promise.all([storing, stopped]);
   expect(sent).toEqual([]);
 });
 
 test('waits briefly for free slots, then stores as many events as can be sent, or all if no slot becomes free', async () => {
   const finish: (() => void)[] = [];
   const { worker } = harness({ maxInFlight: 4, attempt: (delivery) => new Promise((resolve) => finish.push(() => resolve(reported(delivery, 200)))) });
-  const pace = new Pace((wanted) => worker.spare(wanted));
-  await worker.borrow(4, async () => ['one', 'other', 'third'].map(lent));
-  expect(await pace.next(1)).toBe(1);
-  expect(await pace.next(7)).toBe(7);
-  const waiting = pace.next(7);
+  await worker.start();
+  const three = ['one', 'other', 'third'].map(leased);
+  await worker.store({ events: 3, waits: false, store: async () => ({ pending: 3, deliveries: three }) });
+  expect(await storeWaiting(worker, 1)).toBe(1);
+  expect(await storeWaiting(worker, 7)).toBe(7);
+  const waiting = storeWaiting(worker, 7);
+  // Events that do not wait pass those that do.
+  expect(await store(worker)).toBe(1);
   finish.shift()!();
   expect(await waiting).toBe(2);
   for (const each of finish) each();
   await worker.stop();
 });
 
+test('stores many events only after the deliveries that are due, unless those are very many', async () => {
+  const due = Promise.withResolvers<LeasedDelivery[]>();
+  const leasing = Promise.withResolvers<void>();
+  let leases = 0;
+  const { worker } = harness({
+    maxInFlight: 400,
+    lease: async () => {
+      leases += 1;
+      if (leases === 2) leasing.resolve();
+      return { deliveries: leases === 2 ? await due.promise : [], next_due_at: null };
+    },
+  });
+  await worker.start();
+  const order: string[] = [];
+  // Stores 100 events and 25 deliveries without a lease, which are due then.
+  await worker.store({ events: 125, waits: false, store: async () => ({ pending: 125, deliveries: Array.from({ length: 100 }, () => leased('one')) }) });
+  const stored = storeWaiting(worker, 150).then((count) => void order.push(`stored ${count}`));
+  await leasing.promise;
+  order.push('leased');
+  due.resolve(Array.from({ length: 25 }, () => leased('other')));
+  await stored;
+  expect(order).toEqual(['leased', 'stored 150']);
+  await worker.stop();
+});
+
+test('stores events, and sends what is leased with them, while deliveries that are due cannot be leased', async () => {
+  const failed = Promise.withResolvers<void>();
+  const { worker, reports } = harness({
+    lease: async () => {
+      failed.resolve();
+      throw new Error('integrations is down');
+    },
+  });
+  await worker.start();
+  await failed.promise;
+  expect(await store(worker, leased('one'))).toBe(4);
+  expect(() => worker.check()).toThrow('no deliveries could be fetched');
+  await worker.stop();
+  expect(reports).toHaveLength(1);
+});
+
+test('rejects as storing does, and goes on', async () => {
+  const { worker } = harness({});
+  await worker.start();
+  const refused = worker.store({ events: 1, waits: true, store: () => Promise.reject(new Error('refused')) });
+  await expect(refused).rejects.toThrow('refused');
+  expect(await storeWaiting(worker, 2)).toBe(2);
+  await worker.stop();
+});
+
 test('frees a slot before the attempt is stored, while at most twice as many attempts as slots wait for that', async () => {
-  const store: (() => void)[] = [];
-  const { worker } = harness({ maxInFlight: 1, report: () => new Promise((resolve) => store.push(() => resolve(stored))) });
+  const pending: (() => void)[] = [];
+  const { worker } = harness({ maxInFlight: 1, report: () => new Promise((resolve) => pending.push(() => resolve(stored))) });
+  await worker.start();
   /** Leases and sends one delivery. Resolves to the free slots before it and the number of attempts reported so far. */
-  const borrow = async () => {
-    let room: number | undefined;
-    await worker.borrow(4, async (lease) => {
-      room = lease?.max_deliveries;
-      return room === undefined ? [] : [lent('one')];
+  const sendOne = async () => {
+    let free: number | undefined;
+    await worker.store({
+      events: 1,
+      waits: false,
+      async store(_, lease) {
+        free = lease?.max_deliveries;
+        return { pending: 1, deliveries: free === undefined ? [] : [leased('one')] };
+      },
     });
     await new Promise((resolve) => setImmediate(resolve));
-    return [room, store.length];
+    return [free, pending.length];
   };
-  expect([await borrow(), await borrow(), await borrow()]).toEqual([
+  expect([await sendOne(), await sendOne(), await sendOne()]).toEqual([
     [1, 1],
     [1, 2],
     [undefined, 2],
   ]);
-  store.shift()!();
-  expect(await worker.spare(1)).toBe(1);
-  expect(await borrow()).toEqual([1, 2]);
-  for (const each of store) each();
+  pending.shift()!();
+  expect(await storeWaiting(worker, 1)).toBe(1);
+  expect(await sendOne()).toEqual([1, 2]);
+  for (const each of pending) each();
   await worker.stop();
 });
 
 test('lists deliveries that endpoints accepted and that are not stored yet, but no refused ones', async () => {
-  const store: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const { worker } = harness({
-    report: () => new Promise((resolve) => store.push(() => resolve(stored))),
+    report: () => new Promise((resolve) => pending.push(() => resolve(stored))),
     attempt: async (delivery) => reported(delivery, delivery.endpoint_id === 'refuses' ? 410 : 204),
   });
-  const [taken, refused] = [lent('takes'), lent('refuses')];
-  const told: unknown[] = [];
-  const borrow = async (...deliveries: LeasedDelivery[]) => {
-    await worker.borrow(4, async (lease) => {
-      told.push(lease?.taken_delivery_ids);
-      return deliveries;
+  await worker.start();
+  const [accepted, refused] = [leased('accepts'), leased('refuses')];
+  const listed: unknown[] = [];
+  const send = async (...deliveries: LeasedDelivery[]) => {
+    await worker.store({
+      events: 1,
+      waits: false,
+      async store(_, lease) {
+        listed.push(lease?.taken_delivery_ids);
+        return { pending: deliveries.length, deliveries };
+      },
     });
     await new Promise((resolve) => setImmediate(resolve));
   };
-  await borrow(taken, refused);
-  await borrow();
-  for (const each of store) each();
+  await send(accepted, refused);
+  await send();
+  for (const each of pending) each();
   await new Promise((resolve) => setImmediate(resolve));
-  await borrow();
-  expect(told).toEqual([[], [taken.delivery_id], []]);
+  await send();
+  expect(listed).toEqual([[], [accepted.delivery_id], []]);
   await worker.stop();
 });
 
-test('stores as many events as there are slots for their deliveries', async () => {
-  const pace = new Pace(async (wanted) => Math.min(wanted, 12));
-  expect(await pace.next(90)).toBe(12);
+test('stores as many events as there are slots for their deliveries', () => {
+  const pace = new Pace();
+  expect([pace.fitting(90, 12), pace.fitting(5, 12), pace.fitting(90, 0), pace.deliveriesOf(90)]).toEqual([12, 5, 1, 90]);
   for (let round = 0; round < 40; round += 1) pace.stored(1, 2);
-  expect(await pace.next(90)).toBe(6);
+  expect([pace.fitting(90, 12), pace.deliveriesOf(90)]).toEqual([6, 180]);
   for (let round = 0; round < 40; round += 1) pace.stored(100, 0);
-  expect(await pace.next(90)).toBe(90);
-});
-
-test('neither sends nor releases waiting deliveries when the exchange that tests their circuit fails', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-  try {
-    const sent: string[] = [];
-    const { worker, batches } = harness({
-      attempt: async (delivery) => {
-        sent.push(delivery.delivery_id);
-        return reported(delivery, 503);
-      },
-    });
-    batches.push([1, 2, 3, 4, 5].map(() => lent('dead')));
-    await worker.start();
-    await clock.advanceTimersByTimeAsync(600);
-    expect(sent).toHaveLength(5);
-    await clock.advanceTimersByTimeAsync(5000);
-    batches.push([1, 2, 3].map(() => lent('dead')));
-    await clock.advanceTimersByTimeAsync(600);
-    expect(sent).toHaveLength(6);
-    await worker.stop();
-  } finally {
-    clock.useRealTimers();
-  }
-});
-
-test('sends a delivery that waited for a half-open circuit only if its lease lasts for more than 20 s', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-  try {
-    let status = 503;
-    const sent: string[] = [];
-    const attempt = async (delivery: LeasedDelivery) => (sent.push(delivery.delivery_id), reported(delivery, status));
-    const { worker, batches } = harness({ attempt });
-    const next = async (...deliveries: LeasedDelivery[]) => {
-      batches.push(deliveries);
-      worker.notify();
-      await clock.advanceTimersByTimeAsync(0);
-    };
-    await worker.start();
-    await next(...[1, 2, 3, 4, 5].map(() => lent('dead')));
-    await clock.advanceTimersByTimeAsync(5000);
-    status = 200;
-    const expiring = (ms: number) => ({ ...lent('dead'), lease_expires_at: (Date.now() + ms) * 1000 });
-    const [probe, early, late] = [lent('dead'), expiring(20_000), expiring(20_001)];
-    sent.length = 0;
-    await next(probe, early, late);
-    expect(sent).toEqual([probe.delivery_id, late.delivery_id]);
-    await worker.stop();
-  } finally {
-    clock.useRealTimers();
-  }
-});
-
-test('sends a probe despite an open circuit; its failure changes nothing, its success closes the circuit', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-  try {
-    let status = 503;
-    const { worker, batches, reports } = harness({ attempt: async (delivery) => reported(delivery, status) });
-    const next = async (...deliveries: LeasedDelivery[]) => {
-      batches.push(deliveries);
-      worker.notify();
-      await clock.advanceTimersByTimeAsync(0);
-      return reports.at(-1)?.circuit_open_until;
-    };
-    await worker.start();
-    const until = await next(...[1, 2, 3, 4, 5].map(() => lent('dead')));
-    expect(until).toBe((Date.now() + 5000) * 1000);
-    for (let asked = 0; asked < 7; asked += 1) expect(await next({ ...lent('dead'), probe: true })).toBe(until);
-    // The circuit is tested at its original time, and then stays open twice as long, not longer.
-    await clock.advanceTimersByTimeAsync(5000);
-    expect(await next({ ...lent('dead'), probe: true })).toBeNull();
-    expect(await next(lent('dead'))).toBe((Date.now() + 10_000) * 1000);
-    status = 200;
-    expect(await next({ ...lent('dead'), probe: true })).toBe(0);
-    expect(await next(lent('dead'), lent('dead'))).toBe(0);
-    expect(reports).toHaveLength(17);
-    await worker.stop();
-  } finally {
-    clock.useRealTimers();
-  }
-});
-
-test('asks for deliveries of an endpoint again, and sends those that wait, when its owner has enabled or changed it', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-  try {
-    let [sent, hangs, excluded] = [0, false, ['']];
-    const attempt = async (delivery: LeasedDelivery) => ((sent += 1), hangs ? new Promise<never>(() => undefined) : reported(delivery, 503));
-    const batches: LeasedDelivery[][] = [];
-    const lease: WorkerOptions['lease'] = async (asked) => ((excluded = asked.excluded_endpoint_ids), { deliveries: batches.shift() ?? [], next_due_at: null });
-    const { worker } = harness({ attempt, lease });
-    const next = async (restarted: string[], ...deliveries: LeasedDelivery[]) => {
-      batches.push(deliveries);
-      worker.notify(restarted);
-      await clock.advanceTimersByTimeAsync(0);
-      return excluded;
-    };
-    await worker.start();
-    for (let round = 0; round < 2; round += 1) {
-      await next([], ...[1, 2, 3, 4, 5].map(() => lent('dead')));
-      expect([await next([]), await next(['other'])]).toEqual([['dead'], ['dead']]);
-      if (round === 0) expect(await next(['dead'])).toEqual([]);
-    }
-    // The circuit is half-open now, and the exchange that tests it hangs.
-    hangs = true;
-    await clock.advanceTimersByTimeAsync(5000);
-    await next([], lent('dead'), lent('dead'));
-    expect(sent).toBe(11);
-    await next(['dead']);
-    expect(sent).toBe(12);
-    void worker.stop();
-  } finally {
-    clock.useRealTimers();
-  }
-});
-
-test('reports nothing for a delivery that found no connection, and frees its slot', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-  try {
-    let status: number | undefined = 503;
-    const { worker, batches, reports } = harness({ attempt: async (delivery) => (status === undefined ? undefined : reported(delivery, status)) });
-    const next = async (...deliveries: LeasedDelivery[]) => {
-      batches.push(deliveries);
-      worker.notify();
-      await clock.advanceTimersByTimeAsync(0);
-      return reports.length;
-    };
-    await worker.start();
-    expect(await next(...[1, 2, 3, 4].map(() => lent('one')))).toBe(4);
-    status = undefined;
-    expect(await next(lent('one'), lent('one'))).toBe(4);
-    status = 503;
-    expect(await next(lent('one'))).toBe(5);
-    expect(reports.at(-1)!.circuit_open_until).toBe((Date.now() + 5000) * 1000);
-    // This delivery should have tested the half-open circuit; the next one does.
-    await clock.advanceTimersByTimeAsync(5000);
-    status = undefined;
-    expect(await next(lent('one'))).toBe(5);
-    status = 200;
-    expect(await next(lent('one'))).toBe(6);
-    expect(await worker.spare(1)).toBe(10);
-    await worker.stop();
-  } finally {
-    clock.useRealTimers();
-  }
+  expect([pace.fitting(90, 12), pace.deliveriesOf(90)]).toEqual([90, 2]);
 });

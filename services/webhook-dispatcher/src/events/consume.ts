@@ -3,7 +3,6 @@ import type {
   DeadLetter,
   FanOutRequest,
   FanOutResponse,
-  LeaseRequest,
   LeasedDelivery,
   PublicEvent,
   SetAsideRequest,
@@ -12,28 +11,24 @@ import type {
 import type { IncomingEvent } from '@truckroll/outbox';
 import { gather } from '@truckroll/process';
 import { ATTR_MESSAGING_BATCH_MESSAGE_COUNT, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/telemetry';
+import type { Intake } from '../queue/worker.ts';
 import { batches, loadOf } from './batches.ts';
 import { eventOf, letterOf } from './dead-letters.ts';
-import { Pace } from './pace.ts';
 
-export interface FanOutOptions {
+export interface ConsumerOptions {
   readonly fanOut: (request: FanOutRequest) => Promise<FanOutResponse>;
   readonly setAside: (request: SetAsideRequest) => Promise<SetAsideResponse>;
   /** Converts an event to the form that is stored and sent. Throws if this release cannot. */
   readonly read: (event: IncomingEvent) => PublicEvent;
-  /** The worker's method, for Pace. */
-  readonly spare: (wanted: number) => Promise<number>;
-  /** The worker's method: sends the deliveries that `work` leases while storing them. */
-  readonly borrow: (most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>) => Promise<void>;
-  /** The worker's method: reports how many deliveries were stored as due without a lease. */
-  readonly postponed: (deliveries: number) => void;
+  /** The worker's method. */
+  readonly store: (intake: Intake) => Promise<number>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
 type Refused = (event: PublicEvent, error: ApiError) => Promise<void>;
 
-export interface FanOut {
+export interface EventConsumer {
   /**
    * Stores the events of a partition as deliveries, in order, batched with events of other partitions. Events that this release
    * does not know or that can never be stored become dead letters. Rejects if retrying may help; all events may then be passed again.
@@ -43,33 +38,33 @@ export interface FanOut {
   resume(letters: readonly DeadLetter[]): Promise<void>;
 }
 
-/** Slots reserved per event when storing it. An event may have more endpoints. */
-const ROOM_PER_EVENT = 4;
-
-export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed, log, metrics }: FanOutOptions): FanOut {
-  const pace = new Pace(spare);
+export function createConsumer({ fanOut, setAside, read, store, log, metrics }: ConsumerOptions): EventConsumer {
   const counter = metrics.counter('webhook_events_total', 'Public events by what became of them', ['result']);
 
-  async function store(events: readonly PublicEvent[], letters: ReadonlyMap<PublicEvent, number>, refused: Refused): Promise<void> {
+  /** Stores the events, or as many as the worker takes if they wait. Resolves to the number of those that need no more storing. */
+  async function storeSome(events: readonly PublicEvent[], letters: ReadonlyMap<PublicEvent, number>, refused: Refused, waits = false): Promise<number> {
+    let batch = events;
     try {
-      const dead_letter_ids = events.flatMap((event) => letters.get(event) ?? []);
-      const traces = events.map(({ traceparent }) => traceparent);
-      await borrow(events.length * ROOM_PER_EVENT, async (lease) => {
-        const { pending, deliveries } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { [ATTR_MESSAGING_BATCH_MESSAGE_COUNT]: events.length }, () =>
-          fanOut({ events: [...events], dead_letter_ids, lease }),
-        );
-        pace.stored(events.length, pending);
-        postponed(pending - deliveries.length);
-        return withEvents(deliveries, events);
+      return await store({
+        events: events.length,
+        waits,
+        async store(count, lease) {
+          batch = events.slice(0, count);
+          const traces = batch.map(({ traceparent }) => traceparent);
+          const about = { [ATTR_MESSAGING_BATCH_MESSAGE_COUNT]: count };
+          const dead_letter_ids = batch.flatMap((event) => letters.get(event) ?? []);
+          const { pending, deliveries } = await withBatchSpan(traces, 'fan out', 'CONSUMER', about, () =>
+            fanOut({ events: [...batch], dead_letter_ids, lease }),
+          );
+          counter.inc({ result: letters.size > 0 ? 'resumed' : 'stored' }, count);
+          return { pending, deliveries: withEvents(deliveries, batch) };
+        },
       });
-      counter.inc({ result: letters.size > 0 ? 'resumed' : 'stored' }, events.length);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      if (events.length > 1) {
-        for (const event of events) await store([event], letters, refused);
-        return;
-      }
-      await refused(events[0]!, error);
+      if (batch.length > 1) for (const event of batch) await storeSome([event], letters, refused);
+      else await refused(batch[0]!, error);
+      return batch.length;
     }
   }
 
@@ -86,9 +81,8 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
     (events) => loadOf(events, sizeOf),
     async (lists) => {
       for (let left = lists.flat(); left.length > 0; ) {
-        const count = await pace.next(left.length);
-        await store(left.slice(0, count), none, (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]));
-        left = left.slice(count);
+        const refused: Refused = (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]);
+        left = left.slice(await storeSome(left, none, refused, true));
       }
       return lists;
     },
@@ -129,7 +123,7 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
         }
       }
       for (const batch of batches([...known.keys()], sizeOf))
-        await store(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
+        await storeSome(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
     },
   };
 }

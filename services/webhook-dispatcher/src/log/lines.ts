@@ -25,30 +25,30 @@ const REPEAT_MS = 60_000;
 /** Maximum endpoints remembered for that. */
 const MOST_REMEMBERED = 10_000;
 
-export class Witness {
+export class ExchangeLog {
   readonly #log: Logger;
-  readonly #toldAt = new Map<string, number>();
+  readonly #warnedAt = new Map<string, number>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  exchanged(delivery: LeasedDelivery, report: ReportRequest): void {
+  sent(delivery: LeasedDelivery, report: ReportRequest): void {
     const { delivery_id, event_id: event, event_type: type, attempt } = delivery;
     const ms = Math.round((report.ended_at - report.started_at) / 1000);
     this.#log.info({ delivery: delivery_id, event, type, attempt, ms, ...sideOf(delivery), ...outcomeOf(report) }, 'sent a webhook');
   }
 
-  crowdedOut(delivery: LeasedDelivery): void {
+  postponed(delivery: LeasedDelivery): void {
     this.#log.warn({ delivery: delivery.delivery_id, ...sideOf(delivery) }, 'webhook postponed: its company has no free connection to the address');
   }
 
-  leftAlone(delivery: LeasedDelivery, report: ReportRequest): void {
+  circuitOpened(delivery: LeasedDelivery, report: ReportRequest): void {
     const now = performance.now();
-    if (now - (this.#toldAt.get(delivery.endpoint_id) ?? -Infinity) < REPEAT_MS) return;
-    if (this.#toldAt.size >= MOST_REMEMBERED) this.#toldAt.clear();
-    this.#toldAt.set(delivery.endpoint_id, now);
-    this.#log.warn({ ...sideOf(delivery), ...outcomeOf(report) }, 'a webhook endpoint fails and is left alone for a time');
+    if (now - (this.#warnedAt.get(delivery.endpoint_id) ?? -Infinity) < REPEAT_MS) return;
+    if (this.#warnedAt.size >= MOST_REMEMBERED) this.#warnedAt.clear();
+    this.#warnedAt.set(delivery.endpoint_id, now);
+    this.#log.warn({ ...sideOf(delivery), ...outcomeOf(report) }, 'webhook endpoint failing: circuit open');
   }
 
   disabled(delivery: LeasedDelivery, report: ReportRequest): void {

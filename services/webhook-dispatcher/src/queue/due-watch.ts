@@ -15,15 +15,15 @@ export class DueWatch implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #options: DueWatchOptions;
   readonly #stopping = new AbortController();
-  #hears = false;
+  #connected = false;
   #watching: Promise<void> = Promise.resolve();
 
   constructor(options: DueWatchOptions) {
     this.#options = options;
   }
 
-  get hears(): boolean {
-    return this.#hears;
+  get connected(): boolean {
+    return this.#connected;
   }
 
   async start(): Promise<void> {
@@ -42,14 +42,14 @@ export class DueWatch implements BackgroundPart {
       try {
         for await (const { restarted_endpoint_ids: restarted } of watchDue({ worker_id: workerId }, { signal })) {
           failures = 0;
-          this.#hears = true;
+          this.#connected = true;
           due(restarted);
         }
       } catch (error) {
-        if (!signal.aborted) log.debug({ error }, 'integrations does not tell what is due');
+        if (!signal.aborted) log.debug({ error }, 'integrations sends no notices of due deliveries');
       }
       failures += 1;
-      this.#hears = false;
+      this.#connected = false;
       // Wakes the worker, which would otherwise finish the long wait for notifications that no longer come.
       due([]);
       await pause(backoffMs(failures), signal);

@@ -8,7 +8,7 @@ export interface HeartbeatOptions {
   readonly log: Logger;
 }
 
-/** Integrations takes a worker for dead after four times this interval. */
+/** Integrations considers a worker dead after four times this interval. */
 const EVERY_MS = 1000;
 const DEADLINE_MS = 2000;
 
@@ -20,7 +20,7 @@ export class Heartbeat implements BackgroundPart {
   readonly name = 'webhook heartbeat';
   readonly #options: HeartbeatOptions;
   /** `start` does not wait for the first one: it must work without integrations, and new leases last long enough. */
-  readonly #beats = new PeriodicTask(EVERY_MS, () => this.#tell(false));
+  readonly #beats = new PeriodicTask(EVERY_MS, () => this.#renew(false));
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -32,14 +32,14 @@ export class Heartbeat implements BackgroundPart {
 
   async stop(): Promise<void> {
     await this.#beats.stop();
-    await this.#tell(true);
+    await this.#renew(true);
   }
 
   /** Ignores failures: without this call, a killed worker's deliveries only wait until their leases end. */
-  async #tell(leaving: boolean): Promise<void> {
+  async #renew(leaving: boolean): Promise<void> {
     const { workerId, renew, log } = this.#options;
     await renew({ worker_id: workerId, leaving }, { deadlineMs: DEADLINE_MS }).catch((error: unknown) =>
-      log.debug({ error }, 'integrations could not be told that this worker is alive'),
+      log.debug({ error }, 'integrations did not receive the heartbeat of this worker'),
     );
   }
 }

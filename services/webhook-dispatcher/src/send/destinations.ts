@@ -34,7 +34,7 @@ export class Destinations {
       slots.take(companyId);
       return () => this.#leave(address, destination, companyId);
     };
-    if (slots.roomFor(companyId) > 0) return Promise.resolve(take());
+    if (slots.freeFor(companyId) > 0) return Promise.resolve(take());
     return new Promise((resolve, reject) => {
       const waiter = { companyId, admit: () => (clearTimeout(timer), waiting.delete(waiter), resolve(take())) };
       const timer = setTimeout(() => {
@@ -60,7 +60,7 @@ export class Destinations {
 
   #leave(address: string, { slots, waiting }: Destination, companyId: string): void {
     slots.leave(companyId);
-    for (const { companyId: next, admit } of waiting) if (slots.roomFor(next) > 0) admit();
+    for (const { companyId: next, admit } of waiting) if (slots.freeFor(next) > 0) admit();
     if (slots.total === 0) this.#destinations.delete(address);
   }
 }

@@ -4,18 +4,18 @@ import { Slots } from './slots.ts';
 const SLOW_AFTER_MS = 1000;
 
 /**
- * Slots for concurrent exchanges, in a fast and a slow compartment. A slow exchange moves to the slow one, so that endpoints that hang
- * leave slots for those that answer. The slow compartment can be large, because its exchanges use only memory.
+ * Slots for concurrent exchanges, in a fast and a slow group. A slow exchange moves to the slow group, so that endpoints that hang
+ * leave slots for those that answer. The slow group can be large, because its exchanges use only memory.
  */
-export class Bulkhead {
+export class ExchangeSlots {
   readonly #fast: Slots;
   readonly #slow: Slots;
   readonly #freed: () => void;
   #inFlight = 0;
 
-  constructor(room: number, freed: () => void, slowRoom = room * 16) {
-    this.#fast = new Slots(room);
-    this.#slow = new Slots(slowRoom);
+  constructor(size: number, freed: () => void, slowSize = size * 16) {
+    this.#fast = new Slots(size);
+    this.#slow = new Slots(slowSize);
     this.#freed = freed;
   }
 
@@ -27,8 +27,8 @@ export class Bulkhead {
     return this.#inFlight;
   }
 
-  roomFor(companyId: string): number {
-    return this.#fast.roomFor(companyId);
+  freeFor(companyId: string): number {
+    return this.#fast.freeFor(companyId);
   }
 
   get busy(): readonly string[] {
@@ -41,24 +41,24 @@ export class Bulkhead {
    */
   enter(companyId: string): (processorMs?: number) => void {
     const since = performance.now();
-    let compartment = this.#fast;
-    compartment.take(companyId);
+    let group = this.#fast;
+    group.take(companyId);
     this.#inFlight += 1;
     const timer = setTimeout(() => {
-      if (this.#slow.roomFor(companyId) === 0) return;
-      compartment.leave(companyId);
-      compartment = this.#slow;
-      compartment.take(companyId);
+      if (this.#slow.freeFor(companyId) === 0) return;
+      group.leave(companyId);
+      group = this.#slow;
+      group.take(companyId);
       this.#freed();
     }, SLOW_AFTER_MS);
     const leave = () => {
-      compartment.leave(companyId);
+      group.leave(companyId);
       this.#freed();
     };
     return (processorMs = 0) => {
       clearTimeout(timer);
       this.#inFlight -= 1;
-      const owedMs = processorMs * compartment.size - (performance.now() - since);
+      const owedMs = processorMs * group.size - (performance.now() - since);
       if (owedMs < 1) leave();
       else setTimeout(leave, owedMs).unref();
     };

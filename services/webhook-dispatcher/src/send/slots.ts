@@ -21,7 +21,7 @@ export class Slots {
   }
 
   /** Number of slots that the company may take now. It never holds more than it leaves free, so that a new company always finds one. */
-  roomFor(companyId: string): number {
+  freeFor(companyId: string): number {
     return Math.ceil(Math.max(0, this.free - (this.#taken.get(companyId) ?? 0)) / 2);
   }
 

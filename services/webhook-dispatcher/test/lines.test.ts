@@ -1,6 +1,6 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog } from '@truckroll/telemetry';
-import { Witness, resultOf } from '../src/log/lines.ts';
+import { ExchangeLog, resultOf } from '../src/log/lines.ts';
 
 const report = (fields: Partial<ReportRequest>): ReportRequest =>
   ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;
@@ -28,8 +28,8 @@ test('logs an endpoint that keeps failing again after a minute', () => {
   clock.useFakeTimers();
   try {
     let lines = 0;
-    const witness = new Witness(createLog('trial', 'warn', { write: () => void (lines += 1) }));
-    const failing = () => witness.leftAlone({ endpoint_id: 'e-1', url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
+    const exchangeLog = new ExchangeLog(createLog('trial', 'warn', { write: () => void (lines += 1) }));
+    const failing = () => exchangeLog.circuitOpened({ endpoint_id: 'e-1', url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
     failing();
     clock.advanceTimersByTime(59_999);
     failing();
@@ -44,15 +44,15 @@ test('logs an endpoint that keeps failing again after a minute', () => {
 
 test('logs failing and disabled endpoints with endpoint, company, host and cause, at most once a minute', () => {
   const lines: Record<string, unknown>[] = [];
-  const witness = new Witness(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
+  const exchangeLog = new ExchangeLog(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
   const delivery = { endpoint_id: 'e-1', company_id: 'c-1', url: 'https://hooks.example.com:8443/secret-path?token=1' } as LeasedDelivery;
   const refused = report({ error: AttemptError.CONNECT, error_message: 'The connection was refused.' });
-  for (let times = 0; times < 3; times += 1) witness.leftAlone(delivery, refused);
-  witness.leftAlone({ ...delivery, endpoint_id: 'e-2' }, report({ response_status: 500 }));
-  witness.disabled(delivery, report({ response_status: 410 }));
+  for (let times = 0; times < 3; times += 1) exchangeLog.circuitOpened(delivery, refused);
+  exchangeLog.circuitOpened({ ...delivery, endpoint_id: 'e-2' }, report({ response_status: 500 }));
+  exchangeLog.disabled(delivery, report({ response_status: 410 }));
   const side = { companyId: 'c-1', host: 'hooks.example.com:8443' };
   expect(lines).toMatchObject([
-    { ...side, endpoint: 'e-1', result: 'refused', cause: 'The connection was refused.', msg: 'a webhook endpoint fails and is left alone for a time' },
+    { ...side, endpoint: 'e-1', result: 'refused', cause: 'The connection was refused.', msg: 'webhook endpoint failing: circuit open' },
     { ...side, endpoint: 'e-2', result: '5xx', status: 500 },
     { ...side, endpoint: 'e-1', result: '4xx', status: 410, msg: 'a webhook endpoint was disabled' },
   ]);
@@ -61,7 +61,7 @@ test('logs failing and disabled endpoints with endpoint, company, host and cause
 
 test('logs each exchange with its duration, and each delivery that had to wait for a connection', () => {
   const lines: Record<string, unknown>[] = [];
-  const witness = new Witness(createLog('trial', 'info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
+  const exchangeLog = new ExchangeLog(createLog('trial', 'info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
   const delivery = {
     delivery_id: 'd-1',
     endpoint_id: 'e-1',
@@ -71,9 +71,9 @@ test('logs each exchange with its duration, and each delivery that had to wait f
     attempt: 2,
     url: 'https://hooks.example.com/secret-path',
   } as LeasedDelivery;
-  witness.exchanged(delivery, report({ response_status: 204, started_at: 1_000_000, ended_at: 1_012_600 }));
-  witness.exchanged(delivery, report({ error: AttemptError.TIMEOUT, error_message: 'Timed out after 15 s.' }));
-  witness.crowdedOut(delivery);
+  exchangeLog.sent(delivery, report({ response_status: 204, started_at: 1_000_000, ended_at: 1_012_600 }));
+  exchangeLog.sent(delivery, report({ error: AttemptError.TIMEOUT, error_message: 'Timed out after 15 s.' }));
+  exchangeLog.postponed(delivery);
   const side = { delivery: 'd-1', endpoint: 'e-1', companyId: 'c-1', host: 'hooks.example.com' };
   const about = { event: 'v-1', type: 'interaction.completed', attempt: 2 };
   expect(lines).toMatchObject([
@@ -90,15 +90,16 @@ test('logs each exchange with its duration, and each delivery that had to wait f
 
 test('logs a delivery to an endpoint whose URL cannot be parsed', () => {
   const lines: Record<string, unknown>[] = [];
-  const witness = new Witness(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
-  witness.crowdedOut({ delivery_id: 'd-1', endpoint_id: 'e-1', company_id: 'c-1', url: 'no URL' } as LeasedDelivery);
+  const exchangeLog = new ExchangeLog(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
+  exchangeLog.postponed({ delivery_id: 'd-1', endpoint_id: 'e-1', company_id: 'c-1', url: 'no URL' } as LeasedDelivery);
   expect(lines).toMatchObject([{ endpoint: 'e-1' }]);
 });
 
 test('remembers 10,000 failing endpoints, then starts over', () => {
   let lines = 0;
-  const witness = new Witness(createLog('trial', 'warn', { write: () => void (lines += 1) }));
-  const fails = (id: number) => witness.leftAlone({ endpoint_id: `e-${id}`, url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
+  const exchangeLog = new ExchangeLog(createLog('trial', 'warn', { write: () => void (lines += 1) }));
+  const fails = (id: number) =>
+    exchangeLog.circuitOpened({ endpoint_id: `e-${id}`, url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
   for (let id = 0; id < 10_000; id += 1) fails(id);
   fails(0);
   expect(lines).toBe(10_000);

@@ -1,0 +1,152 @@
+import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { WorkerOptions } from '../src/queue/worker.ts';
+import { harness, leased, reported } from './support/worker.ts';
+
+/** ES modules find `jest` here; it is a global only in scripts. */
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+
+test('neither sends nor releases waiting deliveries when the exchange that tests their circuit fails', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    const sent: string[] = [];
+    const { worker, batches } = harness({
+      attempt: async (delivery) => {
+        sent.push(delivery.delivery_id);
+        return reported(delivery, 503);
+      },
+    });
+    batches.push([1, 2, 3, 4, 5].map(() => leased('dead')));
+    await worker.start();
+    await clock.advanceTimersByTimeAsync(600);
+    expect(sent).toHaveLength(5);
+    await clock.advanceTimersByTimeAsync(5000);
+    batches.push([1, 2, 3].map(() => leased('dead')));
+    await clock.advanceTimersByTimeAsync(600);
+    expect(sent).toHaveLength(6);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('sends a delivery that waited for a half-open circuit only if its lease lasts for more than 20 s', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let status = 503;
+    const sent: string[] = [];
+    const attempt = async (delivery: LeasedDelivery) => (sent.push(delivery.delivery_id), reported(delivery, status));
+    const { worker, batches } = harness({ attempt });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.wake();
+      await clock.advanceTimersByTimeAsync(0);
+    };
+    await worker.start();
+    await next(...[1, 2, 3, 4, 5].map(() => leased('dead')));
+    await clock.advanceTimersByTimeAsync(5000);
+    status = 200;
+    const expiring = (ms: number) => ({ ...leased('dead'), lease_expires_at: (Date.now() + ms) * 1000 });
+    const [probe, early, late] = [leased('dead'), expiring(20_000), expiring(20_001)];
+    sent.length = 0;
+    await next(probe, early, late);
+    expect(sent).toEqual([probe.delivery_id, late.delivery_id]);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('sends a probe despite an open circuit; its failure changes nothing, its success closes the circuit', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let status = 503;
+    const { worker, batches, reports } = harness({ attempt: async (delivery) => reported(delivery, status) });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.wake();
+      await clock.advanceTimersByTimeAsync(0);
+      return reports.at(-1)?.circuit_open_until;
+    };
+    await worker.start();
+    const until = await next(...[1, 2, 3, 4, 5].map(() => leased('dead')));
+    expect(until).toBe((Date.now() + 5000) * 1000);
+    for (let times = 0; times < 7; times += 1) expect(await next({ ...leased('dead'), probe: true })).toBe(until);
+    // The circuit is tested at its original time, and then stays open twice as long, not longer.
+    await clock.advanceTimersByTimeAsync(5000);
+    expect(await next({ ...leased('dead'), probe: true })).toBeNull();
+    expect(await next(leased('dead'))).toBe((Date.now() + 10_000) * 1000);
+    status = 200;
+    expect(await next({ ...leased('dead'), probe: true })).toBe(0);
+    expect(await next(leased('dead'), leased('dead'))).toBe(0);
+    expect(reports).toHaveLength(17);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('asks for deliveries of an endpoint again, and sends those that wait, when its owner has enabled or changed it', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let [sent, hangs, excluded] = [0, false, ['']];
+    const attempt = async (delivery: LeasedDelivery) => ((sent += 1), hangs ? new Promise<never>(() => undefined) : reported(delivery, 503));
+    const batches: LeasedDelivery[][] = [];
+    const lease: WorkerOptions['lease'] = async (asked) => ((excluded = asked.excluded_endpoint_ids), { deliveries: batches.shift() ?? [], next_due_at: null });
+    const { worker } = harness({ attempt, lease });
+    const next = async (restarted: string[], ...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.wake(restarted);
+      await clock.advanceTimersByTimeAsync(0);
+      return excluded;
+    };
+    await worker.start();
+    for (let round = 0; round < 2; round += 1) {
+      await next([], ...[1, 2, 3, 4, 5].map(() => leased('dead')));
+      expect([await next([]), await next(['other'])]).toEqual([['dead'], ['dead']]);
+      if (round === 0) expect(await next(['dead'])).toEqual([]);
+    }
+    // The circuit is half-open now, and the exchange that tests it hangs.
+    hangs = true;
+    await clock.advanceTimersByTimeAsync(5000);
+    await next([], leased('dead'), leased('dead'));
+    expect(sent).toBe(11);
+    await next(['dead']);
+    expect(sent).toBe(12);
+    void worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('reports nothing for a delivery that found no connection, and frees its slot', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let free: number | undefined;
+    let status: number | undefined = 503;
+    const { worker, batches, reports } = harness({ attempt: async (delivery) => (status === undefined ? undefined : reported(delivery, status)) });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.wake();
+      await clock.advanceTimersByTimeAsync(0);
+      return reports.length;
+    };
+    await worker.start();
+    expect(await next(...[1, 2, 3, 4].map(() => leased('one')))).toBe(4);
+    status = undefined;
+    expect(await next(leased('one'), leased('one'))).toBe(4);
+    status = 503;
+    expect(await next(leased('one'))).toBe(5);
+    expect(reports.at(-1)!.circuit_open_until).toBe((Date.now() + 5000) * 1000);
+    // This delivery should have tested the half-open circuit; the next one does.
+    await clock.advanceTimersByTimeAsync(5000);
+    status = undefined;
+    expect(await next(leased('one'))).toBe(5);
+    status = 200;
+    expect(await next(leased('one'))).toBe(6);
+    await worker.store({ events: 3, waits: false, store: async (_, lease) => ((free = lease?.max_deliveries), { pending: 0, deliveries: [] }) });
+    expect(free).toBe(10);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
