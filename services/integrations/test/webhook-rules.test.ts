@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { acceptanceOf } from '@truckroll/grpc';
 import { KeyRing } from '@truckroll/process';
 import { testCallers } from '@truckroll/testing';
@@ -13,22 +14,23 @@ import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 const SECOND = 1_000_000;
 const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
+const { UNSPECIFIED, EXCHANGE } = AttemptError;
 const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
-  status: 500,
-  error: false,
-  startedAt: 0,
-  endedAt: 0,
-  retryAfter: undefined,
-  circuitOpenUntil: undefined,
+  response_status: 500,
+  error: UNSPECIFIED,
+  started_at: 0,
+  ended_at: 0,
+  retry_after_seconds: null,
+  circuit_open_until: null,
   ...fields,
 });
 const health = (fields: Partial<Health> = {}): Health => ({
   enabled: true,
   paused: false,
-  failingSince: undefined,
+  failing_since: null,
   slowdowns: 0,
-  resumeAt: undefined,
-  circuitOpenUntil: undefined,
+  resume_at: null,
+  circuit_open_until: null,
   ...fields,
 });
 
@@ -43,9 +45,9 @@ test('makes ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 
 });
 
 test('takes Retry-After as the minimum pause, up to a day', () => {
-  expect(nextAttemptAt(1, outcome({ retryAfter: 60 }), 0.5)).toBe(60 * SECOND);
-  expect(nextAttemptAt(1, outcome({ retryAfter: 1 }), 0.5)).toBe(5 * SECOND);
-  expect(nextAttemptAt(1, outcome({ retryAfter: 10_000_000 }), 0.5)).toBe(24 * HOUR);
+  expect(nextAttemptAt(1, outcome({ retry_after_seconds: 60 }), 0.5)).toBe(60 * SECOND);
+  expect(nextAttemptAt(1, outcome({ retry_after_seconds: 1 }), 0.5)).toBe(5 * SECOND);
+  expect(nextAttemptAt(1, outcome({ retry_after_seconds: 10_000_000 }), 0.5)).toBe(24 * HOUR);
 });
 
 test.each([
@@ -53,7 +55,7 @@ test.each([
   [86_400, 86_400],
   [86_401, 86_400],
 ])('delays the next attempt after a Retry-After of %i s by %i s', (retryAfter, seconds) => {
-  expect(nextAttemptAt(1, outcome({ retryAfter, endedAt: 7 }), 0.5)).toBe(seconds * SECOND + 7);
+  expect(nextAttemptAt(1, outcome({ retry_after_seconds: retryAfter, ended_at: 7 }), 0.5)).toBe(seconds * SECOND + 7);
 });
 
 test.each([
@@ -64,27 +66,31 @@ test.each([
   [301, 'PENDING'],
   [404, 'PENDING'],
   [500, 'PENDING'],
-  [undefined, 'PENDING'],
+  [null, 'PENDING'],
 ] as const)('after status %s, makes a delivery %s', (status, state) => {
-  expect(deliveryAfter({ failures: 0, isTest: false, enabled: true }, outcome({ status }), 0.5).state).toBe(state);
+  expect(deliveryAfter({ failures: 0, isTest: false, enabled: true }, outcome({ response_status: status }), 0.5).state).toBe(state);
 });
 
 test('retries after an incomplete answer, gives up after the last failure, sends tests once, and skips for a disabled endpoint', () => {
   const standing = { failures: 0, isTest: false, enabled: true };
-  expect(deliveryAfter(standing, outcome({ status: 200, error: true }), 0.5).state).toBe('PENDING');
+  expect(deliveryAfter(standing, outcome({ response_status: 200, error: EXCHANGE }), 0.5).state).toBe('PENDING');
   expect(deliveryAfter({ ...standing, failures: 9 }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
   expect(deliveryAfter({ ...standing, isTest: true }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
   expect(deliveryAfter({ ...standing, enabled: false }, outcome(), 0.5)).toEqual({ state: 'SKIPPED' });
 });
 
 test('slows an endpoint down further at 429, 502 and 504, once for concurrent ones, and speeds it up at successes', () => {
-  const first = healthAfter(health(), outcome({ status: 429, endedAt: SECOND }));
-  expect(first).toMatchObject({ slowdowns: 1, resumeAt: 2 * SECOND });
-  expect(healthAfter(health({ slowdowns: 1, resumeAt: 2 * SECOND, failingSince: 0 }), outcome({ status: 502, startedAt: SECOND }))).toEqual({});
-  expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 504 }))).toEqual({ slowdowns: 4, resumeAt: 8 * SECOND });
-  expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 429, retryAfter: 90 }))).toMatchObject({ resumeAt: 90 * SECOND });
-  expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 204 }))).toEqual({ failingSince: null, slowdowns: 2, resumeAt: null });
-  expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 503 }))).toEqual({});
+  const first = healthAfter(health(), outcome({ response_status: 429, ended_at: SECOND }));
+  expect(first).toMatchObject({ slowdowns: 1, resume_at: 2 * SECOND });
+  expect(healthAfter(health({ slowdowns: 1, resume_at: 2 * SECOND, failing_since: 0 }), outcome({ response_status: 502, started_at: SECOND }))).toEqual({});
+  expect(healthAfter(health({ slowdowns: 3, failing_since: 0 }), outcome({ response_status: 504 }))).toEqual({ slowdowns: 4, resume_at: 8 * SECOND });
+  expect(healthAfter(health({ failing_since: 0 }), outcome({ response_status: 429, retry_after_seconds: 90 }))).toMatchObject({ resume_at: 90 * SECOND });
+  expect(healthAfter(health({ slowdowns: 3, failing_since: 0 }), outcome({ response_status: 204 }))).toEqual({
+    failing_since: null,
+    slowdowns: 2,
+    resume_at: null,
+  });
+  expect(healthAfter(health({ failing_since: 0 }), outcome({ response_status: 503 }))).toEqual({});
 });
 
 test.each([
@@ -95,8 +101,8 @@ test.each([
   [9, 300],
   [10, 300],
 ])('after %i slow-downs, pauses an endpoint for %i s at the next one', (slowdowns, seconds) => {
-  const change = healthAfter(health({ slowdowns, failingSince: 0 }), outcome({ status: 429, endedAt: 7 }));
-  expect(change).toEqual({ slowdowns: Math.min(slowdowns + 1, 10), resumeAt: seconds * SECOND + 7 });
+  const change = healthAfter(health({ slowdowns, failing_since: 0 }), outcome({ response_status: 429, ended_at: 7 }));
+  expect(change).toEqual({ slowdowns: Math.min(slowdowns + 1, 10), resume_at: seconds * SECOND + 7 });
 });
 
 test.each([
@@ -105,26 +111,28 @@ test.each([
   [3600, 3600],
   [3601, 3600],
 ])('with a slow-down of 8 s and a Retry-After of %i s, pauses an endpoint for %i s', (retryAfter, seconds) => {
-  expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 429, retryAfter })).resumeAt).toBe(seconds * SECOND);
+  expect(healthAfter(health({ slowdowns: 3, failing_since: 0 }), outcome({ response_status: 429, retry_after_seconds: retryAfter })).resume_at).toBe(
+    seconds * SECOND,
+  );
 });
 
 test('slows an endpoint down further for an exchange that began after the pause', () => {
-  const paused = health({ slowdowns: 1, resumeAt: 2 * SECOND, failingSince: 0 });
-  expect(healthAfter(paused, outcome({ status: 429, startedAt: 2 * SECOND - 1 }))).toEqual({});
-  expect(healthAfter(paused, outcome({ status: 429, startedAt: 2 * SECOND }))).toMatchObject({ slowdowns: 2 });
+  const paused = health({ slowdowns: 1, resume_at: 2 * SECOND, failing_since: 0 });
+  expect(healthAfter(paused, outcome({ response_status: 429, started_at: 2 * SECOND - 1 }))).toEqual({});
+  expect(healthAfter(paused, outcome({ response_status: 429, started_at: 2 * SECOND }))).toMatchObject({ slowdowns: 2 });
 });
 
 test('disables an enabled endpoint after five days of only failures', () => {
-  const failing = health({ failingSince: 7 });
-  expect(healthAfter(failing, outcome({ endedAt: 5 * DAY + 6 }))).toEqual({});
-  expect(healthAfter(failing, outcome({ endedAt: 5 * DAY + 7 }))).toEqual({ disable: 'FAILING' });
-  expect(healthAfter({ ...failing, enabled: false }, outcome({ endedAt: 5 * DAY + 7 }))).toEqual({});
-  expect(healthAfter(health(), outcome({ startedAt: 3, endedAt: 9 }))).toEqual({ failingSince: 3 });
+  const failing = health({ failing_since: 7 });
+  expect(healthAfter(failing, outcome({ ended_at: 5 * DAY + 6 }))).toEqual({});
+  expect(healthAfter(failing, outcome({ ended_at: 5 * DAY + 7 }))).toEqual({ disable: 'FAILING' });
+  expect(healthAfter({ ...failing, enabled: false }, outcome({ ended_at: 5 * DAY + 7 }))).toEqual({});
+  expect(healthAfter(health(), outcome({ started_at: 3, ended_at: 9 }))).toEqual({ failing_since: 3 });
 });
 
 test('neither disables nor slows down a paused endpoint', () => {
-  const paused = health({ paused: true, failingSince: 0 });
-  for (const each of [outcome({ status: 410 }), outcome({ status: 429 }), outcome({ endedAt: 5 * DAY })]) {
+  const paused = health({ paused: true, failing_since: 0 });
+  for (const each of [outcome({ response_status: 410 }), outcome({ response_status: 429 }), outcome({ ended_at: 5 * DAY })]) {
     const change = healthAfter(paused, each);
     expect(change).toEqual({});
     expect(afterChange(paused, change)).toEqual(paused);
@@ -136,7 +144,7 @@ test.each([
   [410, 'GONE'],
   [411, undefined],
 ])('after status %i, disables an endpoint as %p', (status, disable) => {
-  expect(healthAfter(health({ failingSince: 0 }), outcome({ status })).disable).toBe(disable);
+  expect(healthAfter(health({ failing_since: 0 }), outcome({ response_status: status })).disable).toBe(disable);
 });
 
 const at = 1000 * DAY;
@@ -194,20 +202,25 @@ test.each([
 });
 
 test('takes the circuit from the last report, keeps it if an older dispatcher sends none, and closes it at a success', () => {
-  expect(healthAfter(health({ failingSince: 0 }), outcome({ circuitOpenUntil: 9 }))).toEqual({ circuitOpenUntil: 9 });
-  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ circuitOpenUntil: 9 }))).toEqual({});
-  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome())).toEqual({});
-  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 404, circuitOpenUntil: 0 }))).toEqual({ circuitOpenUntil: null });
-  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 200 }))).toEqual({ failingSince: null, circuitOpenUntil: null });
+  expect(healthAfter(health({ failing_since: 0 }), outcome({ circuit_open_until: 9 }))).toEqual({ circuit_open_until: 9 });
+  expect(healthAfter(health({ failing_since: 0, circuit_open_until: 9 }), outcome({ circuit_open_until: 9 }))).toEqual({});
+  expect(healthAfter(health({ failing_since: 0, circuit_open_until: 9 }), outcome())).toEqual({});
+  expect(healthAfter(health({ failing_since: 0, circuit_open_until: 9 }), outcome({ response_status: 404, circuit_open_until: 0 }))).toEqual({
+    circuit_open_until: null,
+  });
+  expect(healthAfter(health({ failing_since: 0, circuit_open_until: 9 }), outcome({ response_status: 200 }))).toEqual({
+    failing_since: null,
+    circuit_open_until: null,
+  });
 });
 
 test('keeps fields that a change does not name, and clears those that are null', () => {
-  const all = health({ failingSince: 1, slowdowns: 2, resumeAt: 3, circuitOpenUntil: 4 });
+  const all = health({ failing_since: 1, slowdowns: 2, resume_at: 3, circuit_open_until: 4 });
   expect(afterChange(all, {})).toEqual(all);
-  expect(afterChange(all, { failingSince: 5, slowdowns: 6, resumeAt: 7, circuitOpenUntil: 8 })).toEqual(
-    health({ failingSince: 5, slowdowns: 6, resumeAt: 7, circuitOpenUntil: 8 }),
+  expect(afterChange(all, { failing_since: 5, slowdowns: 6, resume_at: 7, circuit_open_until: 8 })).toEqual(
+    health({ failing_since: 5, slowdowns: 6, resume_at: 7, circuit_open_until: 8 }),
   );
-  expect(afterChange(all, { failingSince: null, slowdowns: 0, resumeAt: null, circuitOpenUntil: null })).toEqual(health());
+  expect(afterChange(all, { failing_since: null, slowdowns: 0, resume_at: null, circuit_open_until: null })).toEqual(health());
 });
 
 test('leaves an endpoint enabled after a change unless it was disabled before or by it', () => {
@@ -223,7 +236,7 @@ test('leaves an endpoint enabled after a change unless it was disabled before or
 });
 
 test('changes nothing at a success of a healthy endpoint', () => {
-  expect(healthAfter(health(), outcome({ status: 200 }))).toEqual({});
+  expect(healthAfter(health(), outcome({ response_status: 200 }))).toEqual({});
 });
 
 test.each([

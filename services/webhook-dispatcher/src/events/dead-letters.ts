@@ -35,73 +35,19 @@ export function deadLetters({ read, resume, log }: DeadLettersOptions): Backgrou
 }
 
 export function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
-  const {
-    topic,
-    partition,
-    offset: log_offset,
-    id: event_id,
-    type,
-    source,
-    companyId: company_id,
-    key,
-    time,
-    sequence,
-    version,
-    payload,
-    requestId: request_id,
-    trace: traceparent,
-  } = event;
+  const { offset, id, companyId, sequence = null, requestId, trace, ...same } = event;
   const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
-  return {
-    id: 0,
-    topic,
-    partition,
-    log_offset,
-    event_id,
-    type,
-    source,
-    company_id,
-    key,
-    time,
-    sequence: sequence ?? null,
-    version,
-    payload,
-    reason,
-    request_id,
-    traceparent,
-  };
+  return { ...same, id: 0, log_offset: offset, event_id: id, company_id: companyId, sequence, reason, request_id: requestId, traceparent: trace };
 }
 
-export function eventOf({
-  event_id: id,
-  company_id: companyId,
-  log_offset: offset,
-  sequence,
-  payload,
-  topic,
-  partition,
-  type,
-  source,
-  key,
-  time,
-  version,
-  request_id,
-  traceparent,
-}: DeadLetter): IncomingEvent {
-  const bytes = payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+export function eventOf({ log_offset, event_id, company_id, sequence, payload, request_id, traceparent, reason: _reason, ...same }: DeadLetter): IncomingEvent {
   return {
-    id,
-    companyId,
-    offset,
-    topic,
-    partition,
-    type,
-    source,
-    key,
-    time,
-    version,
+    ...same,
+    id: event_id,
+    companyId: company_id,
+    offset: log_offset,
     sequence: sequence ?? undefined,
-    payload: bytes,
+    payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
     trace: traceparent ?? undefined,
     requestId: request_id ?? undefined,
   };

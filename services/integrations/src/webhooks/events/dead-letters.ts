@@ -90,36 +90,18 @@ export function deadLetters(database: Database, log: Logger, metrics: Metrics): 
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
 }
 
-function eventOf({
-  topic,
-  partition,
-  log_offset: offset,
-  event_id: id,
-  type,
-  source,
-  company_id: companyId,
-  key,
-  time,
-  sequence,
-  version,
-  payload,
-  request_id,
-  traceparent,
-}: DeadLetter): IncomingEvent {
+function eventOf({ log_offset, event_id, company_id, sequence, payload, request_id, traceparent, reason: _reason, ...same }: DeadLetter): IncomingEvent {
   return {
-    topic,
-    partition,
-    offset,
-    time,
-    version,
+    ...same,
+    offset: log_offset,
     sequence: sequence ?? undefined,
     trace: readTraceparent(traceparent ?? undefined),
     requestId: readRequestId(request_id),
-    id: storable(id),
-    type: storable(type),
-    source: storable(source),
-    companyId: storable(companyId),
-    key: storable(key),
+    id: storable(event_id),
+    type: storable(same.type),
+    source: storable(same.source),
+    companyId: storable(company_id),
+    key: storable(same.key),
     payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
   };
 }
@@ -129,24 +111,7 @@ function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
-function letterOf(id: number, { offset, id: event_id, companyId, ...event }: IncomingEvent, reason: string): DeadLetter {
-  const { topic, partition, type, source, key, time, sequence, version, payload, requestId: request_id, trace: traceparent } = event;
-  return {
-    id,
-    topic,
-    partition,
-    log_offset: offset,
-    event_id,
-    type,
-    source,
-    company_id: companyId,
-    key,
-    time,
-    sequence: sequence ?? null,
-    version,
-    payload,
-    reason,
-    request_id,
-    traceparent,
-  };
+function letterOf(id: number, event: IncomingEvent, reason: string): DeadLetter {
+  const { offset, id: event_id, companyId, sequence = null, requestId, trace, ...same } = event;
+  return { ...same, id, log_offset: offset, event_id, company_id: companyId, sequence, reason, request_id: requestId, traceparent: trace };
 }

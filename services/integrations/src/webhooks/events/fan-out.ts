@@ -8,19 +8,19 @@ import { count } from '../health/metrics.ts';
 import { dayOf, deliveryId } from '../log/delivery-id.ts';
 import { subscribed, type EventSubscription } from '../filter/matchers.ts';
 import { LEASE, LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from '../queue/lease.ts';
-import { lendable, type Borrowable, type Lendable } from '../queue/choose.ts';
+import { chooseLeased, type FreeSlots, type NewlyQueued } from '../queue/choose.ts';
 import { oldestDay } from '../log/partitions.ts';
 import type { DeliveryState } from '../queue/rules.ts';
 
 const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
 
-interface Subscriber extends Borrowable, SealedEndpoint, EventSubscription {
+interface Subscriber extends FreeSlots, SealedEndpoint, EventSubscription {
   company_id: string;
   enabled: boolean;
   url: string;
 }
 
-export interface NewDelivery extends Lendable {
+export interface NewDelivery extends NewlyQueued {
   event: PublicEvent;
   /** Sent even while the endpoint is disabled. */
   forced: boolean;
@@ -39,8 +39,8 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
       const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))], asked);
       await resume(tx, letters);
       const all = deliveriesOf(events, subscribers);
-      const lent = asked == null ? undefined : { worker: asked.worker_id, deliveries: lendable(all, subscribers, asked) };
-      const added = (await tx.finish([...insertingEvents(events), ...insertingDeliveries(all, lent)])).at(-1);
+      const leased = asked == null ? undefined : { worker: asked.worker_id, deliveries: chooseLeased(all, subscribers, asked) };
+      const added = (await tx.finish([...insertingEvents(events), ...insertingDeliveries(all, leased)])).at(-1);
       return { stored: all.length === 0 ? [] : ((added?.rows ?? []) as Stored[]), subscribers };
     },
     { retryContention: true },
@@ -50,7 +50,7 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
     count(deliveries, state, number);
     return number;
   }) as [number, number];
-  return { pending, skipped, deliveries: lentOf(stored, subscribers, opener(secrets)) };
+  return { pending, skipped, deliveries: leasedOf(stored, subscribers, opener(secrets)) };
 }
 
 function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subscriber[]): NewDelivery[] {
@@ -63,7 +63,7 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
 }
 
 /**
- * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `room` is the number of deliveries
+ * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `free` is the number of deliveries
  * that may be leased now: 0 if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
  */
 async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
@@ -80,7 +80,7 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
         case when $2::int = 0 or resume_at > ${NOW} or max_per_second is not null or exists (
             select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
           else case when slowdowns > 0 then 1 else $2::int end
-            - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$3')})::int end as room
+            - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$3')})::int end as free
       from webhook_endpoints e where company_id = any($1::uuid[]) and deleted_at is null order by id for share of e`,
     values: [companyIds, mostInFlight, uuid(asked?.taken_delivery_ids ?? [])],
   });
@@ -90,47 +90,29 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
     },
     { rows },
   ] = await Promise.all([lock, subscribers]);
-  return found?.held === true ? rows : rows.map((row) => ({ ...row, room: 0 }));
+  return found?.held === true ? rows : rows.map((row) => ({ ...row, free: 0 }));
 }
 
-export interface Stored {
-  id: string;
-  state: DeliveryState;
-  endpoint_id: string;
-  event_id: string;
-  /** Null if it is not leased. */
-  lease_token: string | null;
-  leased_until: number | null;
-}
+/** A delivery that was stored; leased unless its lease is null. */
+export type Stored = Pick<LeasedDelivery, 'delivery_id' | 'endpoint_id' | 'event_id'> & { state: DeliveryState } & (Lease | Record<keyof Lease, null>);
 
-function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], open: ReturnType<typeof opener>): LeasedDelivery[] {
+type Lease = Pick<LeasedDelivery, 'lease_token' | 'lease_expires_at'>;
+
+/** Fields that the caller of FanOut knows, and those of a first attempt. */
+const FIRST = { event_type: '', body: Buffer.alloc(0), attempt: 1, probe: false, request_id: null, traceparent: null };
+
+function leasedOf(stored: readonly Stored[], subscribers: readonly Subscriber[], open: ReturnType<typeof opener>): LeasedDelivery[] {
   const byId = new Map(subscribers.map((each) => [each.id, each]));
-  return stored.flatMap(({ id, endpoint_id, event_id, lease_token, leased_until }) => {
-    const endpoint = byId.get(endpoint_id);
-    if (lease_token === null || endpoint === undefined) return [];
-    const { company_id, url } = endpoint;
-    return [
-      {
-        delivery_id: id,
-        lease_token,
-        lease_expires_at: leased_until as number,
-        company_id,
-        endpoint_id,
-        url,
-        ...open(endpoint_id, endpoint),
-        event_id,
-        event_type: '',
-        body: Buffer.alloc(0),
-        attempt: 1,
-        probe: false,
-        request_id: null,
-        traceparent: null,
-      },
-    ];
+  return stored.flatMap(({ state: _state, ...delivery }) => {
+    const endpoint = byId.get(delivery.endpoint_id);
+    if (delivery.lease_token === null || endpoint === undefined) return [];
+    const { company_id, url, secret, previous_secret, header_names, header_values } = endpoint;
+    return [open({ ...FIRST, ...delivery, company_id, url, secret, previous_secret, header_names, header_values })];
   });
 }
 
-export interface Lent {
+/** Deliveries to lease while storing them. */
+interface LeasedNow {
   worker: string;
   deliveries: ReadonlySet<NewDelivery>;
 }
@@ -180,7 +162,7 @@ function insertingEvents(events: readonly PublicEvent[]): Statement[] {
 }
 
 /** The statement that stores deliveries of kept events, and queues or leases PENDING ones. Partitions must exist. Returns new deliveries as Stored. */
-export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: Lent): Statement[] {
+export function insertingDeliveries(deliveries: readonly NewDelivery[], leased?: LeasedNow): Statement[] {
   if (deliveries.length === 0) return [];
   const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));
   const list = [...byId.values()];
@@ -191,22 +173,22 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: L
       text: `with given as (
           select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
             $10::text[], $11::boolean[], $12::text[], $13::text[], $14::boolean[], $16::boolean[])
-            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, lend, test)),
+            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, chosen, test)),
         added as (
           insert into webhook_deliveries (
             id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test)
           select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test from given
           on conflict do nothing returning id, endpoint_id, event_id, state),
         due as materialized (
-          select g.*, g.lend and not exists (
-            select from webhook_queue p where p.endpoint_id = g.endpoint_id and p.subject = g.subject and p.sequence < g.sequence and not p.tried) as lent
+          select g.*, g.chosen and not exists (
+            select from webhook_queue p where p.endpoint_id = g.endpoint_id and p.subject = g.subject and p.sequence < g.sequence and not p.tried) as leased
           from given g join added a on a.id = g.id where a.state = 'PENDING'),
         queued as (
           insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced, lease_token, leased_until, worker)
-          select id, day, endpoint_id, subject, sequence, now(), forced, case when lent then gen_random_uuid() end,
-            case when lent then ${NOW} + ${LEASE} end, case when lent then $15 end from due
+          select id, day, endpoint_id, subject, sequence, now(), forced, case when leased then gen_random_uuid() end,
+            case when leased then ${NOW} + ${LEASE} end, case when leased then $15 end from due
           returning delivery_id, lease_token, leased_until)
-        select a.id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until from added a left join queued q on q.delivery_id = a.id`,
+        select a.id as delivery_id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until as lease_expires_at from added a left join queued q on q.delivery_id = a.id`,
       values: [
         uuid([...byId.keys()]),
         date(of(({ timestamp }) => dayOf(timestamp))),
@@ -221,8 +203,8 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: L
         boolean(list.map(({ forced }) => forced)),
         text(of(({ subject_number }) => subject_number ?? null)),
         text(of(({ customer_name }) => customer_name ?? null)),
-        boolean(list.map((delivery) => lent?.deliveries.has(delivery) ?? false)),
-        lent?.worker ?? null,
+        boolean(list.map((delivery) => leased?.deliveries.has(delivery) ?? false)),
+        leased?.worker ?? null,
         boolean(list.map(({ test = false }) => test)),
       ],
     },

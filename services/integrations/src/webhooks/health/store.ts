@@ -12,7 +12,7 @@ interface Endpoint {
 /** Stores a change of health; most attempts cause none. `at` is the end of the attempt, in microseconds since 1970. */
 export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: HealthChange, at: number): Promise<void> {
   const { company_id, endpoint_id } = endpoint;
-  const { failingSince, slowdowns, resumeAt, circuitOpenUntil, disable } = change;
+  const { failing_since: failingSince, slowdowns, resume_at: resumeAt, circuit_open_until: circuitOpenUntil, disable } = change;
   if (failingSince !== undefined) {
     await tx.query({
       name: 'note_webhook_failing',

@@ -15,7 +15,7 @@ import { addToCounts } from '../health/count-store.ts';
 import { countAttempts, type CountedAttempt } from '../health/counts.ts';
 import { count } from '../health/metrics.ts';
 import { storeHealth } from '../health/store.ts';
-import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health, type Outcome } from '../queue/rules.ts';
+import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health } from '../queue/rules.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 
 const { boolean, bytes, instant, integer, json, text, uuid } = binaryArrays;
@@ -71,7 +71,8 @@ function distinct(attempts: readonly ReportRequest[]): ReportRequest[][] {
   return groups.map((group) => [...group.values()]);
 }
 
-interface Found {
+/** A reported delivery with its queue row, if it has any, and its endpoint's health. */
+interface Found extends Health {
   id: string;
   state: DeliveryState;
   event_type: string;
@@ -81,12 +82,6 @@ interface Found {
   lease_token: string | null;
   due_at: number | null;
   failures: number | null;
-  enabled: boolean;
-  paused: boolean;
-  failing_since: number | null;
-  slowdowns: number;
-  resume_at: number | null;
-  circuit_open_until: number | null;
   more_due: boolean;
 }
 
@@ -125,18 +120,17 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
       answers.set(row.id, answerOf(row, row.state, row.state === 'PENDING' ? row.due_at : null, false, !holds));
       continue;
     }
-    const outcome = outcomeOf(attempt);
-    const health = healths.get(row.endpoint_id) ?? healthOf(row);
-    const change = healthAfter(health, outcome);
+    const health = healths.get(row.endpoint_id) ?? row;
+    const change = healthAfter(health, attempt);
     await storeHealth(tx, row, change, attempt.ended_at);
     const after = afterChange(health, change);
     healths.set(row.endpoint_id, after);
     // A delivery leased to another worker is left to it, unless this attempt succeeded.
-    const settles = holds || isSuccess(outcome);
-    const standing = { failures: row.failures ?? 0, isTest: row.test || row.event_type === TEST_EVENT, enabled: after.enabled };
-    const next = settles ? deliveryAfter(standing, outcome, Math.random()) : { state: row.state };
+    const settles = holds || isSuccess(attempt);
+    const attempted = { failures: row.failures ?? 0, isTest: row.test || row.event_type === TEST_EVENT, enabled: after.enabled };
+    const next = settles ? deliveryAfter(attempted, attempt, Math.random()) : { state: row.state };
     settled.push({ attempt, state: next.state, nextAt: next.nextAt, settles });
-    counted.push(countedOf(row, attempt, isSuccess(outcome)));
+    counted.push(countedOf(row, attempt, isSuccess(attempt)));
     answers.set(row.id, answerOf(row, next.state, next.nextAt ?? (next.state === 'PENDING' ? row.due_at : null), change.disable !== undefined, !holds));
   }
   if (settled.length > 0) await tx.finish([...settleDeliveries(settled), ...settleQueue(settled), addToCounts(countAttempts(counted, now()))]);
@@ -176,7 +170,7 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
       uuid(of(({ lease_token }) => lease_token)),
       instant(of(({ started_at }) => started_at)),
       instant(of(({ ended_at }) => ended_at)),
-      boolean(of((attempt) => isSuccess(outcomeOf(attempt)))),
+      boolean(of(isSuccess)),
       integer(of(({ response_status }) => response_status ?? null)),
       text(of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error))),
       text(of(({ error_message }) => error_message || null)),
@@ -219,28 +213,6 @@ function settleQueue(settled: readonly Settled[]): Statement[] {
     values: [uuid(again.map(({ attempt }) => attempt.delivery_id)), instant(again.map(({ nextAt }) => nextAt as number))],
   };
   return [...(gone.length > 0 ? [unqueue] : []), ...(again.length > 0 ? [requeue] : [])];
-}
-
-function outcomeOf(attempt: ReportRequest): Outcome {
-  return {
-    status: attempt.response_status ?? undefined,
-    error: attempt.error !== 'ATTEMPT_ERROR_UNSPECIFIED',
-    startedAt: attempt.started_at,
-    endedAt: attempt.ended_at,
-    retryAfter: attempt.retry_after_seconds ?? undefined,
-    circuitOpenUntil: attempt.circuit_open_until ?? undefined,
-  };
-}
-
-function healthOf({ enabled, paused, failing_since: failingSince, slowdowns, resume_at: resumeAt, circuit_open_until: circuitOpenUntil }: Found): Health {
-  return {
-    enabled,
-    paused,
-    failingSince: failingSince ?? undefined,
-    slowdowns,
-    resumeAt: resumeAt ?? undefined,
-    circuitOpenUntil: circuitOpenUntil ?? undefined,
-  };
 }
 
 function countedOf({ company_id: companyId, endpoint_id: endpointId }: Found, attempt: ReportRequest, succeeded: boolean): CountedAttempt {

@@ -2,22 +2,23 @@
 import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { DeliveryState } from './rules.ts';
 
-export interface Borrowable {
+/** An endpoint that may get deliveries. */
+export interface FreeSlots {
   id: string;
   /** Free slots of the endpoint; may be negative. */
-  room: number;
+  free: number;
 }
 
-export interface Lendable {
+export interface NewlyQueued {
   event: { company_id: string; subject: string };
   endpointId: string;
   state: DeliveryState;
 }
 
 /** Chooses as Lease would: the first of each subject, within the free slots of endpoint and company, and companies take turns. */
-export function lendable<D extends Lendable>(deliveries: readonly D[], endpoints: readonly Borrowable[], asked: LeaseRequest): Set<D> {
+export function chooseLeased<D extends NewlyQueued>(deliveries: readonly D[], endpoints: readonly FreeSlots[], asked: LeaseRequest): Set<D> {
   const excluded = new Set(asked.excluded_endpoint_ids);
-  const room = new Map(endpoints.filter(({ id }) => !excluded.has(id)).map((endpoint) => [endpoint.id, endpoint.room]));
+  const free = new Map(endpoints.filter(({ id }) => !excluded.has(id)).map((endpoint) => [endpoint.id, endpoint.free]));
   const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
   const subjects = new Set<string>();
   const turns = new Map<string, number>();
@@ -27,10 +28,10 @@ export function lendable<D extends Lendable>(deliveries: readonly D[], endpoints
     const subject = `${endpointId} ${event.subject}`;
     if (state !== 'PENDING' || subjects.has(subject)) continue;
     subjects.add(subject);
-    const left = room.get(endpointId) ?? 0;
+    const left = free.get(endpointId) ?? 0;
     const turn = (turns.get(event.company_id) ?? 0) + 1;
     if (left <= 0 || turn > (busy.get(event.company_id) ?? asked.max_of_company ?? Infinity)) continue;
-    room.set(endpointId, left - 1);
+    free.set(endpointId, left - 1);
     turns.set(event.company_id, turn);
     chosen.push({ delivery, turn });
   }

@@ -36,21 +36,7 @@ const SILENCE = `interval '4 seconds'`;
 /** Silence of all workers that shows an outage of this service or its database. The next call then restarts SILENCE for all. */
 const OUTAGE = `interval '2 seconds'`;
 
-interface Row extends SealedEndpoint {
-  delivery_id: string;
-  lease_token: string;
-  leased_until: number;
-  company_id: string;
-  endpoint_id: string;
-  url: string;
-  event_id: string;
-  event_type: string;
-  body: Buffer;
-  attempts: number;
-  probe: boolean;
-  request_id: string | null;
-  traceparent: string | null;
-}
+type Row = Omit<LeasedDelivery, 'secrets' | 'headers' | 'body'> & SealedEndpoint & { body: Buffer };
 
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
   const asked = checked('LeaseRequest', request);
@@ -63,25 +49,7 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
     return { rows: fitting, nextDueAt: fitting.length < taken.length ? now() : next };
   });
   const open = opener(secrets);
-  return {
-    deliveries: rows.map((row) => ({
-      delivery_id: row.delivery_id,
-      lease_token: row.lease_token,
-      lease_expires_at: row.leased_until,
-      company_id: row.company_id,
-      endpoint_id: row.endpoint_id,
-      url: row.url,
-      ...open(row.endpoint_id, row),
-      event_id: row.event_id,
-      event_type: row.event_type,
-      body: row.body,
-      attempt: row.attempts + 1,
-      probe: row.probe,
-      request_id: row.request_id,
-      traceparent: row.traceparent,
-    })),
-    next_due_at: nextDueAt,
-  };
+  return { deliveries: rows.map(open), next_due_at: nextDueAt };
 }
 
 /** A cheap check, because dispatchers poll even when nothing was sent for hours. */
@@ -95,18 +63,22 @@ export interface SealedEndpoint extends StoredHeaders {
   previous_secret: Buffer | null;
 }
 
-/** Decrypts each endpoint's secrets and headers once. */
-export function opener(secrets: Context['secrets']): (endpointId: string, sealed: SealedEndpoint) => Pick<LeasedDelivery, 'secrets' | 'headers'> {
-  const opened = new Map<string, Pick<LeasedDelivery, 'secrets' | 'headers'>>();
-  return (endpointId, endpoint) => {
-    let found = opened.get(endpointId);
+type Opened = Pick<LeasedDelivery, 'secrets' | 'headers'>;
+
+/** Replaces sealed secrets and headers by what they contain. Decrypts those of an endpoint once. */
+export function opener(
+  secrets: Context['secrets'],
+): <D extends { endpoint_id: string }>(delivery: D & SealedEndpoint) => Omit<D, keyof SealedEndpoint> & Opened {
+  const opened = new Map<string, Opened>();
+  return ({ secret, previous_secret: previous, header_names, header_values, ...delivery }) => {
+    const { endpoint_id: id } = delivery;
+    let found = opened.get(id);
     if (found === undefined) {
-      const { secret, previous_secret: previous } = endpoint;
       const sealed = previous === null ? [secret] : [secret, previous];
-      found = { secrets: sealed.map((each) => secrets.open(endpointId, each)), headers: openHeaders(secrets, endpointId, endpoint) };
-      opened.set(endpointId, found);
+      found = { secrets: sealed.map((each) => secrets.open(id, each)), headers: openHeaders(secrets, id, { header_names, header_values }) };
+      opened.set(id, found);
     }
-    return found;
+    return { ...delivery, ...found };
   };
 }
 
@@ -191,9 +163,9 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         select e.id, ${SPENT_UNTIL} + l.sent * ${EACH}
         from (select endpoint_id, count(*) as sent from leased group by endpoint_id) l join webhook_endpoints e on e.id = l.endpoint_id
         where e.max_per_second is not null on conflict (endpoint_id) do update set spent_until = excluded.spent_until)
-      select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
+      select l.delivery_id, l.lease_token, l.leased_until as lease_expires_at, d.company_id, d.endpoint_id, e.url, e.secret,
         case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, e.header_names, e.header_values,
-        d.event_id, d.event_type, v.body, d.attempts, l.probe, v.request_id, v.traceparent
+        d.event_id, d.event_type, v.body, d.attempts + 1 as attempt, l.probe, v.request_id, v.traceparent
       from leased l
       cross join lateral (select company_id, endpoint_id, event_id, event_type, attempts from webhook_deliveries where day = l.day and id = l.delivery_id limit 1) d
       cross join lateral (select body, request_id, traceparent from webhook_events where company_id = d.company_id and day = l.day and id = d.event_id limit 1) v

@@ -1,21 +1,21 @@
 import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { lendable, type Borrowable, type Lendable } from '../src/webhooks/queue/choose.ts';
+import { chooseLeased, type FreeSlots, type NewlyQueued } from '../src/webhooks/queue/choose.ts';
 
-type Delivery = Lendable & { name: string };
+type Delivery = NewlyQueued & { name: string };
 /** `a1/x>e`: delivery 1 of company a about subject x to endpoint e. */
-function delivery(name: string, state: Lendable['state'] = 'PENDING'): Delivery {
+function delivery(name: string, state: NewlyQueued['state'] = 'PENDING'): Delivery {
   const [, company_id, subject, endpointId] = /^(\w)\d\/(\w)>(\w)$/.exec(name) as unknown as [string, string, string, string];
   return { name, event: { company_id, subject }, endpointId, state };
 }
-const asked = (fields: Partial<LeaseRequest> = {}): LeaseRequest =>
+const request = (fields: Partial<LeaseRequest> = {}): LeaseRequest =>
   ({ max_deliveries: 10, excluded_endpoint_ids: [], busy_companies: [], ...fields }) as LeaseRequest;
-const ROOM: Borrowable[] = ['e', 'f', 'g'].map((id) => ({ id, room: 2 }));
-const chosen = (deliveries: readonly (string | Delivery)[], fields: Partial<LeaseRequest> = {}, endpoints = ROOM): string[] =>
+const ENDPOINTS: FreeSlots[] = ['e', 'f', 'g'].map((id) => ({ id, free: 2 }));
+const chosen = (deliveries: readonly (string | Delivery)[], fields: Partial<LeaseRequest> = {}, endpoints = ENDPOINTS): string[] =>
   [
-    ...lendable(
+    ...chooseLeased(
       deliveries.map((each) => (typeof each === 'string' ? delivery(each) : each)),
       endpoints,
-      asked(fields),
+      request(fields),
     ),
   ].map(({ name }) => name);
 
@@ -36,8 +36,8 @@ test('leases no more deliveries of an endpoint than it has free slots, and none 
   expect(chosen(['a1/x>h', 'a2/y>f', 'a3/x>e'], { excluded_endpoint_ids: ['f'] })).toEqual(['a3/x>e']);
   expect(
     chosen(['a1/x>e', 'a2/y>f', 'a3/z>f'], {}, [
-      { id: 'e', room: -1 },
-      { id: 'f', room: 1 },
+      { id: 'e', free: -1 },
+      { id: 'f', free: 1 },
     ]),
   ).toEqual(['a2/y>f']);
 });
