@@ -116,7 +116,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/users/store.ts update_user': ['users'],
       'services/integrations/src/webhooks/health/alerts.ts webhooks_to_alert': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/endpoints/admin.ts describe_webhooks': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/health/read.ts select_webhook_standings': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/health/read.ts select_webhook_health_inputs': ['webhook_endpoints e'],
     },
   },
   {

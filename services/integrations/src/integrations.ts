@@ -49,7 +49,7 @@ import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './we
 import { DueNotices, watchDue } from './webhooks/queue/due-notices.ts';
 import { endpointAdmin } from './webhooks/endpoints/admin.ts';
 import { fanOut } from './webhooks/events/fan-out.ts';
-import { deliveryCounter, webhookFigures } from './webhooks/health/metrics.ts';
+import { deliveryCounter, webhookMetrics } from './webhooks/health/metrics.ts';
 import { endpointCounts, webhookHealth } from './webhooks/health/read.ts';
 import { lease, renew } from './webhooks/queue/lease.ts';
 import { Partitions } from './webhooks/log/partitions.ts';
@@ -77,7 +77,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       };
       const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings });
       const bus = createBus(config.redis, log, metrics);
-      const invalidations = new InvalidationPublisher(database, bus, log, () => notices.hears);
+      const invalidations = new InvalidationPublisher(database, bus, log, () => notices.connected);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, log, metrics });
@@ -131,7 +131,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(countKeeping(database, log));
       background(webhookAlerts(database, log));
       background(deadLetters(database, log, metrics));
-      background(webhookFigures(database, log, metrics));
+      background(webhookMetrics(database, log, metrics));
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });

@@ -37,7 +37,7 @@ async function account() {
 const NOT_FOUND = { status: 'rejected', reason: { status: 404 } };
 const LIMIT_REACHED = { status: 'rejected', reason: { code: 'LIMIT_REACHED' } };
 
-test('a move does not reactivate a user whom another call is deactivating', async () => {
+test('a move does not reactivate a user that another call is deactivating', async () => {
   const [{ user }, other] = [await account(), await harness.company()];
   const outcomes = await oneBehindTheOther(
     'users',
@@ -131,13 +131,13 @@ describe('a key', () => {
     const { id } = await issued();
     const rotate = async () => (await harness.keys.rotateKey({ id })).value;
     const [first] = await oneBehindTheOther('api_keys', rotate, rotate);
-    await gateway.hears(messageOf((first as PromiseFulfilledResult<string>).value));
+    await gateway.receives(messageOf((first as PromiseFulfilledResult<string>).value));
   });
 
   test('rotated twice at once by its user: gateways forget the value of the first rotation too', async () => {
     const { id, caller } = await issued();
     const rotate = async () => (await harness.apiKeys.rotateApiKey({ caller, id })).data!.key;
     const [first] = await oneBehindTheOther('api_keys', rotate, rotate);
-    await gateway.hears(messageOf((first as PromiseFulfilledResult<string>).value));
+    await gateway.receives(messageOf((first as PromiseFulfilledResult<string>).value));
   });
 });

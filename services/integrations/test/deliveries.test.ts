@@ -115,47 +115,47 @@ describe('a worker', () => {
   const silent = (...workers: string[]) => desk.sql(`update webhook_workers set seen_at = seen_at - interval '5 seconds' where id = any($1)`, [workers]);
   afterEach(() => desk.sql('delete from webhook_workers'));
 
-  async function lentTo(worker: string) {
+  async function leasedTo(worker: string) {
     const one = await desk.endpoint();
     await desk.fanOut(one.event());
-    const [lent] = await desk.lease({ worker });
-    return lent!;
+    const [leased] = await desk.lease({ worker });
+    return leased!;
   }
 
   test('that is silent loses its deliveries long before their leases end, and its late report counts', async () => {
     for (const worker of ['killed', 'other']) await renew(worker);
-    const lent = await lentTo('killed');
+    const leased = await leasedTo('killed');
     await renew('other');
     expect(await desk.lease({ worker: 'other' })).toEqual([]);
     await silent('killed');
     await renew('other');
     const [again] = await desk.lease({ worker: 'other' });
-    expect(again).toMatchObject({ delivery_id: lent.delivery_id, event_id: lent.event_id });
-    expect(lent.lease_expires_at).toBeGreaterThan(now());
-    expect(await desk.report(lent)).toMatchObject({ lease_lost: true, status: 'DELIVERY_STATUS_SUCCEEDED' });
+    expect(again).toMatchObject({ delivery_id: leased.delivery_id, event_id: leased.event_id });
+    expect(leased.lease_expires_at).toBeGreaterThan(now());
+    expect(await desk.report(leased)).toMatchObject({ lease_lost: true, status: 'DELIVERY_STATUS_SUCCEEDED' });
   });
 
   test('that leaves releases its deliveries at once', async () => {
     await renew('leaver');
-    const lent = await lentTo('leaver');
+    const leased = await leasedTo('leaver');
     await renew('leaver', true);
-    expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
+    expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: leased.delivery_id }]);
   });
 
   test('loses no delivery in an outage in which no worker could call', async () => {
     for (const worker of ['one', 'other']) await renew(worker);
-    const lent = await lentTo('one');
+    const leased = await leasedTo('one');
     await silent('one', 'other');
     await renew('other');
     expect(await desk.lease({ worker: 'other' })).toEqual([]);
     // The outage gave it a new period of silence; after that it counts as dead.
     await silent('one');
     await renew('other');
-    expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
+    expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: leased.delivery_id }]);
   });
 
   test('of an older release, which never calls, keeps its deliveries until their leases end', async () => {
-    await lentTo('older');
+    await leasedTo('older');
     await renew('other');
     expect(await desk.lease({ worker: 'other' })).toEqual([]);
   });

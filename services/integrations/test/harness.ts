@@ -112,18 +112,18 @@ export async function listen() {
   const client = createClient({ url: process.env['REDIS_URL'] ?? '' });
   const epochs = createClient({ url: process.env['REDIS_URL'] ?? '' });
   await Promise.all([client.connect(), epochs.connect()]);
-  const heard: string[] = [];
+  const received: string[] = [];
   let wake = Promise.withResolvers<void>();
   await client.subscribe('truckroll:invalidations', (message) => {
-    heard.push(message);
+    received.push(message);
     wake.resolve();
     wake = Promise.withResolvers();
   });
   return {
-    heard,
+    received,
     epoch: () => epochs.get('truckroll:identity:epoch'),
-    async hears(message: string): Promise<void> {
-      while (!heard.includes(message)) await wake.promise;
+    async receives(message: string): Promise<void> {
+      while (!received.includes(message)) await wake.promise;
     },
     close: () => {
       client.destroy();

@@ -33,10 +33,10 @@ test('acknowledges a revocation only after publishing it to the gateways', async
   await harness.keys.revokeKey({ id: key.id });
   await harness.users.deactivateUser({ id: user.id });
   await harness.companies.updateCompany({ id: company.id, name: 'Renamed' });
-  await gateway.hears(`company:${company.id}`);
+  await gateway.receives(`company:${company.id}`);
   const own = [message, `user:${user.id}`, `company:${company.id}`];
   // A polling replica may publish an invalidation again while it is being removed.
-  expect([...new Set(gateway.heard.filter((heard) => own.includes(heard)))]).toEqual(own);
+  expect([...new Set(gateway.received.filter((message) => own.includes(message)))]).toEqual(own);
   expect(await gateway.epoch()).not.toBe(epoch);
   expect(await pendingCount()).toBe(0);
 });
@@ -48,9 +48,9 @@ test('without Redis, records the change, reports so, and publishes the invalidat
   expect(error.status).toBe(503);
   expect(error.message).toMatch(/^The change is recorded, but Redis does not answer/);
   expect((await harness.keys.listKeys({ company_id: company.id })).keys[0]?.state).toBe('KEY_STATE_REVOKED');
-  expect(gateway.heard).not.toContain(message);
+  expect(gateway.received).not.toContain(message);
   await harness.wire.restore();
-  await gateway.hears(message);
+  await gateway.receives(message);
 });
 
 test('publishes invalidations that a dead process had committed and not published', async () => {
@@ -59,29 +59,29 @@ test('publishes invalidations that a dead process had committed and not publishe
   await refusal(harness.keys.revokeKey({ id: key.id }));
   await harness.restart();
   await harness.wire.restore();
-  await gateway.hears(message);
+  await gateway.receives(message);
 });
 
 test('publishes invalidations that another replica announced and stored before it died', async () => {
   const subject = `key:${'0'.repeat(64)}`;
   // Without the announcement it would be found by the poll once a minute, which is the time limit of this test.
   const session = await createSession({ url: harness.database.url, schema: 'integrations' });
-  const heard = new Promise<void>((resolve) => session.onNotification(() => resolve()));
+  const received = new Promise<void>((resolve) => session.onNotification(() => resolve()));
   await session.query({ text: 'listen integrations_invalidations' });
   const { key } = await issued();
   await harness.keys.revokeKey({ id: key.id });
-  await heard;
+  await received;
   await session.query({ text: 'insert into pending_invalidations (subject) values ($1)', values: [subject] });
   await session.close();
-  await gateway.hears(subject);
+  await gateway.receives(subject);
 });
 
 test('publishes nothing for a refused change', async () => {
   const { user } = await issued();
-  const before = gateway.heard.length;
+  const before = gateway.received.length;
   await refusal(harness.users.moveUser({ id: user.id, company_id: user.id }));
   const last = await issued();
   await harness.keys.revokeKey({ id: last.key.id });
-  await gateway.hears(last.message);
-  expect(gateway.heard.slice(before)).not.toContain(`user:${user.id}`);
+  await gateway.receives(last.message);
+  expect(gateway.received.slice(before)).not.toContain(`user:${user.id}`);
 });

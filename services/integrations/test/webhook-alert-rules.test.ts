@@ -20,12 +20,12 @@ test.each<[string, Partial<AlertState>, Alert | undefined]>([
   ['failing for less than an hour', { failing_since: AT - HOUR + 1 }, undefined],
   ['failing for an hour', { failing_since: AT - HOUR }, 'HOUR'],
   ['failing and switched off by a user', { failing_since: AT - DAY, enabled: false }, undefined],
-  ['failing as it was told', { failing_since: AT - 3 * DAY, alerted_at: AT - 2 * DAY, alerted_for: 'HOUR' }, undefined],
+  ['failing, which was mailed', { failing_since: AT - 3 * DAY, alerted_at: AT - 2 * DAY, alerted_for: 'HOUR' }, undefined],
   ['failing once more, as its owner enabled it in between', { failing_since: AT - HOUR, alerted_at: AT - 2 * DAY, alerted_for: 'HOUR' }, 'HOUR'],
   ['failing again on the day of the last alert', { failing_since: AT - HOUR, alerted_at: AT - DAY + 1 }, undefined],
   ['failing again a day after the last alert', { failing_since: AT - HOUR, alerted_at: AT - DAY }, 'HOUR'],
   ['gone', { enabled: false, disabled_reason: 'GONE' }, 'GONE'],
-  ['gone as it was told', { enabled: false, disabled_reason: 'GONE', alerted_at: AT - 2 * DAY, alerted_for: 'GONE' }, undefined],
+  ['gone, which was mailed', { enabled: false, disabled_reason: 'GONE', alerted_at: AT - 2 * DAY, alerted_for: 'GONE' }, undefined],
   [
     'disabled after an alert about an hour',
     { enabled: false, disabled_reason: 'FAILING', failing_since: AT - 5 * DAY, alerted_at: AT - 4 * DAY, alerted_for: 'HOUR' },
@@ -37,7 +37,7 @@ test.each<[string, Partial<AlertState>, Alert | undefined]>([
   ['enabled without any success', { alerted_at: AT - HOUR, alerted_for: 'GONE' }, undefined],
   ['failing again since its success', { failing_since: AT - 1, last_success_at: AT - 2, alerted_at: AT - HOUR, alerted_for: 'HOUR' }, undefined],
   ['accepting without an alert before', { last_success_at: AT, alerted_at: AT - HOUR }, undefined],
-  ['accepting, of which it was not told when it was disabled', { last_success_at: AT, alerted_for: 'GONE' }, 'RECOVERED'],
+  ['accepting again while it is disabled', { last_success_at: AT, alerted_for: 'GONE' }, 'RECOVERED'],
   ['accepting a test while a user has it switched off', { enabled: false, last_success_at: AT, alerted_at: AT - HOUR, alerted_for: 'HOUR' }, undefined],
 ])('an endpoint that is %s', (_, fields, expected) => {
   expect(alertDue(state(fields), AT)).toBe(expected);

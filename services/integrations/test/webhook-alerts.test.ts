@@ -30,7 +30,7 @@ describe('endpoints', () => {
     expect((await one.update({ url: 'https://example.com/other' })).data?.alert_emails).toEqual(['Bo@example.com', 'ana@example.com']);
     expect(await set()).toEqual([]);
     const other = await desk.endpoint({ email: 'eve@example.com' });
-    for (const stranger of ['eve@example.com', 'nobody@example.com']) {
+    for (const stranger of ['eve@example.com', 'unknown@example.com']) {
       expect((await refusal(set('ana@example.com', stranger))).details).toMatchObject([{ field: 'alertEmails[1]' }]);
     }
     expect((await other.read()).alert_emails).toEqual(['eve@example.com']);

@@ -8,7 +8,7 @@ import { fanOut } from '../src/webhooks/events/fan-out.ts';
 import { storeAttempts } from '../src/webhooks/log/report.ts';
 import { deliveryCounter } from '../src/webhooks/health/metrics.ts';
 import { skipQueued } from '../src/webhooks/queue/skip.ts';
-import { readHealth, selectStandings } from '../src/webhooks/health/read.ts';
+import { readHealth, selectHealthInputs } from '../src/webhooks/health/read.ts';
 import { keepCounts } from '../src/webhooks/health/count-store.ts';
 import { lease, renew } from '../src/webhooks/queue/lease.ts';
 import { Partitions, oldestDay } from '../src/webhooks/log/partitions.ts';
@@ -139,7 +139,7 @@ test('skips a queued delivery of a disabled endpoint once its lease is over', as
 describe('a worker', () => {
   afterEach(() => desk.sql('delete from webhook_workers'));
 
-  const heard = async (worker_id: string, at: number) => {
+  const renewed = async (worker_id: string, at: number) => {
     await clock.set(at);
     await renew(context, { worker_id, leaving: false });
   };
@@ -153,20 +153,20 @@ describe('a worker', () => {
     [4 * SECOND, 0],
     [4 * SECOND + 1, 1],
   ])('that is silent for %i µs has lost %i deliveries', async (silence, lost) => {
-    await heard('silent', T);
+    await renewed('silent', T);
     await leasedTo('silent');
-    for (const at of [T + SECOND, T + 2 * SECOND + 1, T + silence]) await heard('other', at);
+    for (const at of [T + SECOND, T + 2 * SECOND + 1, T + silence]) await renewed('other', at);
     expect((await leasedAt(T + silence, { worker: 'other' })).deliveries).toHaveLength(lost);
   });
 
   test.each([
     [2 * SECOND, 1],
     [2 * SECOND + 1, 0],
-  ])('that is silent while no worker is heard for %i µs has lost %i deliveries', async (outage, lost) => {
-    await heard('silent', T);
+  ])('that is silent while no worker renews for %i µs has lost %i deliveries', async (outage, lost) => {
+    await renewed('silent', T);
     await leasedTo('silent');
     const last = T + 3 * SECOND;
-    for (const at of [T + SECOND, T + 2 * SECOND, last, last + outage]) await heard('other', at);
+    for (const at of [T + SECOND, T + 2 * SECOND, last, last + outage]) await renewed('other', at);
     expect((await leasedAt(last + outage, { worker: 'other' })).deliveries).toHaveLength(lost);
   });
 });
@@ -177,22 +177,22 @@ test('counts attempts of the last hour and of the last 24 hours', async () => {
     `insert into webhook_counts (company_id, endpoint_id, at, minutes, delivered, failed, latencies) values ($1, $2, $3, 1, 3, 1, array_fill(0, array[21]))`,
     [one.company.id, one.id, formatInstant(T)],
   );
-  const standing = async (at: number) => {
+  const input = async (at: number) => {
     await clock.set(at);
-    const [found] = await selectStandings(clock.database, one.company.id, one.id);
+    const [found] = await selectHealthInputs(clock.database, one.company.id, one.id);
     return [found!.delivered, found!.failed, found!.active];
   };
-  expect(await standing(T + HOUR - 1)).toEqual([3, 1, true]);
-  expect(await standing(T + HOUR)).toEqual([0, 0, true]);
-  expect(await standing(T + DAY - 1)).toEqual([0, 0, true]);
-  expect(await standing(T + DAY)).toEqual([0, 0, false]);
+  expect(await input(T + HOUR - 1)).toEqual([3, 1, true]);
+  expect(await input(T + HOUR)).toEqual([0, 0, true]);
+  expect(await input(T + DAY - 1)).toEqual([0, 0, true]);
+  expect(await input(T + DAY)).toEqual([0, 0, false]);
 });
 
 test('shows a circuit as open until its time, and the time of its next test only while it is in the future', async () => {
   const one = await queued();
   await desk.sql('update webhook_endpoints set circuit_open_until = $2 where id = $1', [one.id, formatInstant(T)]);
   const circuit = async (at: number) =>
-    (await readHealth(clock.database, await selectStandings(clock.database, one.company.id, one.id), at)).get(one.id)!.circuit;
+    (await readHealth(clock.database, await selectHealthInputs(clock.database, one.company.id, one.id), at)).get(one.id)!.circuit;
   expect(await circuit(T - 1)).toEqual({ state: 'WEBHOOK_CIRCUIT_STATE_OPEN', next_try_at: T });
   expect(await circuit(T)).toEqual({ state: 'WEBHOOK_CIRCUIT_STATE_HALF_OPEN', next_try_at: null });
   await desk.sql('update webhook_queue set due_at = $1', [formatInstant(T + SECOND)]);

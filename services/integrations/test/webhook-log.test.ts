@@ -58,8 +58,8 @@ test('creates a new day once when two processes race', async () => {
 test('shows an attempt and the time of the next one together, or neither, when reading while it is stored', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());
-  const [lent] = await desk.lease();
-  await desk.report(lent!, FAILURE);
+  const [leased] = await desk.lease();
+  await desk.report(leased!, FAILURE);
   const [before] = await one.deliveries();
   const report = await createSession({ url: desk.database.url, schema: 'integrations' });
   try {
@@ -72,9 +72,9 @@ test('shows an attempt and the time of the next one together, or neither, when r
     await report.query({
       text: `insert into webhook_attempts select a.day, a.delivery_id, gen_random_uuid(), 2, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
           a.address, a.request_headers, a.response_headers, a.response_body, a.response_truncated from webhook_attempts a where a.delivery_id = $1`,
-      values: [lent!.delivery_id],
+      values: [leased!.delivery_id],
     });
-    await report.query({ text: `update webhook_queue set due_at = due_at + interval '1 hour' where delivery_id = $1`, values: [lent!.delivery_id] });
+    await report.query({ text: `update webhook_queue set due_at = due_at + interval '1 hour' where delivery_id = $1`, values: [leased!.delivery_id] });
     await report.query({ text: 'commit' });
     expect(await reading).toEqual([before]);
   } finally {

@@ -115,7 +115,7 @@ describe('a dispatcher', () => {
     const stop = new AbortController();
     const notices = replica.deliveries.watchDue({ worker_id: 'test' }, { signal: stop.signal })[Symbol.asyncIterator]();
     await notices.next();
-    return { told: () => notices.next(), stop: () => stop.abort() };
+    return { next: () => notices.next(), stop: () => stop.abort() };
   }
 
   test('is notified at once of requests at another replica: a test, a redelivery, a recovery, a changed endpoint', async () => {
@@ -130,15 +130,15 @@ describe('a dispatcher', () => {
         () => one.update({ url: 'https://example.com/other' }),
       ];
       for (const ask of asked) {
-        const told = watch.told();
+        const notice = watch.next();
         await ask();
-        expect(await told).toMatchObject({ done: false });
+        expect(await notice).toMatchObject({ done: false });
       }
       await desk.sql(`update webhook_deliveries set state = 'FAILED' where id = $1`, [ids[0]]);
       await desk.sql('delete from webhook_queue');
-      const told = watch.told();
+      const notice = watch.next();
       await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since: (await one.deliveries())[0]!.created_at - SECOND });
-      expect(await told).toMatchObject({ done: false });
+      expect(await notice).toMatchObject({ done: false });
     } finally {
       watch.stop();
       await other.stop();
@@ -152,25 +152,25 @@ describe('a dispatcher', () => {
     const one = await desk.endpoint();
     await desk.sql(`update webhook_endpoints set circuit_open_until = now() + interval '1 minute', failing_since = now() where id = $1`, [one.id]);
     const watch = await watching(desk);
-    const told = watch.told();
+    const notice = watch.next();
     await one.update(change);
-    expect(await told).toEqual({ done: false, value: { restarted_endpoint_ids: [one.id] } });
+    expect(await notice).toEqual({ done: false, value: { restarted_endpoint_ids: [one.id] } });
     expect((await one.read()).health).toMatchObject({ circuit: { state: 'WEBHOOK_CIRCUIT_STATE_CLOSED', next_try_at: null } });
     watch.stop();
   });
 
   test('is notified after the database connection was lost, because notices may have been missed', async () => {
     const watch = await watching(desk);
-    const told = watch.told();
+    const notice = watch.next();
     await desk.sql(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`);
-    expect(await told).toMatchObject({ done: false });
+    expect(await notice).toMatchObject({ done: false });
     watch.stop();
   });
 
   test('does not keep a replica from stopping', async () => {
     const other = await desk.replica();
     const watch = await watching(other);
-    const end = watch.told();
+    const end = watch.next();
     await other.stop();
     expect(await end).toMatchObject({ done: true });
   });

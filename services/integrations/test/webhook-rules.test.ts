@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/log/delivery-id.ts';
 import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/queue/rules.ts';
-import { seriesOf, sinceOf, stateOf, type EndpointStanding } from '../src/webhooks/health/read.ts';
+import { seriesOf, sinceOf, stateOf, type HealthInputs } from '../src/webhooks/health/read.ts';
 import { countAttempts, noCounts } from '../src/webhooks/health/counts.ts';
 import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 
@@ -72,11 +72,11 @@ test.each([
 });
 
 test('retries after an incomplete answer, gives up after the last failure, sends tests once, and skips for a disabled endpoint', () => {
-  const standing = { failures: 0, isTest: false, enabled: true };
-  expect(deliveryAfter(standing, outcome({ response_status: 200, error: EXCHANGE }), 0.5).state).toBe('PENDING');
-  expect(deliveryAfter({ ...standing, failures: 9 }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
-  expect(deliveryAfter({ ...standing, isTest: true }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
-  expect(deliveryAfter({ ...standing, enabled: false }, outcome(), 0.5)).toEqual({ state: 'SKIPPED' });
+  const attempted = { failures: 0, isTest: false, enabled: true };
+  expect(deliveryAfter(attempted, outcome({ response_status: 200, error: EXCHANGE }), 0.5).state).toBe('PENDING');
+  expect(deliveryAfter({ ...attempted, failures: 9 }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
+  expect(deliveryAfter({ ...attempted, isTest: true }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
+  expect(deliveryAfter({ ...attempted, enabled: false }, outcome(), 0.5)).toEqual({ state: 'SKIPPED' });
 });
 
 test('slows an endpoint down further at 429, 502 and 504, once for concurrent ones, and speeds it up at successes', () => {
@@ -148,7 +148,7 @@ test.each([
 });
 
 const at = 1000 * DAY;
-const standing = (fields: Partial<EndpointStanding>): EndpointStanding => ({
+const input = (fields: Partial<HealthInputs>): HealthInputs => ({
   id: 'e',
   company_id: 'c',
   enabled: true,
@@ -164,7 +164,7 @@ const standing = (fields: Partial<EndpointStanding>): EndpointStanding => ({
   ...fields,
 });
 
-test.each<[string, Partial<EndpointStanding>]>([
+test.each<[string, Partial<HealthInputs>]>([
   ['HEALTHY', {}],
   ['IDLE', { active: false }],
   ['HEALTHY', { delivered: 95, failed: 5 }],
@@ -180,7 +180,7 @@ test.each<[string, Partial<EndpointStanding>]>([
   ['PAUSED', { paused: true, failing_since: at, circuit_open_until: at }],
   ['DISABLED', { enabled: false, paused: true, failing_since: at, circuit_open_until: at }],
 ])('shows the state %s with %j', (state, fields) => {
-  expect(stateOf(standing(fields), at)).toBe(`WEBHOOK_HEALTH_STATE_${state}`);
+  expect(stateOf(input(fields), at)).toBe(`WEBHOOK_HEALTH_STATE_${state}`);
 });
 
 test('ends a chart with the current period, and counts a row in the period of its start', () => {

@@ -132,7 +132,7 @@ test('stores events of each type that the contract has', () => {
 
 test.each([
   ['the event has no payload', { payload: null }],
-  ['this release does not know the type', { type: 'service_request.unheard_of' }],
+  ['this release does not know the type', { type: 'service_request.unknown' }],
   ['this release does not know #15', { payload: Buffer.concat([created(), Buffer.of(15 * 8, 1)]) }],
   ['the event is not what its headers say', { type: 'interaction.completed', payload: interaction('service_request.created') }],
   ['the event is not what its headers say', { companyId: SUBJECT }],

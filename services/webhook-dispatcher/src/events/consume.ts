@@ -71,7 +71,7 @@ export function createConsumer({ fanOut, setAside, read, store, log, metrics }: 
   async function keep(letters: readonly DeadLetter[]): Promise<void> {
     for (const batch of batches(letters, ({ payload }) => payload?.length ?? 0)) await setAside({ letters: [...batch] });
     counter.inc({ result: 'set_aside' }, letters.length);
-    for (const { event_id: id, type, reason } of letters) log.warn({ id, type, reason }, 'an event cannot be delivered by this release and is set aside');
+    for (const { event_id: id, type, reason } of letters) log.warn({ id, type, reason }, 'this release cannot deliver an event: it is kept as a dead letter');
   }
 
   const sizeOf = ({ body }: PublicEvent): number => body.length;
@@ -123,7 +123,7 @@ export function createConsumer({ fanOut, setAside, read, store, log, metrics }: 
         }
       }
       for (const batch of batches([...known.keys()], sizeOf))
-        await storeSome(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
+        await storeSome(batch, known, async ({ id }, error) => log.warn({ id, error }, 'a dead letter is refused and stays'));
     },
   };
 }

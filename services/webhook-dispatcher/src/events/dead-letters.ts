@@ -28,7 +28,7 @@ export function deadLetters({ read, resume, log }: DeadLettersOptions): Backgrou
       failures = 0;
     } catch (error) {
       failures += 1;
-      logOutage(log, 'what was set aside could not be looked at; trying again', failures, error);
+      logOutage(log, 'dead letters could not be read; trying again', failures, error);
     }
   });
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };

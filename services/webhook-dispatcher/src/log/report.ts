@@ -14,14 +14,14 @@ export interface ReportOptions {
 const MOST_ATTEMPTS = 100;
 const MOST_BYTES = 2 * 1024 * 1024;
 /** Wait for eight attempts, at most 15 ms: a request costs as much as ten attempts, and only the endpoint's next deliveries wait for it. */
-const PATIENCE = { ms: 15, enough: 8 / MOST_ATTEMPTS };
+const LINGER = { ms: 15, enough: 8 / MOST_ATTEMPTS };
 
 /**
  * Stores an attempt, batched with others. If the batch fails, retries each attempt on its own, so that an invalid one does not block the
  * others. Rejects if the attempt can never be stored, or when aborted.
  */
 export function createReport({ report, reportAll, log }: ReportOptions): (attempt: ReportRequest, signal: AbortSignal) => Promise<ReportResponse> {
-  const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers, PATIENCE);
+  const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers, LINGER);
 
   return async (attempt, signal) => {
     const { delivery_id: delivery } = attempt;

@@ -24,8 +24,8 @@ export interface Endpoint {
 }
 
 interface Delivery {
-  readonly lent: LeasedDelivery;
-  state: 'due' | 'lent' | 'reported';
+  readonly leased: LeasedDelivery;
+  state: 'due' | 'leased' | 'reported';
 }
 
 export class Deliveries {
@@ -66,7 +66,7 @@ export class Deliveries {
         this.before('lease', request);
         this.leases.push(request);
         this.#changed();
-        return { deliveries: this.#lend(request), next_due_at: null };
+        return { deliveries: this.#lease(request), next_due_at: null };
       },
       renew: async (request) => {
         this.renewals.push(request);
@@ -100,7 +100,7 @@ export class Deliveries {
     if (this.fanned.some(({ id }) => id === event.id)) return;
     this.fanned.push(event);
     for (const { id, url, secret, headers = [] } of endpoints) {
-      const lent: LeasedDelivery = {
+      const leased: LeasedDelivery = {
         delivery_id: randomUUID(),
         lease_token: randomUUID(),
         lease_expires_at: (Date.now() + 60_000) * 1000,
@@ -115,12 +115,12 @@ export class Deliveries {
         probe: false,
         headers,
       };
-      this.#deliveries.push({ lent, state: 'due' });
+      this.#deliveries.push({ leased, state: 'due' });
     }
   }
 
   reportsOf(endpoint: Endpoint): ReportRequest[] {
-    const ids = new Set(this.#deliveries.filter(({ lent }) => lent.endpoint_id === endpoint.id).map(({ lent }) => lent.delivery_id));
+    const ids = new Set(this.#deliveries.filter(({ leased }) => leased.endpoint_id === endpoint.id).map(({ leased }) => leased.delivery_id));
     return this.reports.filter((report) => ids.has(report.delivery_id));
   }
 
@@ -139,33 +139,33 @@ export class Deliveries {
 
   #store(attempt: ReportRequest): ReportResponse {
     this.before('report', attempt);
-    const delivery = this.#deliveries.find(({ lent }) => lent.delivery_id === attempt.delivery_id);
+    const delivery = this.#deliveries.find(({ leased }) => leased.delivery_id === attempt.delivery_id);
     if (delivery !== undefined) delivery.state = 'reported';
     this.reports.push(attempt);
     this.#changed();
-    const more_due = this.#deliveries.some(({ lent, state }) => state === 'due' && lent.endpoint_id === delivery?.lent.endpoint_id);
+    const more_due = this.#deliveries.some(({ leased, state }) => state === 'due' && leased.endpoint_id === delivery?.leased.endpoint_id);
     return { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due, unknown: false };
   }
 
-  #lend(request: LeaseRequest): LeasedDelivery[] {
+  #lease(request: LeaseRequest): LeasedDelivery[] {
     const excluded = new Set(request.excluded_endpoint_ids);
     const busy = new Map<string, number>();
-    for (const { lent, state } of this.#deliveries) {
-      if (state === 'lent') busy.set(lent.endpoint_id, (busy.get(lent.endpoint_id) ?? 0) + 1);
+    for (const { leased, state } of this.#deliveries) {
+      if (state === 'leased') busy.set(leased.endpoint_id, (busy.get(leased.endpoint_id) ?? 0) + 1);
     }
     const chosen: LeasedDelivery[] = [];
     const rooms = new Map(request.busy_companies.map(({ company_id: id, max_deliveries: room }) => [id, room]));
     for (const delivery of this.#deliveries) {
-      const { endpoint_id: id } = delivery.lent;
+      const { endpoint_id: id } = delivery.leased;
       const inFlight = busy.get(id) ?? 0;
       if (delivery.state !== 'due' || excluded.has(id) || inFlight >= request.max_in_flight_per_endpoint) continue;
       if (chosen.length === request.max_deliveries) break;
-      const room = rooms.get(delivery.lent.company_id) ?? request.max_of_company ?? Infinity;
+      const room = rooms.get(delivery.leased.company_id) ?? request.max_of_company ?? Infinity;
       if (room <= 0) continue;
-      rooms.set(delivery.lent.company_id, room - 1);
+      rooms.set(delivery.leased.company_id, room - 1);
       busy.set(id, inFlight + 1);
-      delivery.state = 'lent';
-      chosen.push(delivery.lent);
+      delivery.state = 'leased';
+      chosen.push(delivery.leased);
     }
     return chosen;
   }

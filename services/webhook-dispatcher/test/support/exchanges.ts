@@ -21,7 +21,7 @@ export function exchanges(
     timeoutMs = 15_000,
     mostPerAddress = 100,
     resolve = async (name) => {
-      throw new Error(`nobody may ask for ${name}`);
+      throw new Error(`the test must not resolve ${name}`);
     },
   } = options;
   const policy = { allowHttp, allowedTargets: allowed, deniedTargets: denied };

@@ -5,7 +5,7 @@ import { DisabledReason } from '@truckroll/contract/gen/integrations/v1/webhooks
 import type { Database } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
-import { readHealth, selectStandings, stateOf, type EndpointStanding } from '../health/read.ts';
+import { readHealth, selectHealthInputs, stateOf, type HealthInputs } from '../health/read.ts';
 
 /** Worst first. DISABLED here means disabled by us; endpoints disabled by users come last. */
 const ORDER: readonly WebhookHealthState[] = [
@@ -24,8 +24,8 @@ async function list({ database }: Context, request: ListEndpointsRequest): Promi
   const { company_id = null, state, limit } = checked('ListEndpointsRequest', request);
   const at = now();
   const asked = new Set(state);
-  const all = (await selectStandings(database, company_id))
-    .map((standing) => ({ standing, place: placeOf(standing, at), state: stateOf(standing, at) }))
+  const all = (await selectHealthInputs(database, company_id))
+    .map((input) => ({ input, place: placeOf(input, at), state: stateOf(input, at) }))
     .filter((each) => asked.size === 0 || asked.has(each.state))
     .toSorted((a, b) => compare(a.place, b.place));
   const after = request.after.length === 0 ? undefined : placeFrom(request.after);
@@ -36,17 +36,17 @@ async function list({ database }: Context, request: ListEndpointsRequest): Promi
   return {
     endpoints: await describe(
       database,
-      page.map(({ standing }) => standing),
+      page.map(({ input }) => input),
     ),
     next,
     total: all.length,
   };
 }
 
-function placeOf(standing: EndpointStanding, at: number): Place {
-  const byUser = !standing.enabled && standing.disabled_reason === null;
-  const rank = byUser ? ORDER.length : ORDER.indexOf(stateOf(standing, at));
-  return [rank, standing.failing_since ?? Number.MAX_SAFE_INTEGER, standing.id];
+function placeOf(input: HealthInputs, at: number): Place {
+  const byUser = !input.enabled && input.disabled_reason === null;
+  const rank = byUser ? ORDER.length : ORDER.indexOf(stateOf(input, at));
+  return [rank, input.failing_since ?? Number.MAX_SAFE_INTEGER, input.id];
 }
 
 function compare(a: Place, b: Place): number {
@@ -64,18 +64,18 @@ function placeFrom(bytes: Uint8Array): Place {
   throw new ApiError('INVALID_CURSOR', 'Give `after` as the page before it did, or leave it empty.');
 }
 
-async function describe(database: Database, standings: readonly EndpointStanding[]): Promise<EndpointAccount[]> {
+async function describe(database: Database, inputs: readonly HealthInputs[]): Promise<EndpointAccount[]> {
   const [health, { rows }] = await Promise.all([
-    readHealth(database, standings),
-    database.query<{ id: string; company_id: string; company_name: string; name: string; url: string; disabled_reason: EndpointStanding['disabled_reason'] }>({
+    readHealth(database, inputs),
+    database.query<{ id: string; company_id: string; company_name: string; name: string; url: string; disabled_reason: HealthInputs['disabled_reason'] }>({
       name: 'describe_webhooks',
       text: `select e.id, e.company_id, c.name as company_name, e.name, e.url, e.disabled_reason
         from webhook_endpoints e join companies c on c.id = e.company_id where e.id = any($1::uuid[])`,
-      values: [standings.map(({ id }) => id)],
+      values: [inputs.map(({ id }) => id)],
     }),
   ]);
   const found = new Map(rows.map((row) => [row.id, row]));
-  return standings.flatMap(({ id }) => {
+  return inputs.flatMap(({ id }) => {
     const row = found.get(id);
     if (row === undefined) return [];
     const { company_id, company_name, name, url, disabled_reason: reason } = row;

@@ -7,7 +7,7 @@ import { answersFor } from '../../mails/store.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../../people.ts';
 import type { StoredHeaders } from './custom-headers.ts';
 import { endpointState, type EndpointState } from './state.ts';
-import { readHealth, selectStandings } from '../health/read.ts';
+import { readHealth, selectHealthInputs } from '../health/read.ts';
 import type { DeliveryState } from '../queue/rules.ts';
 
 interface Row extends CreatorRow {
@@ -49,8 +49,8 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       where e.company_id = $1 and e.deleted_at is null and ($2::uuid is null or e.id = $2) order by e.created_at, e.id`,
     values: [companyId, id],
   });
-  const standings = selectStandings(db, companyId, id);
-  const [{ rows }, health] = await Promise.all([read, standings.then((found) => readHealth(db, found))]);
+  const inputs = selectHealthInputs(db, companyId, id);
+  const [{ rows }, health] = await Promise.all([read, inputs.then((found) => readHealth(db, found))]);
   // Drops endpoints that were deleted between the two statements.
   return rows
     .filter(({ id: each }) => health.has(each))

@@ -39,7 +39,7 @@ export async function setAside({ database, log }: Context, { letters }: SetAside
   });
   log.warn(
     { count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) },
-    'events that a dispatcher does not know were set aside',
+    'events that a dispatcher does not know became dead letters',
   );
   return {};
 }

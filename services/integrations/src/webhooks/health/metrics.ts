@@ -6,7 +6,7 @@ import type { DeliveryState } from '../queue/rules.ts';
 
 const EVERY_MS = 10_000;
 /** Minimum ratio of the pause to the duration of a measurement, which is expensive for a long queue. */
-const DEAR = 20;
+const PAUSE_RATIO = 20;
 
 export type DeliveryCounter = CounterMetric<'state'>;
 
@@ -22,22 +22,24 @@ export function count(counter: DeliveryCounter, state: DeliveryState, by = 1): v
   if (by > 0) counter.inc({ state: state.toLowerCase() }, by);
 }
 
-const FARES = ['well', 'limited', 'failing', 'paused'] as const;
+const CONDITIONS = ['well', 'limited', 'failing', 'paused'] as const;
 const ENDPOINTS = ['well', 'failing', 'paused', 'disabled'] as const;
 const STATES = ['due', 'under_way', 'retrying'] as const;
 
 type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest: number };
 
-export function webhookFigures(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
+export function webhookMetrics(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const queue = metrics.gauge(
     'webhook_backlog',
     'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well, well with a rate limit, failing or paused, reported by every replica',
     ['endpoints', 'state'],
   );
   const oldest = metrics.gauge('webhook_backlog_oldest_seconds', 'For how long the oldest of those that are due has been due', ['endpoints']);
-  const endpoints = metrics.gauge('webhook_endpoints', 'Endpoints that are well, failing since their last success, paused, or disabled (by whomever)', [
-    'state',
-  ]);
+  const endpoints = metrics.gauge(
+    'webhook_endpoints',
+    'Endpoints that are well, failing since their last success, paused, or disabled (by a user or by failures)',
+    ['state'],
+  );
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
@@ -59,10 +61,10 @@ export function webhookFigures(database: Database, log: Logger, metrics: Metrics
           from webhook_endpoints where deleted_at is null group by 1`,
       }),
     ]);
-    for (const fare of FARES) {
-      const row = waiting.find(({ endpoints: of }) => of === fare);
-      for (const state of STATES) queue.set({ endpoints: fare, state }, row?.[state] ?? 0);
-      oldest.set({ endpoints: fare }, row?.oldest ?? 0);
+    for (const condition of CONDITIONS) {
+      const row = waiting.find(({ endpoints: of }) => of === condition);
+      for (const state of STATES) queue.set({ endpoints: condition, state }, row?.[state] ?? 0);
+      oldest.set({ endpoints: condition }, row?.oldest ?? 0);
     }
     for (const state of ENDPOINTS) endpoints.set({ state }, counted.find((row) => row.state === state)?.count ?? 0);
   }
@@ -75,14 +77,14 @@ export function webhookFigures(database: Database, log: Logger, metrics: Metrics
         failures = 0;
       } catch (error) {
         failures += 1;
-        logOutage(log, 'the figures of webhooks wait for the database', failures, error);
+        logOutage(log, 'webhook metrics wait for the database', failures, error);
       }
-      await pause(Math.max(EVERY_MS, DEAR * (performance.now() - startedAt)), stopping.signal);
+      await pause(Math.max(EVERY_MS, PAUSE_RATIO * (performance.now() - startedAt)), stopping.signal);
     }
   }
 
   return {
-    name: 'webhook figures',
+    name: 'webhook metrics',
     async start() {
       running = run();
     },

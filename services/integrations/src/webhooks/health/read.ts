@@ -23,7 +23,7 @@ const OVERDUE_AFTER = 5 * MINUTE;
 const DEGRADED_BELOW = 0.95;
 
 /** Data about an endpoint that its state follows from. Times are in microseconds since 1970. */
-export interface EndpointStanding {
+export interface HealthInputs {
   id: string;
   company_id: string;
   enabled: boolean;
@@ -42,8 +42,8 @@ export interface EndpointStanding {
 }
 
 /** The first state that applies, in the order of the contract. */
-export function stateOf(standing: EndpointStanding, at: number): WebhookHealthState {
-  const { enabled, paused, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = standing;
+export function stateOf(input: HealthInputs, at: number): WebhookHealthState {
+  const { enabled, paused, failing_since: failingSince, circuit_open_until: circuit, slowdowns, delivered, failed, active, due_at: dueAt } = input;
   if (!enabled) return WebhookHealthState.DISABLED;
   if (paused) return WebhookHealthState.PAUSED;
   const fails = failingSince !== null;
@@ -54,9 +54,9 @@ export function stateOf(standing: EndpointStanding, at: number): WebhookHealthSt
 }
 
 /** Null selects all companies or all endpoints. */
-export async function selectStandings(db: Queryable, companyId: string | null, id: string | null = null): Promise<EndpointStanding[]> {
-  const { rows } = await db.query<EndpointStanding>({
-    name: 'select_webhook_standings',
+export async function selectHealthInputs(db: Queryable, companyId: string | null, id: string | null = null): Promise<HealthInputs[]> {
+  const { rows } = await db.query<HealthInputs>({
+    name: 'select_webhook_health_inputs',
     text: `select e.id, e.company_id, e.enabled, e.paused_at is not null as paused, e.disabled_reason, e.failing_since, e.slowdowns, e.circuit_open_until,
         coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, q.due_at,
         exists (select from webhook_counts c where c.company_id = e.company_id and c.endpoint_id = e.id and c.at > now() - interval '24 hours') as active
@@ -94,19 +94,19 @@ interface Backlog {
   last_success_at: number | null;
 }
 
-export async function readHealth(db: Queryable, standings: readonly EndpointStanding[], at = now()): Promise<Map<string, WebhookHealth>> {
-  const [counts, backlogs] = await Promise.all([selectCounts(db, standings, sinceOf(HOURS, at)), selectBacklogs(db, standings)]);
+export async function readHealth(db: Queryable, inputs: readonly HealthInputs[], at = now()): Promise<Map<string, WebhookHealth>> {
+  const [counts, backlogs] = await Promise.all([selectCounts(db, inputs, sinceOf(HOURS, at)), selectBacklogs(db, inputs)]);
   const countsOf = Map.groupBy(counts, ({ endpoint_id: id }) => id);
   return new Map(
-    standings.map((standing) => {
-      const { sum, buckets: hours } = seriesOf(countsOf.get(standing.id) ?? [], HOURS, at);
-      const { waiting = 0, oldest = null, last_success_at = null } = backlogs.get(standing.id) ?? {};
+    inputs.map((input) => {
+      const { sum, buckets: hours } = seriesOf(countsOf.get(input.id) ?? [], HOURS, at);
+      const { waiting = 0, oldest = null, last_success_at = null } = backlogs.get(input.id) ?? {};
       return [
-        standing.id,
+        input.id,
         {
-          state: stateOf(standing, at),
-          circuit: circuitOf(standing, at),
-          failing_since: standing.failing_since,
+          state: stateOf(input, at),
+          circuit: circuitOf(input, at),
+          failing_since: input.failing_since,
           last_success_at,
           ...figuresOf(sum),
           backlog: waiting,
@@ -118,7 +118,7 @@ export async function readHealth(db: Queryable, standings: readonly EndpointStan
   );
 }
 
-function circuitOf({ circuit_open_until: until, due_at: dueAt }: EndpointStanding, at: number): NonNullable<WebhookHealth['circuit']> {
+function circuitOf({ circuit_open_until: until, due_at: dueAt }: HealthInputs, at: number): NonNullable<WebhookHealth['circuit']> {
   if (until === null) return { state: WebhookCircuitState.CLOSED, next_try_at: null };
   const next = Math.max(until, dueAt ?? until);
   return { state: until > at ? WebhookCircuitState.OPEN : WebhookCircuitState.HALF_OPEN, next_try_at: next > at ? next : null };
@@ -152,7 +152,7 @@ export function seriesOf(rows: readonly CountsAt[], { minutes, buckets }: Span, 
   };
 }
 
-export async function selectCounts(db: Queryable, of: readonly EndpointStanding[], since: number): Promise<CountsAt[]> {
+export async function selectCounts(db: Queryable, of: readonly HealthInputs[], since: number): Promise<CountsAt[]> {
   const { rows } = await db.query<CountsAt>({
     name: 'select_webhook_counts',
     text: `select c.endpoint_id, c.at, c.delivered, c.failed, c.latencies, c.last_success_at as "lastSuccessAt"
@@ -163,7 +163,7 @@ export async function selectCounts(db: Queryable, of: readonly EndpointStanding[
   return rows;
 }
 
-async function selectBacklogs(db: Queryable, of: readonly EndpointStanding[]): Promise<Map<string, Backlog>> {
+async function selectBacklogs(db: Queryable, of: readonly HealthInputs[]): Promise<Map<string, Backlog>> {
   const { rows } = await db.query<Backlog>({
     name: 'select_webhook_backlogs',
     text: `select e.id, w.waiting, w.oldest, s.last_success_at
@@ -192,11 +192,11 @@ async function get({ database }: Context, request: GetWebhookHealthRequest): Pro
   const span = SPANS[period];
   if (span === undefined) throw ApiError.internal(new Error('a read of health came without its period'));
   const own = database.of(companyId);
-  const [standing] = await selectStandings(own, companyId, request.key?.id ?? '');
-  if (standing === undefined) throw ApiError.notFound('webhook endpoint');
+  const [input] = await selectHealthInputs(own, companyId, request.key?.id ?? '');
+  if (input === undefined) throw ApiError.notFound('webhook endpoint');
   const at = now();
   const since = sinceOf(span, at);
-  const { sum, buckets } = seriesOf(await selectCounts(own, [standing], since), span, at);
+  const { sum, buckets } = seriesOf(await selectCounts(own, [input], since), span, at);
   const seconds = span.minutes * 60;
   return { data: { period, since, until: since + span.buckets * seconds * SECOND, bucket_seconds: seconds, ...figuresOf(sum), buckets } };
 }
@@ -206,7 +206,7 @@ export const webhookHealth = { getWebhookHealth: get };
 async function count({ database }: Context, request: CountEndpointsRequest): Promise<CountEndpointsResponse> {
   const { company_id: companyId } = checked('CountEndpointsRequest', request);
   const at = now();
-  const states = (await selectStandings(database.of(companyId), companyId)).map((standing) => stateOf(standing, at));
+  const states = (await selectHealthInputs(database.of(companyId), companyId)).map((input) => stateOf(input, at));
   const having = (wanted: WebhookHealthState): number => states.filter((state) => state === wanted).length;
   return { failing: having(WebhookHealthState.FAILING), paused: having(WebhookHealthState.PAUSED) };
 }

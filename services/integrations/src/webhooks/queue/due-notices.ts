@@ -44,20 +44,20 @@ export class DueNotices implements BackgroundPart {
   readonly #log: Logger;
   readonly #rings = new Set<(restartedEndpointId: string) => void>();
   #session: DatabaseSession | undefined;
-  #hears = false;
+  #connected = false;
   #stopped = false;
   #failures = 0;
 
   constructor({ database, schema, others = {}, log }: DueNoticesOptions) {
     this.#database = database;
-    const heard = { ...others, [CHANNEL]: (restartedEndpointId: string) => this.#ring(restartedEndpointId) };
-    this.#channels = new Map(Object.entries(heard).map(([channel, action]) => [`${schema}_${channel}`, action]));
+    const channels = { ...others, [CHANNEL]: (restartedEndpointId: string) => this.#ring(restartedEndpointId) };
+    this.#channels = new Map(Object.entries(channels).map(([channel, action]) => [`${schema}_${channel}`, action]));
     this.#log = log;
   }
 
   /** Whether the connection that receives notices is up, as far as is known. */
-  get hears(): boolean {
-    return this.#hears;
+  get connected(): boolean {
+    return this.#connected;
   }
 
   /** Never rejects: retries in the background. */
@@ -68,13 +68,13 @@ export class DueNotices implements BackgroundPart {
       session.onNotification((payload, channel) => this.#channels.get(channel)?.(payload));
       for (const channel of this.#channels.keys()) await session.query({ text: `listen "${channel}"` });
       this.#failures = 0;
-      this.#hears = true;
+      this.#connected = true;
       // Notices sent while disconnected were missed.
       for (const action of this.#channels.values()) action('');
       void session.ended.then(() => this.#lost());
     } catch (error) {
       this.#failures += 1;
-      logOutage(this.#log, 'cannot hear of webhooks that are due; dispatchers look for them', this.#failures, error);
+      logOutage(this.#log, 'cannot receive notices of due webhooks; dispatchers poll for them', this.#failures, error);
       await this.#session?.close();
       this.#lost();
     }
@@ -89,11 +89,11 @@ export class DueNotices implements BackgroundPart {
   async *watch(signal: AbortSignal): AsyncGenerator<WatchDueResponse> {
     let rung = true;
     const restarted = new Set<string>();
-    let heard = Promise.withResolvers<void>();
+    let noticed = Promise.withResolvers<void>();
     const ring = (restartedEndpointId: string) => {
       if (restartedEndpointId !== '') restarted.add(restartedEndpointId);
       rung = true;
-      heard.resolve();
+      noticed.resolve();
     };
     const end = () => ring('');
     this.#rings.add(ring);
@@ -101,8 +101,8 @@ export class DueNotices implements BackgroundPart {
     try {
       for (;;) {
         if (!rung) {
-          heard = Promise.withResolvers();
-          await heard.promise;
+          noticed = Promise.withResolvers();
+          await noticed.promise;
         }
         if (signal.aborted) return;
         rung = false;
@@ -122,7 +122,7 @@ export class DueNotices implements BackgroundPart {
 
   #lost(): void {
     this.#session = undefined;
-    this.#hears = false;
+    this.#connected = false;
     this.#ring();
     if (!this.#stopped) setTimeout(() => void (this.#stopped || this.start()), RECONNECT_MS).unref();
   }

@@ -121,13 +121,13 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
       probes as (
         select d.*, e.id as endpoint_id, e.company_id from asked join webhook_endpoints e on e.id = asked.endpoint_id
         cross join lateral (
-          select count(*) as lent, count(*) filter (where q.forced and q.failures = 0) as probes
+          select count(*) as leased, count(*) filter (where q.forced and q.failures = 0) as probes
           from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null) in_flight
         cross join lateral (
           select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
           from webhook_queue q where ${IS_PROBE} and q.endpoint_id = e.id and q.due_at <= ${NOW}
           order by q.due_at, q.sequence
-          limit least(greatest($1::int - in_flight.lent, case when in_flight.probes = 0 then 1 else 0 end), ${ALLOWED})) d
+          limit least(greatest($1::int - in_flight.leased, case when in_flight.probes = 0 then 1 else 0 end), ${ALLOWED})) d
         where e.deleted_at is null and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       open as (
         select e.id, e.enabled, e.company_id, greatest(0, least(
@@ -213,23 +213,23 @@ async function nextDue(tx: Transaction): Promise<number | null> {
 
 export async function renew({ database, log }: Context, request: RenewRequest): Promise<RenewResponse> {
   const { worker_id: worker, leaving } = checked('RenewRequest', request);
-  if (!leaving && (await heardAmongOthers(database, worker))) return {};
+  if (!leaving && (await renewAmongOthers(database, worker))) return {};
   const gone = await database.transaction(
     async (tx) => {
-      const [, silent] = await Promise.all([hear(tx, worker, leaving), silentOnes(tx)]);
+      const [, silent] = await Promise.all([renewAlone(tx, worker, leaving), removeSilent(tx)]);
       if (silent.length > 0) await endLeases(tx, silent);
       return silent.filter((id) => id !== worker);
     },
     { retryContention: true },
   );
-  if (gone.length > 0) log.warn({ gone }, 'webhook dispatchers have gone silent: what they had is due again');
+  if (gone.length > 0) log.warn({ gone }, 'webhook dispatchers are silent: their deliveries are due again');
   return {};
 }
 
 /** The usual case in one statement without locks: no worker is silent and there was no outage. False otherwise. */
-async function heardAmongOthers(database: Database, worker: string): Promise<boolean> {
+async function renewAmongOthers(database: Database, worker: string): Promise<boolean> {
   const { rowCount } = await database.query({
-    name: 'hear_webhook_worker_among_others',
+    name: 'renew_webhook_worker_among_others',
     text: `insert into webhook_workers as w (id, seen_at)
       select $1, statement_timestamp() from webhook_workers
       having max(seen_at) >= statement_timestamp() - ${OUTAGE}
@@ -241,7 +241,7 @@ async function heardAmongOthers(database: Database, worker: string): Promise<boo
 }
 
 /** Records a worker's call. Takes a lock, so that the first call after an outage is known to be the first. */
-async function hear(tx: Transaction, worker: string, leaving: boolean): Promise<void> {
+async function renewAlone(tx: Transaction, worker: string, leaving: boolean): Promise<void> {
   await Promise.all([
     tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook workers in ' || current_schema(), 0))` }),
     tx.query({
@@ -250,7 +250,7 @@ async function hear(tx: Transaction, worker: string, leaving: boolean): Promise<
         where (select max(seen_at) from webhook_workers) < statement_timestamp() - ${OUTAGE}`,
     }),
     tx.query({
-      name: 'hear_webhook_worker',
+      name: 'renew_webhook_worker',
       text: `insert into webhook_workers (id, seen_at) values ($1, case when $2 then '-infinity' else statement_timestamp() end)
         on conflict (id) do update set seen_at = excluded.seen_at`,
       values: [worker, leaving],
@@ -258,7 +258,7 @@ async function hear(tx: Transaction, worker: string, leaving: boolean): Promise<
   ]);
 }
 
-async function silentOnes(tx: Transaction): Promise<string[]> {
+async function removeSilent(tx: Transaction): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'forget_webhook_workers',
     text: `delete from webhook_workers where seen_at < statement_timestamp() - ${SILENCE} returning id`,

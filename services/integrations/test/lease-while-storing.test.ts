@@ -15,8 +15,8 @@ describe('a delivery leased while it is stored', () => {
   test('needs no other lease, is reported normally, and is leased again after its lease ends', async () => {
     const one = await desk.endpoint();
     const event = one.event();
-    const [lent, ...others] = await store([event, one.event({ type: 'interaction.completed' })]);
-    expect(lent).toMatchObject({
+    const [leased, ...others] = await store([event, one.event({ type: 'interaction.completed' })]);
+    expect(leased).toMatchObject({
       event_id: event.id,
       endpoint_id: one.id,
       company_id: one.company.id,
@@ -24,12 +24,12 @@ describe('a delivery leased while it is stored', () => {
       attempt: 1,
       probe: false,
     });
-    expect(lent!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`)).toEqual([one.secret]);
+    expect(leased!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`)).toEqual([one.secret]);
     expect([others, await desk.lease(), await store([event])]).toEqual([[], [], []]);
     await desk.sql('update webhook_queue set leased_until = now()');
     const [again] = await desk.lease();
-    expect(again).toMatchObject({ delivery_id: lent!.delivery_id, body: event.body });
-    expect(await desk.report(lent!, FAILURE)).toMatchObject({ lease_lost: true });
+    expect(again).toMatchObject({ delivery_id: leased!.delivery_id, body: event.body });
+    expect(await desk.report(leased!, FAILURE)).toMatchObject({ lease_lost: true });
     expect(await desk.report(again!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', lease_lost: false });
   });
 
@@ -37,10 +37,10 @@ describe('a delivery leased while it is stored', () => {
     const one = await desk.endpoint();
     const subject = randomUUID();
     const [first, second, third] = [1, 2, 3].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
-    const [lent, ...others] = await store([first!, second!]);
-    expect([lent!.event_id, others]).toEqual([first!.id, []]);
+    const [leased, ...others] = await store([first!, second!]);
+    expect([leased!.event_id, others]).toEqual([first!.id, []]);
     expect(await store([third!, one.event()])).toEqual([]);
-    await desk.report(lent!);
+    await desk.report(leased!);
     expect((await desk.lease()).map(({ event_id }) => event_id)).toContain(second!.id);
     expect(await store([third!])).toEqual([]);
   });
@@ -57,8 +57,8 @@ describe('a delivery leased while it is stored', () => {
     const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
     await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
     const events = [one, one, one, busy, busy, open, slow, slow].map((each) => each.event());
-    const lent = await store(events, { cap: 2, without: [open.id], busy: [{ company_id: busy.company.id, max_deliveries: 1 }] });
-    expect(lent.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual([one.id, one.id, busy.id, slow.id].toSorted());
+    const leased = await store(events, { cap: 2, without: [open.id], busy: [{ company_id: busy.company.id, max_deliveries: 1 }] });
+    expect(leased.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual([one.id, one.id, busy.id, slow.id].toSorted());
     const [left, right] = [await desk.endpoint(), await desk.endpoint()];
     const few = await store(
       [left, left, left, right].map((each) => each.event()),
@@ -72,11 +72,11 @@ describe('a delivery leased while it is stored', () => {
   test('can use the slot of an accepted delivery before the attempt is stored, unless the endpoint is slowed down', async () => {
     const [one, slow] = [await desk.endpoint(), await desk.endpoint()];
     await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
-    const lent = await store(
+    const leased = await store(
       [one, one, slow].map((each) => each.event()),
       { cap: 2 },
     );
-    const taken = lent.map(({ delivery_id }) => delivery_id);
+    const taken = leased.map(({ delivery_id }) => delivery_id);
     expect(taken).toHaveLength(3);
     const more = await store(
       [one, one, one, slow].map((each) => each.event()),
