@@ -1,12 +1,10 @@
 // Assembles the gateway as a service that can be started and stopped, in its own process or in a test.
-import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { ConfigError, createComponent, type Service } from '@truckroll/process';
 import { RedisLink } from '@truckroll/redis';
 import type { Logger } from '@truckroll/telemetry';
-import express, { type Express, type Request, type Response } from 'express';
 import { Limiter, watchLimiter } from './admission/limiter.ts';
 import { createAuthentication } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
@@ -34,9 +32,7 @@ import { createApi } from './routes/api.ts';
 import { createCursors } from './routes/cursor.ts';
 import { compileOperation } from './routes/operation.ts';
 import { catalogPage, publicPages, redirect, textPage } from './routes/public-pages.ts';
-import { createShedding } from './routes/shedding.ts';
 import { compileSummary } from './routes/summary.ts';
-import { routeTable } from './routes/table.ts';
 import { SECURITY_TXT, securityTxt } from './security-txt.ts';
 import { connectServices } from './services.ts';
 
@@ -44,16 +40,16 @@ import { connectServices } from './services.ts';
 const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
 /** Digests that a key or user may ask for in a minute (decisions §14, rule 9). */
 const DIGESTS_PER_MINUTE = 10;
-/** Authentication comes before every request, so a slower answer is as bad as none. */
+/** Every request waits for authentication, so a slower answer is as bad as none. */
 const IDENTITY_DEADLINE_MS = 3000;
 
-/** Longest wait in ms for the services' first answers, more than a new installation needs. After it, a gateway serves without the others. */
+/** Longest wait in ms for every service to answer once: more than a new installation needs. After it, the gateway serves without the others. */
 const FIRST_ANSWERS_MS = 30_000;
 
 export interface GatewayOptions {
   config: GatewayConfig;
   log?: Logger;
-  /** The contract's by default; tests pass others. */
+  /** Default: all of the contract. Tests pass others. */
   operations?: readonly Operation[];
   firstAnswersMs?: number;
 }
@@ -106,7 +102,6 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
       const description = buildDocument(base === '' ? undefined : base, operations);
       const limiter = new Limiter();
-      const noteShed = watchLimiter(limiter, log, metrics);
       const limits = createLimits({ redis, perMinute, metrics });
       const context = {
         services,
@@ -118,57 +113,45 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         compresses: config.compressData,
       };
       const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
-      const app = express().disable('x-powered-by').disable('etag').disable('query parser');
-      trustProxies(app, config.trustedProxies);
-      const verifyToken = tokenVerifier(config);
-      const { authenticate, known } = createAuthentication({ principals, verifyToken, strangers });
       const clients = feedClients(services.channels);
       const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
-      const routes = routeTable(
+      const app = createApi({
+        authentication: createAuthentication({ principals, verifyToken: tokenVerifier(config), strangers }),
+        strangers,
+        limits,
+        keyUses,
+        limiter,
+        noteShed: watchLimiter(limiter, log, metrics),
         operations,
-        (operation) => compileChanges(operation, { ...context, polls }) ?? compileSummary(operation, context) ?? compileOperation(operation, context),
-      );
-      const requestLog = createRequestLog(log, metrics);
-      app.use(
-        createApi({
-          authenticate,
-          strangers,
-          limits,
-          keyUses,
-          limiter,
-          noteShed,
-          routes,
-          pages: publicPages({
-            pages: {
-              '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
-              '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
-              ...docsPages(),
-              ...consolePages(consoleSignIn(config)),
-              '/.well-known/api-catalog': catalogPage(base),
-              [SECURITY_TXT]: () => textPage(200, securityTxt(config.securityContact, base)),
-              '/healthz': textPage(200, 'ok\n'),
-              '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
-            },
-            missing: missingPage(`${base === '' ? '' : new URL(base).pathname.replace(/\/$/, '')}/`),
-            perMinute: config.pagesPerMinute,
-            draining,
-          }),
-          requestLog,
+        compile: (operation) => compileChanges(operation, { ...context, polls }) ?? compileSummary(operation, context) ?? compileOperation(operation, context),
+        publicPages: publicPages({
+          pages: {
+            '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
+            '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
+            ...docsPages(),
+            ...consolePages(consoleSignIn(config)),
+            '/.well-known/api-catalog': catalogPage(base),
+            [SECURITY_TXT]: () => textPage(200, securityTxt(config.securityContact, base)),
+            '/healthz': textPage(200, 'ok\n'),
+            '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
+          },
+          missing: missingPage(`${base === '' ? '' : new URL(base).pathname.replace(/\/$/, '')}/`),
+          perMinute: config.pagesPerMinute,
           draining,
         }),
-      );
-      const sheds = createShedding({ known, keyUses, limiter, noteShed, routes, requestLog, draining });
+        requestLog: createRequestLog(log, metrics),
+        draining,
+        trustedProxies: config.trustedProxies,
+      });
       const trusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
       const caps = {
         total: config.maxConnections,
         perAddress: config.maxConnectionsPerAddress,
         isProxy: (address: string) => trusted(address, 0),
       };
-      // Express gives req and res its own prototypes (createHttpServer).
-      const listener: RequestListener = (req, res) => void (sheds(req as Request, res as Response) || app(req, res));
       return {
-        ...createHttpServer(listener, app, caps, metrics),
+        ...createHttpServer(app, caps, metrics),
         setServing(serving) {
           ready = serving;
           draining.active = !serving;
@@ -176,18 +159,6 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       };
     },
   });
-}
-
-/** Configures which X-Forwarded-For headers Express trusts: those of the last N proxies, or of peers in these networks. */
-function trustProxies(app: Express, given: readonly string[]): void {
-  const [first = '0'] = given;
-  try {
-    app.set('trust proxy', given.length <= 1 && /^\d{1,2}$/.test(first) ? Number(first) : given);
-  } catch (error) {
-    throw new ConfigError(
-      `TRUSTED_PROXIES must be how many proxies there are, or their addresses and networks such as 10.0.0.0/8: ${(error as Error).message}`,
-    );
-  }
 }
 
 function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {

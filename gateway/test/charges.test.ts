@@ -2,7 +2,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import type { Request, Response } from 'express';
 import { Limiter } from '../src/admission/limiter.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
@@ -19,18 +18,20 @@ test('charges a company once for a request to an unknown path', async () => {
   limiter.charge = (company, milliseconds) => void charges.push([company, milliseconds]);
   const draining = { active: false };
   const api = createApi({
-    authenticate: () => principal,
+    authentication: { authenticate: () => principal, known: () => undefined },
     strangers: new Strangers({ perMinute: 60, metrics }),
     limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded: false }) },
     keyUses: { note: () => undefined } as never,
     limiter,
     noteShed: () => undefined,
-    routes: () => undefined,
-    pages: { serve: () => false },
+    operations: [],
+    compile: () => undefined as never,
+    publicPages: (_req, _res, next) => next(),
     requestLog: createRequestLog(silentLog, metrics),
     draining,
+    trustedProxies: [],
   });
-  const server = createServer((req, res) => api(req as Request, res as Response)).listen(0, '127.0.0.1');
+  const server = createServer(api).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   expect((await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`)).status).toBe(404);
   expect(charges).toEqual([[principal.company_id, expect.any(Number)]]);

@@ -101,6 +101,18 @@ describe('a detail', () => {
 });
 
 describe('the router', () => {
+  test('answers as the fast path of lists and details does', async () => {
+    gateway.invoices.data = [invoice({ id: ID })];
+    const [fast, routed] = [await gateway.get(`/v1/invoices/${ID}`), await gateway.get(`/v1/invoices/%${ID.charCodeAt(0).toString(16)}${ID.slice(1)}`)];
+    expect([routed.status, routed.body.data]).toEqual([200, fast.body.data]);
+    expect([...routed.headers.keys()]).toEqual([...fast.headers.keys()]);
+    expectCommonHeaders(routed);
+  });
+
+  test.each(['GET /v1/invoices# HTTP/1.1', 'GET http://a/v1/nope HTTP/1.1', 'OPTIONS * HTTP/1.1'])('answers %s with 404', async (line) => {
+    expect(await rawAnswer(`${line}\r\nHost: a\r\nAuthorization: Bearer ${gateway.key}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
   test.each(['/nope', '/v1', '/v1/', '/v1/nope', '/v1/invoices/', '/v1//invoices', '/V1/invoices', '/v1/Invoices', `/v1/invoices/${ID}/x`, '/v2/invoices'])(
     'answers %s with 404',
     async (path) => {
@@ -228,6 +240,18 @@ function raw(path: string, headers: Record<string, string>): Promise<{ headers: 
   });
 }
 
+/** What the gateway sends back for these bytes until it closes the connection. */
+function rawAnswer(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
+    let received = '';
+    socket
+      .on('data', (part) => (received += part.toString()))
+      .on('end', () => resolve(received))
+      .on('error', reject);
+  });
+}
+
 describe('a failure of a service', () => {
   test('is passed on if the service explains it', async () => {
     gateway.invoices.failure = new ApiError('STALE_REVISION', 'Read it again.', {
@@ -337,14 +361,7 @@ describe('what is not HTTP', () => {
     ['GET /v1/invoices HTTP/1.0\r\nHost:\r\n\r\n', 400],
     ['GET /v1/invoices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAUTHORIZATION: Bearer a\r\nConnection: close\r\n\r\n', 400],
   ])('%# gets the envelope too', async (text, status) => {
-    const answer = await new Promise<string>((resolve, reject) => {
-      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
-      let received = '';
-      socket
-        .on('data', (part) => (received += part.toString()))
-        .on('end', () => resolve(received))
-        .on('error', reject);
-    });
+    const answer = await rawAnswer(text);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toContain(`X-Request-Id: ${JSON.parse(body).error.request_id}`);

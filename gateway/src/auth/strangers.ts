@@ -1,5 +1,5 @@
-// Counts missing, unknown and malformed credentials by address. A cached credential always passes. When an address is over its limit, its
-// other credentials wait their turn to be looked up, and are rejected only if too many wait.
+// Counts missing, unknown and malformed credentials by address. A cached credential always passes. While an address is over its limit, its
+// other credentials queue to be looked up, and are rejected if the queue is full.
 import { ApiError } from '@truckroll/contract';
 import { SHED, FairQueue } from '@truckroll/process';
 import type { Metrics } from '@truckroll/telemetry';
@@ -39,7 +39,7 @@ export class Strangers {
     return !this.#seen.isEmpty && this.#seen.of(networkOf(addressOf())) >= this.#perMinute;
   }
 
-  /** Looks a credential up when it is the address's turn. Rejects with ApiError 429 if too many look-ups of the address wait. */
+  /** Queues a look-up. Rejects with ApiError 429 if the address has too many in the queue. */
   async inTurn<T>(address: string, lookUp: () => Promise<T> | T): Promise<T> {
     const network = networkOf(address);
     try {
@@ -54,7 +54,7 @@ export class Strangers {
     }
   }
 
-  /** Counts a request without a credential. The answer does not change, but is delayed if there have been too many (routes/api.ts). */
+  /** Counts a request without a credential. The answer does not change, but is delayed if there have been too many (routes/middleware.ts). */
   noteMissing(address: string): void {
     this.#seen.add(networkOf(address));
   }

@@ -14,7 +14,7 @@ export interface LimitState {
   ofCompany: boolean;
 }
 
-/** One request, and what the gateway has learned about it so far. */
+/** One request and its answer, with what the steps of routes/middleware.ts have found out. */
 export interface Exchange extends RequestContext {
   readonly req: Request;
   readonly res: Response;
@@ -27,18 +27,29 @@ export interface Exchange extends RequestContext {
   readonly path: string;
   /** The query, without `?`. */
   readonly query: string;
+  /** Headers that an error answer needs. */
+  readonly errorHeaders: string[];
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;
-  /** Answered with 429 because the queue was full. */
+  /** The queue was full, so the answer is 429. */
   shed?: boolean;
-  /** Whether it has or waits for a slot, so that the limiter charges its company. */
+  /** The request has a slot or waits for one, so the limiter charges its company. */
   charged?: boolean;
   /** Size of the answer's body. */
   bytes?: number;
   errorCode?: string;
   /** The error's cause, for the log only. */
   cause?: unknown;
+}
+
+declare global {
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- Express's way to type `res.locals`
+  namespace Express {
+    interface Locals {
+      exchange: Exchange;
+    }
+  }
 }
 
 /** Splits the request target into path and query. Also accepts the absolute form (`GET http://host/path`) that proxies send. */

@@ -18,7 +18,7 @@ const KEEP_ALIVE_MS = 65_000;
  */
 export const ADVERTISED_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;
-/** Longest time in ms to receive a request with its body of at most 64 KB. */
+/** Longest time in ms to receive a request, whose body has at most 64 KB. */
 const REQUEST_MS = 20_000;
 /** Time in ms without traffic in either direction after which a connection is closed. Longer than keep-alive and any call. */
 const SILENT_MS = 75_000;
@@ -27,6 +27,9 @@ const LINGER_MS = 1000;
 /** Maximum size of a request's head in bytes: a filter of a hundred ids and several other lists fit. */
 const MOST_HEADER_BYTES = 65_536;
 
+/** An Express application: a listener, with the prototypes that it gives requests and answers. */
+type Application = RequestListener & { request: IncomingMessage; response: ServerResponse };
+
 export interface HttpServer {
   /** Resolves to the bound port. Rejects if the port is taken. */
   listen(port: number, host: string): Promise<number>;
@@ -34,21 +37,16 @@ export interface HttpServer {
   drain(graceMs: number, delayMs: number): Promise<void>;
 }
 
-/** Requests and answers are created with Express's prototypes. Setting them on each object afterwards makes every later access slower. */
-export function createHttpServer(
-  handler: RequestListener,
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
-  caps: ConnectionCaps,
-  metrics: Metrics,
-): HttpServer {
+/** Creates requests and answers with Express's prototypes: setting them on each object afterwards makes every later access slower (ADR 18). */
+export function createHttpServer(app: Application, caps: ConnectionCaps, metrics: Metrics): HttpServer {
   const serve: RequestListener = (req, res) => {
     count(req, res);
-    handler(req, res);
+    app(req, res);
   };
   const server = createServer(
     {
-      IncomingMessage: withPrototype<typeof IncomingMessage>(IncomingMessage, request),
-      ServerResponse: withPrototype<typeof ServerResponse>(ServerResponse, response),
+      IncomingMessage: withPrototype<typeof IncomingMessage>(IncomingMessage, app.request),
+      ServerResponse: withPrototype<typeof ServerResponse>(ServerResponse, app.response),
       keepAliveTimeout: ADVERTISED_KEEP_ALIVE_MS,
       keepAliveTimeoutBuffer: KEEP_ALIVE_MS - ADVERTISED_KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,

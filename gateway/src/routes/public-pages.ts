@@ -1,5 +1,5 @@
 // Public pages, which need no credential (decisions §9), and the browsers' 404 page.
-import type { Request } from 'express';
+import type { NextFunction, Request, RequestHandler } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { send, type Draining, type Headers } from '../http/answer.ts';
 import { AddressCounts, networkOf } from '../auth/addresses.ts';
@@ -22,14 +22,6 @@ export type PublicPage = Page | (() => Page) | Document | readonly [Document, ..
 const LONGEST_PATH = 2048;
 const DEEPEST_PATH = 10;
 
-export interface PublicPages {
-  /**
-   * Answers a request for a public page; returns false for other paths. Throws ApiError 405 for verbs other than GET and HEAD, and 429 if
-   * the address has requested too many pages. Rejects only if a document cannot be compressed.
-   */
-  serve(exchange: Exchange, extra: Headers): boolean | Promise<boolean>;
-}
-
 /** Roots of the API. People look for documentation here; programs find operations below. */
 const ROOTS: ReadonlySet<string> = new Set(['/v1', '/v1/', '/api/v1', '/api/v1/']);
 
@@ -42,53 +34,50 @@ export interface PublicPageOptions {
   draining: Draining;
 }
 
-export function publicPages({ pages, missing, perMinute, draining }: PublicPageOptions): PublicPages {
-  const served = new AddressCounts();
+/**
+ * Middleware that answers requests for a public page. Throws ApiError 405 for verbs other than GET and HEAD, and 429 if the address has
+ * requested too many pages. Rejects only if a document cannot be compressed.
+ */
+export function publicPages({ pages, missing, perMinute, draining }: PublicPageOptions): RequestHandler {
+  const counts = new AddressCounts();
   const byPath = new Map(Object.entries(pages));
 
-  async function sendDocument(document: Document, exchange: Exchange, vary: readonly string[]): Promise<boolean> {
-    await document.send(exchange, draining, vary);
-    return true;
-  }
-
-  function sendPage({ status, type, body, headers = [] }: Page, exchange: Exchange): boolean {
+  function sendPage({ status, type, body, headers = [] }: Page, exchange: Exchange): void {
     send(exchange, status, body, type, headers, draining);
-    return true;
   }
 
   /** Throws ApiError 429 if the address has requested too many pages. */
   function count({ peer = '' }: Exchange): void {
-    const { count: pagesServed, resetSeconds } = served.add(networkOf(peer));
+    const { count: pagesServed, resetSeconds } = counts.add(networkOf(peer));
     if (pagesServed <= perMinute) return;
     throw new ApiError('RATE_LIMITED', `More than ${perMinute} public pages in a minute were sent to this address. Go on after the time in Retry-After.`, {
       retryAfterSeconds: resetSeconds,
     });
   }
 
-  function serveOther(exchange: Exchange): boolean | Promise<boolean> {
+  function serveOther(exchange: Exchange, next: NextFunction): Promise<void> | void {
     const { path, req } = exchange;
     const root = ROOTS.has(path);
-    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !prefersHtml(req)) return false;
+    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !prefersHtml(req)) return next();
     count(exchange);
     if (root) return sendPage(redirect(302, `${up(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
-    return sendDocument(missing, exchange, ['Accept']);
+    return missing.send(exchange, draining, ['Accept']);
   }
 
-  return {
-    serve(exchange, extra) {
-      const found = byPath.get(exchange.path);
-      if (found === undefined) return serveOther(exchange);
-      if (!HEALTH.has(exchange.path)) count(exchange);
-      if (!reads(exchange.req)) {
-        extra.push('Allow', 'GET, HEAD');
-        throw new ApiError('METHOD_NOT_ALLOWED', 'This path answers GET and HEAD only.');
-      }
-      if (found instanceof Document) return sendDocument(found, exchange, []);
-      if (typeof found === 'function') return sendPage(found(), exchange);
-      if ('status' in found) return sendPage(found, exchange);
-      const wanted = exchange.req.accepts(found.map(({ type }) => type.replace(/;.*/, '')));
-      return sendDocument(found.find(({ type }) => type.startsWith(String(wanted))) ?? found[0], exchange, ['Accept']);
-    },
+  return (req, res, next) => {
+    const { exchange } = res.locals;
+    const found = byPath.get(exchange.path);
+    if (found === undefined) return serveOther(exchange, next);
+    if (!HEALTH.has(exchange.path)) count(exchange);
+    if (!reads(req)) {
+      exchange.errorHeaders.push('Allow', 'GET, HEAD');
+      throw new ApiError('METHOD_NOT_ALLOWED', 'This path answers GET and HEAD only.');
+    }
+    if (found instanceof Document) return found.send(exchange, draining);
+    if (typeof found === 'function') return sendPage(found(), exchange);
+    if ('status' in found) return sendPage(found, exchange);
+    const wanted = req.accepts(found.map(({ type }) => type.replace(/;.*/, '')));
+    return (found.find(({ type }) => type.startsWith(String(wanted))) ?? found[0]).send(exchange, draining, ['Accept']);
   };
 }
 
