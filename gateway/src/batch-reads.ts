@@ -4,9 +4,9 @@ import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/rec
 import { giveBack, type Channel } from '@truckroll/grpc';
 import { onBehalfOf } from '@truckroll/telemetry';
 
-/** Maximum records per call. Its answer is complete only when its last record is read, and the service does nothing else until then. */
+/** Maximum records per call. The service answers only when it has read the last record, and does nothing else until then. */
 const MOST_TOGETHER = 32;
-/** Time in ms without batches after a call failed, because the service is an older release or one record is faulty. */
+/** Time in ms without batches after a call failed: the service may be an older release, or one record faulty. */
 const APART_MS = 10_000;
 const { path: BATCH_RPC } = RecordReadServiceService.batchGetRecords;
 /** The tag of `path` in BatchGetRecordsRequest. */
@@ -22,15 +22,15 @@ interface Waiting {
   reject(error: ApiError): void;
 }
 
-/** Whether concatenated requests of the record's own rpc form the keys of a batch. */
+/** Whether requests of the record's rpc, concatenated, are the keys of a batch. */
 export function isBatchable({ kind, request: { fields } }: Operation): boolean {
   const [key, ...others] = fields;
   return kind === 'detail' && key?.number === 1 && key.shape?.typeName === 'truckroll.type.v1.Key' && others.length === 0;
 }
 
 /**
- * Reads records of one kind. Reads that start in one turn of the event loop go together. They wait neither for earlier calls nor for more
- * reads to come. If no call is under way, a read goes separately and at once.
+ * Reads records of one kind. Reads that start in one turn of the event loop share a call; they wait neither for earlier calls nor for later
+ * reads. While no call is under way, a read has its own call, at once.
  */
 export function batchReads(channel: Channel, { path }: Pick<Resource, 'path'>): BatchRead {
   const ofPath = Buffer.from([PATH_TAG, path.length, ...Buffer.from(path, 'latin1')]);

@@ -13,7 +13,6 @@ const CHECK_MS = 1000;
 const CHECK_BACKOFF = { firstMs: 100, mostMs: 1000 };
 
 export interface ServiceAnswer {
-  /** The response message. */
   bytes: Buffer;
   /** Response metadata; reads have none. */
   metadata?: ResponseMetadata;
@@ -60,7 +59,7 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
           return channel.call(rpc, request, { requestId, onStart, repeatable, ...(changes ? { onMetadata } : {}) });
         };
         try {
-          // An exported trace shows one call per request, so batches are off while tracing.
+          // A trace shows each request's own call, so batches are off while tracing.
           const bytes = await (readTogether === undefined || isTracing() ? alone() : readTogether(request, alone));
           return under.metadata === undefined ? { bytes } : { bytes, metadata: under.metadata };
         } catch (error) {

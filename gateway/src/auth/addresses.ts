@@ -16,7 +16,7 @@ interface Minute {
 export class AddressCounts {
   readonly #minutes = new LRUCache<string, Minute>({ max: MOST_ADDRESSES });
 
-  /** Whether no address has been counted: then there is no need to find out which one a request comes from. */
+  /** Lets callers skip finding out a request's address when none has been counted. */
   get isEmpty(): boolean {
     return this.#minutes.size === 0;
   }

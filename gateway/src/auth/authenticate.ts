@@ -1,4 +1,4 @@
-// Finds the caller from the Authorization header. No part of a credential is ever logged or echoed.
+// Authenticates by the Authorization header. No part of a credential is ever logged or echoed.
 import { ApiError } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 import { bearerOf, createKeyReader } from './bearer.ts';
@@ -42,7 +42,7 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     return credential !== undefined && principals.remembers(credential);
   }
 
-  /** Look-ups that cost something wait for their turn if their address has sent too many unknown credentials. */
+  /** Queues a look-up that memory cannot answer if its address has sent too many unknown credentials. */
   function find(addressOf: () => string, isKnown: () => boolean, lookUp: () => Found): Found {
     return strangers.isOver(addressOf) && !isKnown() ? strangers.inTurn(addressOf(), lookUp) : lookUp();
   }

@@ -2,7 +2,7 @@ import { now } from '@truckroll/contract';
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Logger } from '@truckroll/telemetry';
 
-/** Interval in ms between reports. lastUsedAt must be right to a minute (decisions §8): two intervals and the call take less. */
+/** Interval in ms between reports. lastUsedAt must be right to a minute (decisions §8), which leaves room for one failed report. */
 const FLUSH_MS = 20_000;
 const MOST_IN_ONE_CALL = 1000;
 

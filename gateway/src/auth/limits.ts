@@ -1,6 +1,6 @@
-// Request limits per minute (decisions §3, §12), for each key and for its company over all keys and users. All gateways count together in
-// Redis; without Redis each gateway counts alone and requests go on. For a busy caller, a gateway counts some requests ahead: every request
-// is counted in Redis before it is let through, but not each with its own round trip.
+// Request limits per minute (decisions §3, §12): for each key, and for its company over all keys and users. All gateways count together in
+// Redis; without Redis each counts alone. Every request is counted before it is let through. For a busy caller a gateway counts several
+// requests ahead, which saves a round trip for each.
 import { ApiError } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RedisLink } from '@truckroll/redis';
@@ -13,14 +13,14 @@ import { redisScript } from '../redis-script.ts';
 const WINDOW_SECONDS = 60;
 /** A company's limit over all its keys and users, as a multiple of one key's. */
 const COMPANY_FACTOR = 3;
-/** Maximum callers over their limit that are remembered: more than exceed it within a minute. */
+/** Maximum callers over their limit that are remembered: more than can exceed it within a minute. */
 const MOST_BLOCKED = 10_000;
-/** Time in ms whose expected requests are counted ahead. Other gateways see them this much early. */
+/** Requests expected within this time in ms are counted ahead. Other gateways see them this much early. */
 const AHEAD_MS = 250;
 const MOST_AHEAD = 64;
 /** Maximum share of a limit that one gateway counts ahead. What it has not used when the minute ends is lost to the caller. */
 const AHEAD_SHARE = 0.01;
-/** Maximum callers whose rate is remembered. For the others each request is counted separately. */
+/** Maximum callers for which requests are counted ahead. Requests of others are counted one by one. */
 const MOST_STOCKS = 10_000;
 
 /** `changes` and `digests` are the operations of the change feed (decisions §14, rules 8 and 9). */
@@ -91,12 +91,12 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
   /** `ahead` is how many of the counted requests have not arrived yet. */
   function nearest(limitClass: LimitClass, counted: readonly Counted[], counts: readonly Count[], ahead: number): Standing {
     const states = counts.map(({ consumed, endsAt }, index) => standing(limitClass, counted[index] as Counted, { consumed: consumed - ahead, endsAt }));
-    // The key's own if both are equally close.
+    // The key's limit if both are equally close.
     return states.reduce((near, state) => (state.exceeded || state.remaining < near.remaining ? state : near));
   }
 
   async function countAll(limitClass: LimitClass, counted: readonly [Counted, Counted], requests: number): Promise<Standing> {
-    // The requests counted ahead are used up: the caller has subtracted them from `requests`.
+    // `consume` has already subtracted the requests counted ahead.
     stocks.delete(counted[0].name);
     try {
       const { counts } = await together(counted, requests, requests);
@@ -115,7 +115,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
     if (known !== undefined && wanted > 1) known.asking = true;
     try {
       const { granted, counts } = await together(counted, wanted, 1);
-      // Requests that another call has counted ahead since are not thrown away.
+      // Keeps requests that another call has counted ahead in the meantime.
       const own = wanted > 1 || (stocks.get(name) === known && known?.asking !== true);
       if (own) stocks.set(name, { counts, size: granted, left: granted - 1, takenAt, asking: false });
       return nearest(limitClass, counted, counts, granted - 1);
@@ -175,7 +175,7 @@ function countersOf(principal: Principal, limitClass: LimitClass, usual: number)
   ];
 }
 
-/** Counts all `wanted` requests, or if they do not fit those at hand. The company is not charged for what the key's limit rejects. */
+/** Counts all `wanted` requests, or only those at hand if all exceed a limit. What the key's limit rejects is not counted for the company. */
 const SCRIPT = `
 local granted = tonumber(ARGV[3])
 for i = 1, 2 do

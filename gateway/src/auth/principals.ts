@@ -1,5 +1,5 @@
-// Finds a credential's owner: in memory, in Redis, or at integrations. Caches are trusted only while no revocation can be missed (decisions
-// §8).
+// Finds the caller that a credential belongs to: in memory, in Redis, or by asking integrations. Caches are trusted only while no revocation
+// can be missed (decisions §8).
 import { LRUCache } from 'lru-cache';
 import { ApiError, IDENTITY_EPOCH_KEY, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -7,9 +7,9 @@ import type { RedisLink } from '@truckroll/redis';
 import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
 import type { Invalidation, Invalidations } from './invalidations.ts';
 
-/** Time in ms that an answer is trusted without such proof, and that "unknown" is cached. A revocation takes effect within a second. */
+/** Time in ms that an answer is trusted while revocations may be missed, and that "unknown" is cached. Decisions §8 allow a second. */
 const UNPROVEN_MS = 1000;
-/** Age in ms from which an answer is refreshed in the background, in case an invalidation was not enough. */
+/** Age in ms from which an answer is refreshed in the background, in case an invalidation did not cover the change. */
 const REFRESH_MS = 60_000;
 const MOST_KEPT = 50_000;
 /** Revocations remembered at once; the oldest is forgotten first. */

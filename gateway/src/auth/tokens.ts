@@ -99,7 +99,7 @@ function saysTokenIsWrong(error: unknown): boolean {
   return !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) && error.code !== 'ERR_JOSE_GENERIC';
 }
 
-/** Reads keys from a file, and again when it changes. */
+/** Reads the file again when it changes. */
 function fileKeys(path: string, elapsedMs: () => number): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
   let changedAt = 0;

@@ -6,7 +6,7 @@ import type { Channel } from '@truckroll/grpc';
 import type { OwnerProgress } from './feed-state.ts';
 import type { AllUnchanged } from './held-polls.ts';
 
-/** A page ends early at this size of its records, in bytes. */
+/** Size of its records in bytes at which a page ends early. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 export interface FeedPage {
@@ -24,7 +24,6 @@ export function feedClients(channels: Readonly<Record<Owner, Channel>>) {
   return new Map(owners.map((owner) => [owner, channels[owner].client(ChangeServiceService)]));
 }
 
-/** The kinds by the service that owns them. */
 export function byOwner(kinds: ReadonlySet<string>): Map<Owner, string[]> {
   const groups = new Map<Owner, string[]>();
   for (const { kind, owner } of changeKinds) if (kinds.has(kind)) groups.set(owner, [...(groups.get(owner) ?? []), kind]);
@@ -75,7 +74,7 @@ export async function readPage(reading: Reading, limit: number, skip: boolean): 
       break;
     }
   }
-  // The page is full: the services that have not been read may have changes or not.
+  // The page is full: ask the services that were not read whether they have changes.
   if (!more && owners.length > 0) {
     const rest = await Promise.all(owners.map(([owner, kinds]) => readOwner(reading, owner, kinds, { limit: 1, bytes: 1, skip: false })));
     more = rest.some((read) => read.more || read.changes.length > 0);

@@ -1,5 +1,5 @@
-// Polls of the change feed that wait for the next change. They hold neither a call nor a connection: for all of them together, one call
-// after another asks each service which companies have changed.
+// Polls of the change feed that wait for the next change. They share calls: one after another asks each service which companies have
+// changed.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
 import type { AwaitedChange, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
@@ -26,12 +26,12 @@ export interface Unchanged {
 export type AllUnchanged = ReadonlyMap<Owner, Unchanged>;
 
 interface Poll {
-  /** What the latest calls said; without the services whose latest call failed. */
+  /** Results of the latest calls, except failed ones. */
   readonly unchanged: Map<Owner, Unchanged>;
   readonly wake: () => void;
 }
 
-/** What a poll awaits of one service. */
+/** The changes of one service for which a poll waits. */
 interface Waiting {
   /** The company and the kinds. */
   readonly key: string;
@@ -120,7 +120,7 @@ export class HeldPolls {
         );
         note(owner, groups, response);
       } catch {
-        // The polls end by themselves, and their next read says what is wrong.
+        // The polls end at their time, and their next read reports the fault.
         for (const { poll } of groups.flatMap(({ waiting }) => waiting)) poll.unchanged.delete(owner);
         await delay(AGAIN_MS, undefined, { ref: false });
       }

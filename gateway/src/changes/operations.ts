@@ -13,7 +13,7 @@ import { decodeProgress, encodeProgress } from './feed-state.ts';
 import { byOwner, feedClients, nextEmptyPage, readDigest, readPage, type FeedClients, type FeedPage } from './feed.ts';
 import type { HeldPolls } from './held-polls.ts';
 
-/** Empty pages whose next poll needs no read. A client repeats its poll at once, so they are kept for a short time, in ms. */
+/** Maximum empty pages to remember, and for how long in ms: a client repeats its poll at once, and needs no read for it. */
 const EMPTY_PAGES = 10_000;
 const EMPTY_PAGE_MS = 5000;
 const NOW = 'now';
@@ -100,7 +100,7 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
     };
     const read = async (from: typeof progress, skip: boolean): Promise<Held | void> => {
       const page = await readPage({ clients, principal, kinds, progress: from }, limit, skip);
-      // A client that left while the read ran gets no answer, and its poll holds no slot.
+      // A client that has left gets no answer, and its poll no slot.
       if (gone.signal.aborted) return;
       return (page.changes.length === 0 && !page.more && (await hold(page))) || reply(page);
     };

@@ -13,7 +13,7 @@ export interface Draining {
   active: boolean;
 }
 
-/** Cache-Control of a company's data. */
+/** Cache-Control of company data. */
 const PRIVATE = 'private, no-store';
 
 /** What writing an answer reads and records of an exchange. */

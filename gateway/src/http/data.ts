@@ -1,4 +1,4 @@
-// Sends data made for one request, compressed if the client accepts it and it is worthwhile.
+// Sends data made for one request, compressed if the client accepts that and the size makes it worthwhile.
 import { send, type Draining, type Headers } from './answer.ts';
 import { QUICK, chooseEncoding, compressQuickly } from './encodings.ts';
 import type { Exchange } from './exchange.ts';

@@ -11,7 +11,7 @@ export const QUICK: readonly Encoding[] = ['zstd', 'br', 'gzip'];
 
 const [toBrotli, toZstd, toGzip] = [promisify(brotliCompress), promisify(zstdCompress), promisify(gzip)];
 
-/** Chosen coding by header and offer: nearly all requests of a client send the same header. */
+/** Chosen coding by header and offer: a client sends the same header with nearly every request. */
 const chosen = new LRUCache<string, Encoding | 'identity'>({ max: 500 });
 const LONGEST_KEPT = 200;
 

@@ -26,7 +26,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     const { req, res, operation, principal, startedAt, errorCode } = exchange;
     const milliseconds = performance.now() - startedAt;
     if (exchange.shed === true) return shed(startedAt);
-    // 499, as is customary, for a client that went away before its answer.
+    // 499 is customary for a client that went away before its answer.
     const status = res.writableFinished ? res.statusCode : 499;
     const route = operation?.route ?? (principal === undefined ? 'public' : 'none');
     requests.ended(startedAt, operation === undefined ? '_OTHER' : req.method, route, String(status));

@@ -1,5 +1,5 @@
-// Limits the unanswered requests of one connection. Beyond the limit, the gateway stops reading from it, and parses what the client sent
-// ahead slowly. Node alone would parse everything that has arrived, up to 64 KB at once, before the first answer.
+// Limits the unanswered requests of one connection. Beyond the limit, the gateway stops reading and parses what has already arrived slowly.
+// Node alone would parse all of it, up to 64 KB at once, before the first answer.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

@@ -13,7 +13,7 @@ import {
   type Shape,
 } from '@truckroll/contract';
 
-/** A JSON Schema or another object of the description. The named keys are those that the gateway reads back. */
+/** A JSON Schema or another object of the description. The gateway reads the named keys back. */
 export interface Schema {
   [key: string]: unknown;
   $ref?: string;

@@ -33,7 +33,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   UpdateWebhook: [STATE, HEADERS],
 };
 
-/** `found` are the problems of single fields. A rule over a field that could not be read is skipped. */
+/** Skips rules over a field that could not be read: `found` has the problems of single fields. */
 export function brokenRules({ name }: Operation, body: Shape, message: Message, found: readonly JsonProblem[]): JsonProblem[] {
   const unread = new Set(found.flatMap(({ field }) => [field, field.replace(/[.[].*$/s, '')]));
   const ranges = checkRanges(body, message).filter(({ field }) => !unread.has(field) && !unread.has(body.byName.get(field)?.after ?? ''));

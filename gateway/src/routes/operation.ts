@@ -33,9 +33,9 @@ export interface CompiledOperation {
   handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<Held | void>;
 }
 
-/** An answer that waits without a slot of its company. */
+/** An answer that waits without a slot of the limiter. */
 export interface Held {
-  /** Resolves when handling of the request continues: to a function that answers without a slot, or to undefined if `again` must be called. */
+  /** Resolves when the request continues: to a function that answers without a slot, or to undefined if `again` must be called with one. */
   readonly over: Promise<(() => Promise<void>) | undefined>;
   again(): Promise<Held | void>;
 }

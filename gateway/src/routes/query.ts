@@ -7,7 +7,7 @@ import { closest } from './suggest.ts';
 
 /** Page size if the request does not set one (api.md). */
 export const DEFAULT_LIMIT = 50;
-/** Maximum failures listed in one answer: no reader needs more. */
+/** Maximum problems listed in one answer: no reader needs more. */
 export const MOST_PROBLEMS = 100;
 /** How CSV answers write amounts of money (decisions §16). */
 export const AMOUNTS = ['cents', 'decimal'] as const;
