@@ -29,7 +29,7 @@ const DIRECTION = {
   'tools/cli': [...FOUNDATION, 'outbox', 'client', 'demo-company', 'local-stack', '[a-z]+/(restored|schema)'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   services: [...FOUNDATION, 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
-  loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)', 'integrations/filter'],
+  loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
 
 /** Each third-party client is imported in few places, so that it can be replaced there. */

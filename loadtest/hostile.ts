@@ -3,19 +3,16 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { resource } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { generateCompany } from '@truckroll/demo-company';
 import { Problem, STATE, choosePort, say } from '@truckroll/local-stack';
-import { companyId } from './data/companies.ts';
-import { importFile } from './data/import.ts';
+import { emptyCompany } from './data/companies.ts';
+import { importCompany } from './data/import.ts';
 import { ATTACKS } from './hostile/attacks.ts';
 import { steadyReads } from './hostile/steady-reads.ts';
 import { latencyText, onSchedule, type Latency } from './measure/latency.ts';
 import { rounded } from './measure/report.ts';
-import { median } from './measure/rounds.ts';
-import { runBenchmark } from './system/benchmark.ts';
+import { inTurn, medianRatio } from './measure/turns.ts';
+import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
 import { Operator } from './system/operator.ts';
 import { startGateway } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
@@ -29,7 +26,6 @@ hostile_p50_ratio and hostile_p99_ratio are latency beside the attack ÷ without
 1.5 and 3 are the targets. --quick runs one short round: for developing only.
 `;
 const PATH = '/v1/jobs?limit=20';
-const RECORDS = { seed: 11, size: 'small', timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' } as const;
 /** Time an attack runs before reads are measured, in ms. */
 const BEGIN_MS = 1000;
 /** Time after an attack in which the gateway closes the connections it left, in ms. */
@@ -38,45 +34,27 @@ const REST_MS = 2000;
 const EVENTS = 20;
 const WARM_UP_SECONDS = 5;
 
-const { values: options } = parseArgs({
-  options: {
-    rounds: { type: 'string' },
-    seconds: { type: 'string' },
-    rate: { type: 'string', default: '100' },
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
 await runBenchmark({
   help: HELP,
-  asked: options.help,
-  database: 'truckroll_hostile',
-  folder: join(STATE, 'benchmarks-hostile'),
-  check() {
-    if (process.platform !== 'linux') throw new Problem('bench:hostile attacks from a second loopback address, which Linux alone has.');
-    if (options.only !== undefined && ATTACKS[options.only] === undefined) throw new Problem(`There is no attack ${options.only}: see --help.`);
-  },
+  numbers: { rounds: [5, 1], seconds: [8, 3], rate: 100 },
+  parts: Object.keys(ATTACKS),
+  // Attacks come from a second loopback address, which Linux alone has.
+  linuxOnly: true,
+  place: () => ({ database: 'truckroll_hostile', folder: join(STATE, 'benchmarks-hostile') }),
   run: benchmark,
 });
 
-async function benchmark(stack: Stack): Promise<Record<string, number>> {
-  const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
-  const seconds = Number(options.seconds ?? (options.quick ? 3 : 8));
+async function benchmark(stack: Stack, { rounds, seconds, rate, only }: BenchmarkOptions<'rounds' | 'seconds' | 'rate', string>): Promise<Figures> {
   const receiverPort = await choosePort();
   const { services, create } = await startWebhooks(stack, { pid: process.pid, environment: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1:${receiverPort}` } });
   const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
   const intake = services.channels.scheduling.client(IntakeServiceService);
-  const reading = { id: companyId('hostile, reading'), name: 'Reading', timezone: RECORDS.timezone, files: [] };
-  const hostile = { ...reading, id: companyId('hostile, attacking'), name: 'Attacking' };
+  const [reading, hostile] = [emptyCompany('hostile, reading'), emptyCompany('hostile, attacking')];
   const operator = new Operator(services.running.integrations.port);
   for (const company of [reading, hostile]) await operator.createCompany(company);
   const hostileKey = await new Operator(services.running.integrations.port, []).createKey(hostile.id);
-  for (const file of generateCompany(RECORDS)) {
-    if (resource(file.path).owner === 'scheduling') await importFile(services.channels, reading.id, file, () => undefined);
-  }
-  const reads = { port: gateway.port, path: PATH, key: await operator.createKey(reading.id), rate: Number(options.rate), seconds };
+  await importCompany(services.channels, reading.id, { seed: 11, size: 'small' }, ['scheduling']);
+  const reads = { port: gateway.port, path: PATH, key: await operator.createKey(reading.id), rate, seconds };
 
   async function beside(name: string): Promise<Latency> {
     const isReceiver = name === 'receiver';
@@ -103,20 +81,24 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 
   say('Warming up …');
   await steadyReads({ ...reads, seconds: WARM_UP_SECONDS });
-  const ratios = new Map<string, Latency[]>();
-  for (let round = 1; round <= rounds; round++) {
-    for (const name of options.only === undefined ? Object.keys(ATTACKS) : [options.only]) {
-      const alone = await steadyReads(reads);
-      const attacked = await beside(name);
-      await delay(REST_MS);
-      say(`round ${round}, beside ${name}: ${latencyText(attacked)}; without it ${latencyText(alone)}`);
-      ratios.set(name, [...(ratios.get(name) ?? []), { p50: attacked.p50 / alone.p50, p99: attacked.p99 / alone.p99 }]);
+  const figures: Figures = {};
+  for (const name of only === undefined ? Object.keys(ATTACKS) : [only]) {
+    const sides = {
+      alone: () => steadyReads(reads),
+      beside: async () => {
+        const latency = await beside(name);
+        await delay(REST_MS);
+        return latency;
+      },
+    };
+    const { alone, beside: attacked } = await inTurn(rounds, sides, (round) => {
+      say(`beside ${name}: ${latencyText(round.beside)}; without it ${latencyText(round.alone)}`);
+    });
+    for (const quantile of ['p50', 'p99'] as const) {
+      const ratio = rounded(medianRatio(attacked, alone, (latency) => latency[quantile]));
+      figures[`${name}_${quantile}_ratio`] = ratio;
+      figures[`hostile_${quantile}_ratio`] = Math.max(ratio, figures[`hostile_${quantile}_ratio`] ?? 0);
     }
-  }
-  const figures: Record<string, number> = {};
-  for (const quantile of ['p50', 'p99'] as const) {
-    for (const [name, list] of ratios) figures[`${name}_${quantile}_ratio`] = rounded(median(list.map((ratio) => ratio[quantile])));
-    figures[`hostile_${quantile}_ratio`] = Math.max(...[...ratios.keys()].map((name) => figures[`${name}_${quantile}_ratio`] as number));
   }
   return figures;
 }

@@ -1,11 +1,11 @@
 // npm run bench:idle: CPU time of the running system while it has no requests.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { Problem, STATE, runMain, say } from '@truckroll/local-stack';
+import { STATE, say } from '@truckroll/local-stack';
 import { treeCpu } from './measure/tree.ts';
 import { rounded } from './measure/report.ts';
 import { whileStarted } from './start/whole.ts';
+import { runCommand, type Figures } from './system/benchmark.ts';
 
 const HELP = `npm run bench:idle -- [--seconds 60] [--settle 150]
 
@@ -14,26 +14,20 @@ each process takes in --seconds seconds without a request: milliseconds a second
 V8 collects the garbage of starting.
 `;
 
-const { values: options } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, settle: { type: 'string', default: '150' }, help: { type: 'boolean', default: false } },
+await runCommand({
+  help: HELP,
+  numbers: { seconds: 60, settle: 150 },
+  linuxOnly: true,
+  async run({ settle, seconds }) {
+    say('starting everything …');
+    return await whileStarted(join(STATE, 'benchmarks-idle'), async (pid) => {
+      await delay(settle * 1000);
+      return await measure(pid, seconds);
+    });
+  },
 });
 
-await runMain(async () => {
-  if (options.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  if (process.platform !== 'linux') throw new Problem('bench:idle reads what Linux accounts of processes: run it there.');
-  say('starting everything …');
-  const figures = await whileStarted(join(STATE, 'benchmarks-idle'), async (pid) => {
-    await delay(Number(options.settle) * 1000);
-    return await measure(pid, Number(options.seconds));
-  });
-  process.stdout.write(`figures: ${JSON.stringify(figures)}\n`);
-  return 0;
-});
-
-async function measure(root: number, seconds: number): Promise<Record<string, number>> {
+async function measure(root: number, seconds: number): Promise<Figures> {
   const before = treeCpu(root);
   const beganAt = performance.now();
   await delay(seconds * 1000);

@@ -1,17 +1,15 @@
 // npm run bench:profile: CPU time of a list, a detail, a write and a webhook, by process and package.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { Problem } from '@truckroll/local-stack';
-import { FULL, QUICK } from './data/companies.ts';
+import { setOf } from './data/companies.ts';
 import { startReading } from './data/reading.ts';
 import { collectTargets } from './data/targets.ts';
 import { perEach, withCpu } from './measure/cpu.ts';
 import { requireWrk, runLoad, writeTargets } from './measure/wrk.ts';
 import { byGroup, microsNow, readStacks } from './profile/cpu-profile.ts';
-import { runBenchmark } from './system/benchmark.ts';
-import { postgresPid, withClient } from './system/postgres.ts';
-import { startGateway, startServices } from './system/programs.ts';
+import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
+import { withClient } from './system/postgres.ts';
+import { groupsOf, startSystem } from './system/programs.ts';
 import type { Running, Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
 import { startSinks } from './webhooks/sinks.ts';
@@ -26,20 +24,6 @@ reads unless given. --quick reads little data.
 `;
 const WARM_UP = { reads: 5, writes: 15, events: 5000, endpoints: 40 };
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: 'reads' },
-    connections: { type: 'string', default: '16' },
-    seconds: { type: 'string', default: '15' },
-    events: { type: 'string', default: '30000' },
-    quick: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-const set = options.quick ? QUICK : FULL;
-const [connections, seconds, events] = [options.connections, options.seconds, options.events].map(Number) as [number, number, number];
-
-type Figures = Record<string, number>;
 type Load = () => Promise<{ readonly requests: number; readonly perSecond: number }>;
 
 /** Measures loads one after the other, and reports the profiles once the processes have ended. */
@@ -49,47 +33,46 @@ interface Profiler {
   see(name: string, processes: Readonly<Record<string, Running>>, load: Load): Promise<void>;
 }
 
-const KINDS: Readonly<Record<string, { readonly database: string; readonly folder?: string; run(stack: Stack, profiler: Profiler): Promise<void> }>> = {
+type Options = BenchmarkOptions<'connections' | 'seconds' | 'events', 'reads' | 'writes' | 'webhooks'>;
+
+interface Kind {
+  place(options: Options): { readonly database: string; readonly folder?: string };
+  run(stack: Stack, profiler: Profiler, options: Options): Promise<void>;
+}
+
+const KINDS: Readonly<Record<'reads' | 'writes' | 'webhooks', Kind>> = {
   reads: {
-    database: set.database,
-    async run(stack, { env, see }) {
-      const { services, gateway, callers } = await startReading(stack, set, env);
+    place: ({ quick }) => setOf(quick),
+    async run(stack, { env, see }, { quick, connections, seconds }) {
+      const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), env);
       const targets = await collectTargets(gateway.port, callers);
       for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
-        const file = join(stack.folder, `${name}-profile.targets`);
-        writeTargets(
-          file,
-          pairs.map(({ system }) => system),
-        );
-        const load = { port: gateway.port, file, connections };
+        const paths = pairs.map(({ system }) => system);
+        const load = { port: gateway.port, file: writeTargets(join(stack.folder, `${name}-profile.targets`), paths), connections };
         await runLoad({ ...load, seconds: WARM_UP.reads, seed: 1 });
         await see(name, { gateway, billing: services.running.billing }, () => runLoad({ ...load, seconds, seed: 2 }));
       }
-      await gateway.stop();
-      await services.stop('billing');
+      await stop();
     },
   },
   writes: {
-    database: writes.DATABASE,
-    folder: writes.FOLDER,
-    run: (stack, { env, see }) =>
+    place: () => ({ database: writes.DATABASE, folder: writes.FOLDER }),
+    run: (stack, { env, see }, { connections, seconds }) =>
       withClient(stack, async (client) => {
         await writes.stopPublishing(client);
-        const services = await startServices(stack, ['integrations', 'scheduling'], env);
-        const { key } = await writes.prepareWrites(services);
-        const gateway = await startGateway(stack, services, env);
+        const system = await startSystem(stack, writes.SERVICES, env);
+        const { gateway, services } = system;
+        const key = await writes.prepareWrites(system);
         const write = writes.writeLoad(key, connections);
         await write(gateway.port, await writes.readVisits(gateway, key), WARM_UP.writes);
         const visits = await writes.readVisits(gateway, key);
         await see('write', { gateway, scheduling: services.running.scheduling }, () => write(gateway.port, visits, seconds));
-        await gateway.stop();
-        await services.stop('scheduling');
+        await system.stop();
       }),
   },
   webhooks: {
-    database: webhooks.DATABASE,
-    folder: webhooks.FOLDER,
-    async run(stack, { env, see }) {
+    place: () => ({ database: webhooks.DATABASE, folder: webhooks.FOLDER }),
+    async run(stack, { env, see }, { events }) {
       const sinks = await startSinks();
       const { database, services, dispatcher, create } = await webhooks.startWebhooks(stack, sinks, env);
       try {
@@ -108,31 +91,26 @@ const KINDS: Readonly<Record<string, { readonly database: string; readonly folde
     },
   },
 };
-const kind = KINDS[options.only];
 
 await runBenchmark({
   help: HELP,
-  asked: options.help,
-  database: set.database,
-  ...kind,
-  check() {
-    if (kind === undefined) throw new Problem(`--only ${options.only} is not known: give ${Object.keys(KINDS).join(', ')}.`);
-    if (process.platform !== 'linux') throw new Problem('bench:profile reads what Linux accounts of processes: run it there.');
-    if (kind !== KINDS['webhooks']) requireWrk();
-  },
+  numbers: { connections: 16, seconds: [15, 4], events: [30_000, 3000] },
+  parts: ['reads', 'writes', 'webhooks'],
+  linuxOnly: true,
+  place: (options: Options) => KINDS[options.only ?? 'reads'].place(options),
+  check: requireWrk,
   run: benchmark,
 });
 
-async function benchmark(stack: Stack): Promise<Figures> {
+async function benchmark(stack: Stack, options: Options): Promise<Figures> {
   const folder = join(stack.folder, 'profiles');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const reports: (() => Figures)[] = [];
-  const servers = { PostgreSQL: [await postgresPid(stack)], Kafka: [stack.pidOf('kafka') ?? 0], Redis: [stack.pidOf('redis') ?? 0] };
-  await kind?.run(stack, {
+  const profiler: Profiler = {
     env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` },
     async see(name, processes, load) {
-      const groups = { ...Object.fromEntries(Object.entries(processes).map(([of, { pid }]) => [of, [pid]])), ...servers };
+      const groups = await groupsOf(stack, processes);
       const from = microsNow();
       const { result, cpu } = await withCpu(groups, load);
       const window = { from, to: microsNow() };
@@ -148,6 +126,7 @@ async function benchmark(stack: Stack): Promise<Figures> {
         return Object.fromEntries(Object.entries(each).map(([of, micros]) => [`${name}_${of}_us`, Math.round(micros)]));
       });
     },
-  });
+  };
+  await KINDS[options.only ?? 'reads'].run(stack, profiler, options);
   return Object.assign({}, ...reports.map((report) => report())) as Figures;
 }

@@ -1,31 +1,19 @@
-import { Agent, get } from 'node:http';
-
 const FEED = '/api/v1/integrations/changes';
 
-/** A reader that keeps separate connections. */
 export class Feed {
-  readonly #agent = new Agent({ keepAlive: true });
-  readonly #port: number;
-  readonly #key: string;
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(port: number, key: string) {
-    this.#port = port;
-    this.#key = key;
+    this.#url = `http://127.0.0.1:${port}${FEED}`;
+    this.#headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
   }
 
-  read(path: string): Promise<string> {
-    const headers = { authorization: `Bearer ${this.#key}` };
-    return new Promise((resolve, reject) => {
-      get({ host: '127.0.0.1', port: this.#port, path: `${FEED}${path}`, headers, agent: this.#agent }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part)).on('error', reject);
-        response.on('end', () => {
-          const text = Buffer.concat(parts).toString();
-          if (response.statusCode === 200) resolve(text);
-          else reject(new Error(`${path} answered ${response.statusCode}: ${text}`));
-        });
-      }).on('error', reject);
-    });
+  async read(path: string): Promise<string> {
+    const answer = await fetch(`${this.#url}${path}`, { headers: this.#headers });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+    return text;
   }
 
   /** Only what follows the records is parsed: programs do more with them, in processes of their own. */

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import type { BenchmarkCompany } from './companies.ts';
 import { batches } from './import.ts';
-import { insertRecords } from './insert.ts';
 
 const SCHEMA = join(import.meta.dirname, '../baseline/schema.sql');
 const BATCH = 5000;
@@ -66,7 +65,7 @@ export async function createBaseline(client: pg.ClientBase): Promise<void> {
   await client.query(`begin; drop schema if exists baseline cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
 }
 
-export async function loadBaseline(client: pg.ClientBase, company: BenchmarkCompany, onRecords: (count: number) => void): Promise<void> {
+export async function loadBaseline(client: pg.ClientBase, company: BenchmarkCompany): Promise<void> {
   await client.query('insert into baseline.companies values ($1, $2)', [company.id, company.timezone]);
   for (const { path, records } of company.files) {
     const rowsOf = ROWS[path];
@@ -74,10 +73,17 @@ export async function loadBaseline(client: pg.ClientBase, company: BenchmarkComp
     for (const batch of batches(records, BATCH)) {
       const all = batch.flatMap((record) => Object.entries(rowsOf(record as unknown as Generated)));
       for (const [table, of] of Map.groupBy(all, ([name]) => name)) {
-        const rows = of.flatMap(([, some]) => some.map((row) => ({ company_id: company.id, ...row })));
-        await insertRecords(client, `baseline.${table}`, rows);
+        const rows = of.flatMap(([, some]) => some);
+        await insertRecords(client, `baseline.${table}`, company.id, rows);
       }
-      onRecords(batch.length);
     }
   }
+}
+
+/** Inserts a company's records, whose keys are columns of the table. The first record has every key; other columns get their defaults. */
+export async function insertRecords(client: pg.ClientBase, table: string, company_id: string, records: readonly object[]): Promise<void> {
+  if (records.length === 0) return;
+  const columns = Object.keys({ company_id, ...records[0] }).join(', ');
+  const rows = JSON.stringify(records.map((record) => ({ company_id, ...record })));
+  await client.query(`insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`, [rows]);
 }

@@ -8,9 +8,13 @@ export interface DataSet {
   readonly invoicesEach: number;
 }
 
-export const FULL: DataSet = { database: 'truckroll_reads', companies: 20, invoicesEach: 10_000 };
+const FULL: DataSet = { database: 'truckroll_reads', companies: 20, invoicesEach: 10_000 };
 /** For developing the benchmarks only. */
-export const QUICK: DataSet = { database: 'truckroll_reads_quick', companies: 4, invoicesEach: 1000 };
+const QUICK: DataSet = { database: 'truckroll_reads_quick', companies: 4, invoicesEach: 1000 };
+
+export function setOf(quick: boolean): DataSet {
+  return quick ? QUICK : FULL;
+}
 
 export interface BenchmarkCompany {
   readonly id: string;
@@ -20,12 +24,14 @@ export interface BenchmarkCompany {
   readonly files: readonly DemoFile[];
 }
 
-const OPTIONS = { timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' };
+/** Time zone of every company, and the end of its records. */
+export const TIMEZONE = 'America/Chicago';
+export const UNTIL = '2026-06-30T18:00:00Z';
 const SEED = 1;
 
 export function evenCompanies(set: DataSet): BenchmarkCompany[] {
   const { companies, invoicesEach: invoicesPerCompany } = set;
-  return [...generateInvoices({ ...OPTIONS, seed: SEED, companies, invoicesPerCompany })].map(identified);
+  return [...generateInvoices({ timezone: TIMEZONE, until: UNTIL, seed: SEED, companies, invoicesPerCompany })].map(identified);
 }
 
 function identified({ seed, name, timezone, files }: Generated): BenchmarkCompany {
@@ -36,4 +42,9 @@ function identified({ seed, name, timezone, files }: Generated): BenchmarkCompan
 export function companyId(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** A company without records, under an id that the name always has. */
+export function emptyCompany(name: string): BenchmarkCompany {
+  return { id: companyId(name), name, timezone: TIMEZONE, files: [] };
 }

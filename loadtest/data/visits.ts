@@ -4,31 +4,15 @@ import type { DemoFile } from '@truckroll/demo-company';
 export const VISITS = 10_000;
 export const TECHNICIANS = 50;
 
-const PREFIX = { job: '20000000', visit: '10000000', technician: '40000000', account: '50000000' };
+const PREFIX = { job: '20000000', visit: '10000000', technician: '40000000' };
 const AT = '2026-03-01T15:00:00Z';
 const DAY_MS = 86_400_000;
 
-export type Numbered = keyof typeof PREFIX;
+type Numbered = keyof typeof PREFIX;
 
 export function idOf(kind: Numbered, number: number): string {
   const digits = PREFIX[kind] + String(number).padStart(24, '0');
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
-}
-
-/** The account that `truckroll simulate` calls as. */
-export function accountFile(): DemoFile {
-  const account = {
-    id: idOf('account', 1),
-    name: 'Whitfield Residence',
-    type: 'RESIDENTIAL',
-    archived: false,
-    tags: [],
-    do_not_service: false,
-    notifications_enabled: true,
-    created_at: AT,
-    updated_at: AT,
-  };
-  return { path: 'accounts', records: [account] };
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);

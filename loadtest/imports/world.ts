@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeCompany, generateCompany } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
-import { importFile, importLines, linesOf, type Lines } from '../data/import.ts';
+import { TIMEZONE, UNTIL } from '../data/companies.ts';
+import { importFile, importLines, linesOf } from '../data/import.ts';
 import { chartHeap } from '../load/chart.ts';
 import { built } from '../reports/prepare.ts';
 import { Operator } from '../system/operator.ts';
@@ -16,14 +17,12 @@ import type { Stack } from '../system/stack.ts';
 const MEASURED = ['payments', 'invoices'] as const;
 /** What they refer to, in an order in which it can be stored. */
 const NEEDED = 'business-units job-lifecycles job-types team-members accounts jobs job-appointments job-assignments job-financials'.split(' ');
-const TIMEZONE = 'America/Chicago';
-const UNTIL = '2026-06-30T18:00:00Z';
 const LOOK_MS = 20;
 
 export interface Company {
   readonly id: string;
   /** Lines of each resource in MEASURED, in that order; prepared beforehand, as COPY's files are. */
-  readonly files: readonly (Lines & { readonly lines: readonly Buffer[] })[];
+  readonly files: readonly { readonly path: string; readonly lines: readonly Buffer[] }[];
   readonly records: number;
 }
 
@@ -50,15 +49,15 @@ export class World {
   async company(jobs: number): Promise<Company> {
     const options = { seed: ++this.#seed, size: jobs, timezone: TIMEZONE, until: UNTIL };
     const id = randomUUID();
-    await this.#operator.createCompany({ id, name: describeCompany(options).name, timezone: TIMEZONE, files: [] });
+    await this.#operator.createCompany({ id, name: describeCompany(options).name, timezone: TIMEZONE });
     const files = new Map([...generateCompany(options)].map((file) => [file.path, file]));
     for (const path of NEEDED) {
       const file = files.get(path);
-      if (file !== undefined) await importFile(this.services.channels, id, file, () => undefined);
+      if (file !== undefined) await importFile(this.services.channels, id, file);
     }
     await this.#settled('scheduling');
     await built(this.#client, id);
-    const measured = MEASURED.map((path) => ({ path, lines: [...linesOf(files.get(path) ?? { path, records: [] })] }));
+    const measured = MEASURED.map((path) => ({ path, lines: [...linesOf(files.get(path)?.records ?? [])] }));
     return { id, files: measured, records: measured.reduce((sum, { lines }) => sum + lines.length, 0) };
   }
 
@@ -67,7 +66,7 @@ export class World {
     const startedAt = performance.now();
     await Promise.all(
       companies.map(async ({ id, files }) => {
-        for (const file of files) await importLines(this.services.channels, id, file, () => undefined);
+        for (const { path, lines } of files) await importLines(this.services.channels, id, path, lines);
       }),
     );
     const imported = performance.now();

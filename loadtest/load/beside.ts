@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { latencyText, type Latency } from '../measure/latency.ts';
-import { median } from '../measure/rounds.ts';
-import { countAnswers } from './gateway-watch.ts';
+import { medianRatio } from '../measure/turns.ts';
+import { countsOf } from './gateway-watch.ts';
 import { runK6 } from './k6.ts';
 import { CORES, FOLDER } from './own-system.ts';
 import type { Session } from './session.ts';
@@ -52,17 +52,25 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
     // The flood's generator runs at idle priority, so that it does not delay the other company's.
     const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
     await delay(FLOOD_BEFORE_SECONDS * 1000);
-    const answered = await countAnswers(metricsPort);
+    // Read twice only, because writing metrics blocks the gateway for some milliseconds.
+    const before = await countsOf(metricsPort);
     const beside = timesOf(await read('beside'));
-    const { good, seconds } = await answered();
-    const flood = (good - RATE * SECONDS) / seconds;
+    const after = await countsOf(metricsPort);
+    const flood = (1000 * (after.good - before.good - RATE * SECONDS)) / (after.at - before.at);
     await flooded;
     say(
       `round ${number}, another company beside a flood: ${latencyText(beside)}; without it: ${latencyText(alone)}; ${flood.toFixed(0)}/s of the flood were answered`,
     );
     rounds.push({ alone, beside, flood });
   }
-  return { ratio: median(rounds.map(({ alone, beside }) => beside.p99 / alone.p99)), rounds };
+  return {
+    ratio: medianRatio(
+      rounds.map(({ beside }) => beside),
+      rounds.map(({ alone }) => alone),
+      ({ p99 }) => p99,
+    ),
+    rounds,
+  };
 }
 
 function timesOf({ metrics }: Summary): Times {

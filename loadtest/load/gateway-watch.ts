@@ -33,25 +33,13 @@ export function watchGateway(metricsPort: number): { stop(): Promise<Second[]> }
   };
 }
 
-/**
- * Counts successful answers until the returned function is called, and the seconds. Reads the metrics only twice, because writing them
- * blocks the gateway for some milliseconds.
- */
-export async function countAnswers(metricsPort: number): Promise<() => Promise<{ good: number; seconds: number }>> {
-  const before = await countsOf(metricsPort);
-  return async () => {
-    const now = await countsOf(metricsPort);
-    return { good: now.good - before.good, seconds: (now.at - before.at) / 1000 };
-  };
-}
-
 interface Counts {
   good: number;
   refused: number;
   failed: number;
 }
 
-async function countsOf(metricsPort: number): Promise<Counts & { readonly at: number }> {
+export async function countsOf(metricsPort: number): Promise<Counts & { readonly at: number }> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return { at: performance.now(), ...answersIn(text) };
 }

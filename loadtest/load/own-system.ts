@@ -1,27 +1,24 @@
 // The whole system as in production, for one run: with unreachable limits, and companies of three sizes.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { owners, resource } from '@truckroll/contract';
-import { generateCompany, type DemoOptions } from '@truckroll/demo-company';
+import { owners } from '@truckroll/contract';
+import type { DemoOptions } from '@truckroll/demo-company';
 import { Problem, STATE, say, tokenIssuer } from '@truckroll/local-stack';
 import { ENDPOINTS } from '../k6/scenarios/webhooks.ts';
-import { companyId } from '../data/companies.ts';
-import { importFile, type Channels } from '../data/import.ts';
+import { emptyCompany, type BenchmarkCompany } from '../data/companies.ts';
+import { importCompany, type Channels } from '../data/import.ts';
 import { parentOf, type Groups } from '../measure/cpu.ts';
-import { KeyFile, Operator } from '../system/operator.ts';
-import { drained } from '../system/outbox.ts';
-import { postgresPid, withClient } from '../system/postgres.ts';
-import { callCredential, startGateway, startServices } from '../system/programs.ts';
+import { KeyFile } from '../system/operator.ts';
+import { once, settle, withClient } from '../system/postgres.ts';
+import { groupsOf, startDispatcher, startSystem } from '../system/programs.ts';
 import { Stack, type Running } from '../system/stack.ts';
 import { chartNodeOptions } from './chart.ts';
 
 export const FOLDER = join(STATE, 'load');
 const DATABASE = 'truckroll_load';
-const UNTIL = '2026-06-30T18:00:00Z';
-const TIMEZONE = 'America/Chicago';
 const SEEDS = { usual: 11, huge: 12 };
 /** Cores of the generator, which this process shares, and of the system. */
 export const CORES = { generator: 0, system: 1 };
@@ -33,7 +30,6 @@ export interface Target {
 }
 
 export interface OwnSystem {
-  readonly stack: Stack;
   readonly gateway: Running;
   close(): Promise<void>;
 }
@@ -50,57 +46,38 @@ export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: b
 }
 
 async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promise<Target> {
-  const services = await startServices(stack, owners);
-  const { integrations } = services.running;
-  const dispatcher = await stack.launch({
-    name: 'webhook-dispatcher',
-    script: 'services/webhook-dispatcher/src/main.ts',
-    env: { CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
-  });
   const { issuer, audience, jwksFile } = tokenIssuer(STATE);
-  const gateway = await startGateway(stack, services, { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile });
-  const operator = new Operator(integrations.port);
+  const tokens = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile };
+  const { services, gateway, operator } = await startSystem(stack, owners, tokens);
+  const dispatcher = await startDispatcher(stack, services);
   const keys = new KeyFile(join(FOLDER, 'keys.json'));
-  const ids = { usual: companyId('load, usual'), huge: companyId(`load, huge ${jobs}`), empty: companyId('load, empty') };
-  for (const [name, id] of Object.entries(ids)) await operator.createCompany({ id, name: `Load, ${name}`, timezone: TIMEZONE, files: [] });
-  await makeRecords(stack, services.channels, 'a usual company', ids.usual, { seed: SEEDS.usual, size: 'small' });
-  await makeRecords(stack, services.channels, `a company of ${jobs} jobs`, ids.huge, { seed: SEEDS.huge, size: jobs });
+  const companies = { usual: emptyCompany('load, usual'), huge: emptyCompany(`load, huge ${jobs}`), empty: emptyCompany('load, empty') };
+  for (const company of Object.values(companies)) await operator.createCompany(company);
+  await makeRecords(stack, services.channels, companies.usual, { seed: SEEDS.usual, size: 'small' });
+  await makeRecords(stack, services.channels, companies.huge, { seed: SEEDS.huge, size: jobs });
   const env = {
     BASE_URL: `http://127.0.0.1:${gateway.port}`,
-    API_KEY: await keys.of(ids.usual, operator),
-    API_KEY_HUGE: await keys.of(ids.huge, operator),
-    API_KEY_EMPTY: await keys.of(ids.empty, operator),
-    USER_TOKEN: await operator.token(ids.usual),
+    API_KEY: await keys.of(companies.usual.id, operator),
+    API_KEY_HUGE: await keys.of(companies.huge.id, operator),
+    API_KEY_EMPTY: await keys.of(companies.empty.id, operator),
+    USER_TOKEN: await operator.token(companies.usual.id),
   };
   await removeEndpoints(env.BASE_URL, env.USER_TOKEN);
   for (const key of [env.API_KEY, env.API_KEY_HUGE]) await reported(env.BASE_URL, key);
-  const groups = {
-    gateway: [gateway.pid],
-    ...Object.fromEntries(Object.entries(services.running).map(([name, { pid }]) => [name, [pid]])),
-    dispatcher: [dispatcher.pid],
-    PostgreSQL: [await postgresPid(stack)],
-    Kafka: [stack.pidOf('kafka') ?? 0],
-    Redis: [stack.pidOf('redis') ?? 0],
-  };
+  const groups = await groupsOf(stack, { gateway, ...services.running, dispatcher });
   if (pinned) for (const pids of Object.values(groups)) for (const pid of pids) pin(pid, CORES.system);
   if (pinned) pin(process.pid, CORES.generator, false);
-  return { env, groups, system: { stack, gateway, close: () => stack.close() } };
+  return { env, groups, system: { gateway, close: () => stack.close() } };
 }
 
-/** Does nothing if the records exist. */
-async function makeRecords(stack: Stack, channels: Channels, name: string, company: string, options: Pick<DemoOptions, 'seed' | 'size'>): Promise<void> {
-  const mark = join(FOLDER, `made-${company}.json`);
-  const wanted = JSON.stringify(options);
-  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return;
-  rmSync(mark, { force: true });
-  say(`making the records of ${name}, once …`);
-  for (const file of generateCompany({ ...options, timezone: TIMEZONE, until: UNTIL })) {
-    // Integrations' records are created by other records.
-    if (resource(file.path).owner === 'integrations') continue;
-    await importFile(channels, company, file, () => undefined);
-  }
-  await settled(stack);
-  writeFileSync(mark, wanted);
+function makeRecords(stack: Stack, channels: Channels, { id, name }: BenchmarkCompany, options: Pick<DemoOptions, 'seed' | 'size'>): Promise<void> {
+  return withClient(stack, (client) =>
+    once(client, `${name} ${JSON.stringify(options)}`, async () => {
+      say(`making the records of ${name}, once …`);
+      await importCompany(channels, id, options, ['scheduling', 'billing']);
+      await settle(client, ['scheduling', 'billing']);
+    }),
+  );
 }
 
 /** Removes the endpoints of interrupted runs, which count towards the company's limit. */
@@ -124,15 +101,6 @@ async function reported(baseUrl: string, key: string): Promise<void> {
     if (answer.status === 200 && Date.parse(report?.as_of ?? '') >= asked) return;
     await delay(500);
   }
-}
-
-/** Resolves when all events are published and tables are vacuumed, so that no work runs during the measurement. */
-async function settled(stack: Stack): Promise<void> {
-  await withClient(stack, async (client) => {
-    for (const schema of ['scheduling', 'billing'] as const) await drained(client, schema);
-    await client.query('vacuum (analyze)');
-    await client.query('checkpoint');
-  });
 }
 
 /** Pins a process with its threads and children to one core; later children inherit it. */

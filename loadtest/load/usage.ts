@@ -59,7 +59,7 @@ function each(groups: Groups, of: (pid: number) => number): Record<string, numbe
 }
 
 /** Resident memory in MB; 0 if the process is gone. */
-export function memoryOf(pid: number): number {
+function memoryOf(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
   } catch {

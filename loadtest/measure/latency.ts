@@ -1,6 +1,6 @@
-// Latencies: percentiles, requests on a schedule, and alternating timings.
+// Latencies: percentiles, requests on a schedule, and timings in turn.
 import { setTimeout as delay } from 'node:timers/promises';
-import { median } from './rounds.ts';
+import { inTurn, median } from './turns.ts';
 
 /** Milliseconds. */
 export interface Latency {
@@ -40,14 +40,8 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Median milliseconds of each, over alternating rounds after some that do not count. */
+/** Median milliseconds of each, in turn, after `warmUp` rounds that do not count. */
 export async function alternate(one: () => Promise<unknown>, other: () => Promise<unknown>, rounds: number, warmUp = 2): Promise<[number, number]> {
-  const times: [number[], number[]] = [[], []];
-  for (let round = -warmUp; round < rounds; round++) {
-    const [first, second] = [await timed(one), await timed(other)];
-    if (round < 0) continue;
-    times[0].push(first);
-    times[1].push(second);
-  }
-  return [median(times[0]), median(times[1])];
+  const times = await inTurn(warmUp + rounds, { one: () => timed(one), other: () => timed(other) });
+  return [median(times.one.slice(warmUp)), median(times.other.slice(warmUp))];
 }

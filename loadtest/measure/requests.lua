@@ -5,7 +5,7 @@ local requests = {}
 function init(args)
   for line in io.lines(args[1]) do
     local path, header, value = line:match("^([^\t]+)\t([^\t]+)\t([^\t]+)$")
-    requests[#requests + 1] = wrk.format("GET", path, { [header] = value, ["Accept-Encoding"] = args[3] })
+    requests[#requests + 1] = wrk.format("GET", path, { [header] = value })
   end
   math.randomseed(tonumber(args[2]))
 end

@@ -1,6 +1,7 @@
-// Runs variants in rotation, so that disturbances affect all of them alike, and takes medians.
+// Loads variants with wrk in turn, and prints their figures.
 import { cpuText, perEach, totalOf, withCpu, type CpuMs, type Groups } from './cpu.ts';
 import { table } from './report.ts';
+import { inTurn, median } from './turns.ts';
 import { runLoad, type Outcome } from './wrk.ts';
 
 export interface Variant {
@@ -8,7 +9,6 @@ export interface Variant {
   readonly port: number;
   readonly file: string;
   readonly groups: Groups;
-  readonly encoding?: string;
 }
 
 interface Round extends Outcome {
@@ -40,15 +40,12 @@ export async function warmUp(variants: readonly Variant[], seconds = WARM_UP_SEC
 }
 
 export async function measure({ variants, connections, rounds, seconds }: Plan): Promise<Map<string, Figures>> {
-  const results = new Map<string, Round[]>(variants.map(({ name }) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (let turn = 0; turn < variants.length; turn++) {
-      const variant = variants[(round + turn) % variants.length] as Variant;
-      const { result, cpu } = await withCpu(variant.groups, () => runLoad({ ...variant, connections, seconds, seed: 100 + round }));
-      results.get(variant.name)?.push({ ...result, cpu: perEach(cpu, result.requests) });
-    }
-  }
-  return new Map([...results].map(([name, list]) => [name, figuresOf(list)]));
+  const side = (variant: Variant) => async (round: number) => {
+    const { result, cpu } = await withCpu(variant.groups, () => runLoad({ ...variant, connections, seconds, seed: 100 + round }));
+    return { ...result, cpu: perEach(cpu, result.requests) };
+  };
+  const results = await inTurn(rounds, Object.fromEntries(variants.map((variant) => [variant.name, side(variant)])));
+  return new Map(Object.entries(results).map(([name, list]) => [name, figuresOf(list)]));
 }
 
 function figuresOf(rounds: readonly Round[]): Figures {
@@ -63,12 +60,6 @@ function figuresOf(rounds: readonly Round[]): Figures {
     cpu: Object.fromEntries(groups.map((name) => [name, of((round) => round.cpu[name] ?? NaN)])),
     range: [Math.min(...rates), Math.max(...rates)],
   };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
 const HEAD = ['', 'req/s', '÷ first', 'range', 'p50 ms', '÷ first', 'p99 ms', 'kB', 'CPU ms', 'of which'];

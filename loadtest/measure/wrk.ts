@@ -19,8 +19,6 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Accept-Encoding; not sent if absent. */
-  readonly encoding?: string;
 }
 
 interface Work extends Pick<Load, 'port' | 'connections' | 'seconds'> {
@@ -53,12 +51,14 @@ export function requireWrk(): void {
   throw new Problem(`wrk, which makes the load, is missing: install it (${how}).`);
 }
 
-export function writeTargets(file: string, targets: readonly Target[]): void {
+/** Writes a file for `Load` and returns its path. */
+export function writeTargets(file: string, targets: readonly Target[]): string {
   writeFileSync(file, targets.map(({ path, header }) => `${path}\t${header.join('\t')}\n`).join(''), { mode: 0o600 });
+  return file;
 }
 
-export function runLoad({ file, seed, encoding, ...load }: Load): Promise<Outcome> {
-  return run(SCRIPT, { ...load, args: [file, String(seed), ...(encoding === undefined ? [] : [encoding])] });
+export function runLoad({ file, seed, ...load }: Load): Promise<Outcome> {
+  return run(SCRIPT, { ...load, args: [file, String(seed)] });
 }
 
 /** See writes.lua for the arguments. */

@@ -6,10 +6,11 @@ import { resource } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import { generateCompany, type DemoFile, type DemoRecord } from '@truckroll/demo-company';
 import { Problem, say } from '@truckroll/local-stack';
+import { TIMEZONE } from '../data/companies.ts';
 import { importFile } from '../data/import.ts';
-import { latencyOf, onSchedule, type Latency } from '../measure/latency.ts';
+import { latencyOf, onSchedule } from '../measure/latency.ts';
 import type { Services } from '../system/programs.ts';
-import { TIMEZONE, YEARS } from './company.ts';
+import { YEARS } from './company.ts';
 import { billingRecords } from './ingest.ts';
 
 export interface Freshness {
@@ -18,12 +19,6 @@ export interface Freshness {
   readonly key: string;
   readonly companyId: string;
   readonly seconds: number;
-}
-
-export interface FreshFigures {
-  readonly fresh: Latency;
-  readonly http: Latency;
-  readonly changesPerSecond: number;
 }
 
 const CHANGES_PER_SECOND = 100;
@@ -50,10 +45,10 @@ interface Change {
   shown?: number;
 }
 
-export async function measureFreshness(freshness: Freshness): Promise<FreshFigures> {
+export async function measureFreshness(freshness: Freshness) {
   const { services, companyId, gatewayPort, key, seconds } = freshness;
   const jobs = [...generateCompany(JOBS)].find(({ path }) => path === 'job-financials') as DemoFile;
-  await importFile(services.channels, companyId, jobs, () => undefined);
+  await importFile(services.channels, companyId, jobs);
   const changes: Change[] = [];
   const http: number[] = [];
   let measuring = false;

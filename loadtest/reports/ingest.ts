@@ -5,44 +5,42 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateInvoices, type DemoRecord } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
+import { TIMEZONE, UNTIL } from '../data/companies.ts';
 import { importFile } from '../data/import.ts';
 import { timed } from '../measure/latency.ts';
 import { rounded } from '../measure/report.ts';
+import { inTurn } from '../measure/turns.ts';
 import type { Operator } from '../system/operator.ts';
 import type { Services } from '../system/programs.ts';
-import { TIMEZONE } from './company.ts';
 import { built } from './prepare.ts';
 
 const PORTIONS = 5;
-const SIDES = ['with', 'without'] as const;
 
 /** Seconds with sums ÷ seconds without, over alternating portions. */
 export async function ingestCost(client: pg.Client, services: Pick<Services, 'channels'>, operator: Operator, events: number): Promise<number> {
   const companies = { with: randomUUID(), without: randomUUID() };
-  await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE, files: [] });
+  await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE });
   await built(client, companies.with);
   const each = Math.ceil(events / 2 / PORTIONS);
   const records = billingRecords(each * PORTIONS);
-  const ms = { with: 0, without: 0 };
-  for (let portion = 0; portion < PORTIONS; portion++) {
-    for (const side of portion % 2 === 0 ? SIDES : SIDES.toReversed()) {
-      const took = await timed(async () => {
-        for (const { path, all } of records) {
-          const file = { path, records: all.slice(portion * each, (portion + 1) * each) };
-          await importFile(services.channels, companies[side], file, () => undefined);
-        }
-        for (const { path } of records) await applied(client, path, companies[side], (portion + 1) * each);
-      });
-      ms[side] += took;
-      say(`portion ${portion + 1}, ${side} sums: ${(took / 1000).toFixed(1)} s until applied`);
-    }
-  }
+  const side = (of: keyof typeof companies) => async (portion: number) => {
+    const took = await timed(async () => {
+      for (const { path, all } of records) {
+        await importFile(services.channels, companies[of], { path, records: all.slice(portion * each, (portion + 1) * each) });
+      }
+      for (const { path } of records) await applied(client, path, companies[of], (portion + 1) * each);
+    });
+    say(`portion ${portion + 1}, ${of} sums: ${(took / 1000).toFixed(1)} s until applied`);
+    return took;
+  };
+  const took = await inTurn(PORTIONS, { with: side('with'), without: side('without') });
   await forget(client, Object.values(companies));
-  return rounded(ms.with / ms.without);
+  const sum = (of: readonly number[]): number => of.reduce((total, ms) => total + ms, 0);
+  return rounded(sum(took.with) / sum(took.without));
 }
 
 export function billingRecords(invoices: number): { path: string; all: DemoRecord[] }[] {
-  const [company] = generateInvoices({ timezone: TIMEZONE, until: '2026-06-30T18:00:00Z', seed: 5, companies: 1, invoicesPerCompany: invoices });
+  const [company] = generateInvoices({ timezone: TIMEZONE, until: UNTIL, seed: 5, companies: 1, invoicesPerCompany: invoices });
   return (company?.files ?? []).filter(({ path }) => path === 'invoices' || path === 'payments').map(({ path, records }) => ({ path, all: [...records] }));
 }
 

@@ -7,15 +7,15 @@ import { Problem, say } from '@truckroll/local-stack';
 import { migrate } from '@truckroll/postgres';
 import type pg from 'pg';
 import { KeyFile, Operator } from '../system/operator.ts';
-import { withClient } from '../system/postgres.ts';
+import { once, withClient } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 import { measuredCompany, type ReportSet } from './company.ts';
 import { createRaw } from './raw.ts';
 import { makeSums } from './sums.ts';
 
-/** Increase when the stored data changes: older data is then refused. */
-const VERSION = 2;
+/** Change the name when the stored data changes: older data is then refused. */
+const DATA = 'reports 2';
 const ROWS = readFileSync(join(import.meta.dirname, 'rows.sql'), 'utf8');
 /** Same as the event that integrations publishes, so that reporting does not refresh anything. */
 const COMPANY = 'insert into companies (company_id, projection, time_zone, costing_enabled, verified_only) values ($1, 1, $2, true, false)';
@@ -30,39 +30,32 @@ export function keysOf(stack: Stack): KeyFile {
   return new KeyFile(join(stack.folder, 'keys.json'));
 }
 
-/** Does nothing if the database already holds the data; restarts an interrupted preparation. */
+/** Does nothing if the database already holds the data. */
 export async function prepareReports(stack: Stack, set: ReportSet): Promise<void> {
   // Existing data is migrated, so that the current tables are measured.
   const upgrade = () => migrate({ url: stack.databaseUrl, schema: schema.schema, sets: schema.migrations });
-  await asReporting(stack, async (client) => {
-    if (await isPrepared(client, stack.folder)) return void (await upgrade());
-    say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
-    keysOf(stack).forget();
-    await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
-    await upgrade();
-    const company = measuredCompany(set);
-    const values: Record<string, string | number> = { ...set, company: `'${company.id}'::uuid` };
-    await client.query(ROWS.replace(/(?<!:):(\w+)/g, (text, name: string) => String(values[name] ?? text)));
-    say('Making the plain tables, and sums …');
-    await createRaw(client);
-    await makeSums(client, company.id);
-    await client.query(COMPANY, [company.id, company.timezone]);
-    const services = await startServices(stack, ['integrations']);
-    await new Operator(services.running.integrations.port).createCompany(company);
-    await services.stop('integrations');
-    await client.query('vacuum (analyze)');
-    await client.query('checkpoint');
-    await client.query('create table raw.prepared as select $1::int as version', [VERSION]);
-  });
-}
-
-async function isPrepared(client: pg.Client, folder: string): Promise<boolean> {
-  const { rows: known } = await client.query<{ there: boolean }>(`select to_regclass('raw.prepared') is not null as there`);
-  if (known[0]?.there !== true) return false;
-  const { rows } = await client.query<{ version: number }>('select version from raw.prepared');
-  // Kafka keeps reporting's offsets: with a new database, reporting would wait for events that it has already consumed.
-  if (rows[0]?.version !== VERSION) throw new Problem(`The data is of an earlier benchmark: remove ${folder} and run again.`);
-  return true;
+  const company = measuredCompany(set);
+  await asReporting(stack, (client) =>
+    once(client, DATA, async () => {
+      const { rowCount: old } = await client.query('select from public.made');
+      // Kafka keeps reporting's offsets: with a new database, reporting would wait for events that it has already consumed.
+      if (old !== 0) throw new Problem(`The data is of an earlier benchmark: remove ${stack.folder} and run again.`);
+      say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
+      keysOf(stack).forget();
+      await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
+      await upgrade();
+      const values: Record<string, string | number> = { ...set, company: `'${company.id}'::uuid` };
+      await client.query(ROWS.replace(/(?<!:):(\w+)/g, (text, name: string) => String(values[name] ?? text)));
+      say('Making the plain tables, and sums …');
+      await createRaw(client);
+      await makeSums(client, company.id);
+      await client.query(COMPANY, [company.id, company.timezone]);
+      const services = await startServices(stack, ['integrations']);
+      await new Operator(services.running.integrations.port).createCompany(company);
+      await services.stop('integrations');
+    }),
+  );
+  await upgrade();
 }
 
 /** Resolves when the company's sums exist. Throws Problem if another process writes to the database. */

@@ -2,7 +2,7 @@
 import type { ReportQuestion, SummaryDefinition } from '@truckroll/reporting/reports';
 import { measuresOf } from '@truckroll/reporting/reports';
 import type pg from 'pg';
-import { TIMEZONE } from './company.ts';
+import { TIMEZONE } from '../data/companies.ts';
 
 interface RawTable {
   readonly name: string;

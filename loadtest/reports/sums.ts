@@ -3,7 +3,7 @@
 import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf } from '@truckroll/reporting/reports';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
-import { TIMEZONE } from './company.ts';
+import { TIMEZONE } from '../data/companies.ts';
 import { SOURCES } from './raw.ts';
 
 const GENERATION = 1;

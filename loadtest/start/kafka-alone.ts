@@ -2,9 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Daemon, Ports, Problem, Watchdog, prepareKafka, say } from '@truckroll/local-stack';
 
-/** As npm start runs it, or with the defaults of Kafka (bin/kafka-server-start.sh and its documentation). */
-export type KafkaStyle = 'ours' | 'plain';
-
+/** The options of bin/kafka-server-start.sh. */
 const PLAIN = [
   '-Xmx1G',
   '-Xms1G',
@@ -15,18 +13,18 @@ const PLAIN = [
   '-XX:+ExplicitGCInvokesConcurrent',
   '-Djava.awt.headless=true',
 ];
-/** Settings that we chose. The others are needed: identity, listeners, data folder, single node. */
+/** Settings that we chose and Kafka has defaults for. The others are needed: identity, listeners, data folder, single node. */
 const CHOSEN = /^(auto\.create|message\.max|group\.|num\.|metadata\.|log\.cleaner|broker\.heartbeat)/;
 
 /** Seconds from the launch of Java until Kafka reports that it has started. */
-export async function kafkaAlone(state: string, style: KafkaStyle): Promise<number> {
+export async function kafkaAlone(state: string): Promise<number> {
   const watchdog = new Watchdog();
   const logs = join(state, 'logs');
   const context = { folder: state, logs, ports: new Ports(join(state, 'ports.json')), watchdog, say, careless: false, address: '127.0.0.1' };
   const { java, options, main, ready } = await prepareKafka(context);
   const [name, settings] = main;
   try {
-    const args = style === 'ours' ? [...options, ...main] : [...PLAIN, ...options.filter((option) => !option.startsWith('-X')), name, plain(settings)];
+    const args = [...PLAIN, ...options.filter((option) => !option.startsWith('-X')), name, plain(settings)];
     const startedAt = performance.now();
     const daemon = new Daemon({
       name: 'kafka',

@@ -1,29 +1,75 @@
-import { runMain } from '@truckroll/local-stack';
+// The command line of a benchmark: reads its options, starts what it needs, and prints its figures.
+import { parseArgs } from 'node:util';
+import { Problem, runMain } from '@truckroll/local-stack';
 import { Stack } from './stack.ts';
 
-export interface Benchmark {
+export type Figures = Record<string, number>;
+
+interface CommandLine<Name extends string, Part extends string> {
   readonly help: string;
-  readonly asked: boolean;
-  readonly database: string;
-  readonly folder?: string;
-  /** Throws Problem if a requirement is missing, before anything starts. */
-  check?(): void;
-  run(stack: Stack): Promise<Record<string, number>>;
+  /** Defaults of the options that are numbers: one, or one for a full run and one for --quick. */
+  readonly numbers: Readonly<Record<Name, number | readonly [full: number, quick: number]>>;
+  /** Values of --only. */
+  readonly parts?: readonly Part[];
+  readonly linuxOnly?: boolean;
 }
 
-export function runBenchmark({ help, asked, database, folder, check, run }: Benchmark): Promise<void> {
+export type BenchmarkOptions<Name extends string, Part extends string = never> = Readonly<Record<Name, number>> & {
+  readonly quick: boolean;
+  readonly only: Part | undefined;
+  /** Checkout to compare this one with. */
+  readonly before: string | undefined;
+};
+
+interface Command<Name extends string, Part extends string> extends CommandLine<Name, Part> {
+  run(options: NoInfer<BenchmarkOptions<Name, Part>>): Promise<Figures>;
+}
+
+interface Benchmark<Name extends string, Part extends string> extends CommandLine<Name, Part> {
+  /** Database and folder of the servers; benchmarks in different folders can run at the same time. */
+  place(options: NoInfer<BenchmarkOptions<Name, Part>>): { readonly database: string; readonly folder?: string };
+  /** Throws Problem if a requirement is missing, before anything starts. */
+  check?(): void;
+  run(stack: Stack, options: NoInfer<BenchmarkOptions<Name, Part>>): Promise<Figures>;
+}
+
+export function runCommand<Name extends string, Part extends string = never>({ run, ...line }: Command<Name, Part>): Promise<void> {
   return runMain(async () => {
-    if (asked) {
-      process.stdout.write(help);
-      return 0;
-    }
-    check?.();
-    const stack = await Stack.start(database, folder);
-    try {
-      process.stdout.write(`figures: ${JSON.stringify(await run(stack))}\n`);
-      return 0;
-    } finally {
-      await stack.close();
-    }
+    const options = optionsOf(line);
+    process.stdout.write(options === undefined ? line.help : `figures: ${JSON.stringify(await run(options))}\n`);
+    return 0;
   });
+}
+
+export function runBenchmark<Name extends string, Part extends string = never>({ place, check, run, ...line }: Benchmark<Name, Part>): Promise<void> {
+  return runCommand<Name, Part>({
+    ...line,
+    async run(options) {
+      check?.();
+      const { database, folder } = place(options);
+      const stack = await Stack.start(database, folder);
+      return await run(stack, options).finally(() => stack.close());
+    },
+  });
+}
+
+/** Undefined if --help is given. Throws Problem if an option or its value is unknown. */
+function optionsOf<Name extends string, Part extends string>(line: CommandLine<Name, Part>): BenchmarkOptions<Name, Part> | undefined {
+  const names = Object.keys(line.numbers) as Name[];
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({ options: { ...Object.fromEntries([...names, 'only', 'before'].map((name) => [name, text])), quick: flag, help: flag } });
+  const given = values as Readonly<Record<string, string | boolean | undefined>>;
+  const { quick, help, only, before } = given;
+  if (help === true) return undefined;
+  if (line.linuxOnly === true && process.platform !== 'linux') throw new Problem('This benchmark reads what Linux accounts of processes: run it there.');
+  if (only !== undefined && !line.parts?.some((part) => part === only))
+    throw new Problem(`--only ${String(only)} is not known: give ${line.parts?.join(', ') ?? 'no --only'}.`);
+  const numbers = names.map((name) => {
+    const fallback = line.numbers[name];
+    const value = Number(given[name] ?? (typeof fallback === 'number' ? fallback : fallback[quick === true ? 1 : 0]));
+    if (!(value > 0)) throw new Problem(`--${name} must be a number above 0, not ${String(given[name])}.`);
+    return [name, value] as const;
+  });
+  return { ...Object.fromEntries(numbers), quick, only, before } as unknown as BenchmarkOptions<Name, Part>;
 }

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { run } from '@truckroll/cli';
-import type { BenchmarkCompany } from '../data/companies.ts';
-import { callCredential } from './programs.ts';
+import { callCredential } from './credentials.ts';
 
 /** Unreachable on any machine; requests are still counted. */
 const PER_MINUTE = '100000000';
@@ -20,7 +19,7 @@ export class Operator {
     this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}`, CALL_CREDENTIAL: callCredential('operator') };
   }
 
-  async createCompany({ id, name, timezone }: BenchmarkCompany): Promise<void> {
+  async createCompany({ id, name, timezone }: Readonly<Record<'id' | 'name' | 'timezone', string>>): Promise<void> {
     const known = await this.#truckroll<{ id: string }[]>('company', 'list');
     if (known.some((company) => company.id === id)) return;
     await this.#truckroll('company', 'create', '--id', id, '--name', name, '--timezone', timezone);

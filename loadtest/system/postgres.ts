@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { Owner } from '@truckroll/contract';
 import { parentOf } from '../measure/cpu.ts';
 import type { Stack } from './stack.ts';
 
@@ -19,4 +21,20 @@ export function postgresPid(stack: Stack): Promise<number> {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     return parentOf(rows[0]?.pid ?? 0) ?? 0;
   });
+}
+
+/** Makes what `name` describes, unless the database holds it. An interrupted `make` runs again. */
+export async function once(client: pg.Client, name: string, make: () => Promise<void>): Promise<void> {
+  await client.query('create table if not exists public.made (name text primary key)');
+  if ((await client.query('select from public.made where name = $1', [name])).rowCount !== 0) return;
+  await make();
+  await settle(client, []);
+  await client.query('insert into public.made values ($1)', [name]);
+}
+
+/** Resolves when these services have published their events and tables are vacuumed, so that no work runs during the measurement. */
+export async function settle(client: pg.Client, publishers: readonly Owner[]): Promise<void> {
+  for (const schema of publishers) while ((await client.query(`select from ${schema}.outbox limit 1`)).rowCount !== 0) await delay(100);
+  await client.query('vacuum (analyze)');
+  await client.query('checkpoint');
 }

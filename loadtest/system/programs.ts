@@ -2,8 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
-import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type Channel } from '@truckroll/grpc';
+import { openChannel, type Channel } from '@truckroll/grpc';
 import { ROOT } from '@truckroll/local-stack';
+import type { Groups } from '../measure/cpu.ts';
+import { CALLERS, CALLER_CREDENTIALS, callCredential } from './credentials.ts';
+import { Operator } from './operator.ts';
+import { postgresPid } from './postgres.ts';
 import type { Running, Stack } from './stack.ts';
 
 export interface Services {
@@ -12,23 +16,10 @@ export interface Services {
   stop(name: Owner): Promise<void>;
 }
 
-/** Credentials of the callers that this process acts as: gateway, operator and dispatcher. */
-const CALLERS: readonly CallCredential[] = (['gateway', 'operator', 'webhook-dispatcher'] as const).map(newCallCredential);
-const CALLER_CREDENTIALS = CALLERS.map(acceptanceOf).join();
-
-export function callCredential(caller: CallCredential['caller']): string {
-  return CALLERS.find((credential) => credential.caller === caller)?.text ?? '';
-}
-
 /** Extra settings by service. The key is new for each run: no sealed secret is kept. */
 const OWN: Partial<Record<Owner, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
 
-export async function startServices(
-  stack: Stack,
-  names: readonly Owner[],
-  env: Record<string, string> = {},
-  checkout = ROOT,
-): Promise<Partial<Services> & Pick<Services, 'running' | 'channels' | 'stop'>> {
+export async function startServices(stack: Stack, names: readonly Owner[], env: Record<string, string> = {}, checkout = ROOT): Promise<Services> {
   const running = {} as Record<Owner, Running>;
   const channels = {} as Record<Owner, Channel>;
   for (const name of names) {
@@ -67,6 +58,39 @@ export function startGateway(
       ...env,
     },
   });
+}
+
+/** Starts services with the gateway in front of them. */
+export async function startSystem(stack: Stack, names: readonly Owner[], env: Record<string, string> = {}, checkout = ROOT) {
+  const services = await startServices(stack, names, env, checkout);
+  const gateway = await startGateway(stack, services, env, checkout);
+  return {
+    services,
+    gateway,
+    operator: new Operator(services.running.integrations.port),
+    async stop(): Promise<void> {
+      await gateway.stop();
+      await Promise.all(names.map((name) => services.stop(name)));
+    },
+  };
+}
+
+/** Starts a webhook dispatcher for the running integrations. */
+export function startDispatcher(stack: Stack, { running }: Pick<Services, 'running'>, env: Record<string, string> = {}): Promise<Running> {
+  return stack.launch({
+    name: 'webhook-dispatcher',
+    script: 'services/webhook-dispatcher/src/main.ts',
+    env: { CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${running.integrations.port}`, ...env },
+  });
+}
+
+export type System = Awaited<ReturnType<typeof startSystem>>;
+
+/** Processes by name, and the servers, whose CPU time counts. */
+export async function groupsOf(stack: Stack, running: Readonly<Record<string, Pick<Running, 'pid'>>>): Promise<Groups> {
+  const servers = { PostgreSQL: await postgresPid(stack), Kafka: stack.pidOf('kafka') ?? 0, Redis: stack.pidOf('redis') ?? 0 };
+  const pids = { ...Object.fromEntries(Object.entries(running).map(([name, { pid }]) => [name, pid])), ...servers };
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, [pid]]));
 }
 
 export function startBaseline(stack: Stack, style: 'plain' | 'tuned'): Promise<Running> {

@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { STATE } from '@truckroll/local-stack';
 import { Database } from '@truckroll/postgres';
-import type { Groups } from '../measure/cpu.ts';
-import { postgresPid } from '../system/postgres.ts';
-import { callCredential, startServices } from '../system/programs.ts';
+import { groupsOf, startDispatcher, startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 import { createEndpoints, type Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
@@ -21,19 +19,9 @@ export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'en
   const shared = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, ...sinks.environment, LOG_LEVEL: 'error', ...env };
   // Log warnings here: services explain refusals, which end the run.
   const services = await startServices(stack, ['integrations', 'scheduling'], { ...shared, LOG_LEVEL: 'warn' });
+  const dispatcher = await startDispatcher(stack, services, shared);
   const { integrations, scheduling } = services.running;
-  const dispatcher = await stack.launch({
-    name: 'webhook-dispatcher',
-    script: 'services/webhook-dispatcher/src/main.ts',
-    env: { ...shared, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
-  });
-  const groups: Groups = {
-    scheduling: [scheduling.pid],
-    integrations: [integrations.pid],
-    dispatcher: [dispatcher.pid],
-    PostgreSQL: [await postgresPid(stack)],
-    receivers: [sinks.pid],
-  };
+  const groups = await groupsOf(stack, { scheduling, integrations, dispatcher, receivers: sinks });
   const create = (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> =>
     createEndpoints(
       services.channels.integrations,

@@ -5,18 +5,17 @@ import { join } from 'node:path';
 import { STATE, say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
-import { TECHNICIANS, VISITS, accountFile, idOf, visitFiles } from '../data/visits.ts';
+import { TECHNICIANS, VISITS, idOf, visitFiles } from '../data/visits.ts';
 import { runWrites, type Outcome } from '../measure/wrk.ts';
-import { KeyFile, Operator } from '../system/operator.ts';
-import type { Services } from '../system/programs.ts';
+import { KeyFile } from '../system/operator.ts';
+import type { System } from '../system/programs.ts';
 import type { Running } from '../system/stack.ts';
 
 export const DATABASE = 'truckroll_writes';
 /** A separate folder, so that it can run next to the other benchmarks' data. */
 export const FOLDER = join(STATE, 'benchmarks-writes');
 export const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
-/** The company whose reads are measured during the other company's flood. */
-const READER = { ...COMPANY, id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a38', name: 'Reader beside a flood' };
+export const SERVICES = ['integrations', 'scheduling'] as const;
 const PAGE = 100;
 
 interface Named {
@@ -34,16 +33,12 @@ export interface Visit {
   readonly assignments: readonly { readonly id: string; readonly appointment_id: string; readonly team_member: Named }[];
 }
 
-/** Creates the two companies and their records if they are missing. Resolves to a key of each. */
-export async function prepareWrites({ running, channels }: Pick<Services, 'running' | 'channels'>): Promise<{ key: string; readerKey: string }> {
-  const operator = new Operator(running.integrations.port);
-  const keys = new KeyFile(join(FOLDER, `${DATABASE}-keys.json`));
-  say(`Importing ${VISITS} visits into two companies, unless they are there …`);
-  for (const company of [COMPANY, READER]) {
-    await operator.createCompany(company);
-    for (const file of [...visitFiles(), accountFile()]) await importFile(channels, company.id, file, () => undefined);
-  }
-  return { key: await keys.of(COMPANY.id, operator), readerKey: await keys.of(READER.id, operator) };
+/** Creates the company and its records if they are missing. Resolves to its key. */
+export async function prepareWrites({ services, operator }: Pick<System, 'services' | 'operator'>): Promise<string> {
+  say(`Importing ${VISITS} visits, unless they are there …`);
+  await operator.createCompany(COMPANY);
+  for (const file of visitFiles()) await importFile(services.channels, COMPANY.id, file);
+  return await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(COMPANY.id, operator);
 }
 
 /** Takes the relay lock of scheduling, so that no events are published while this session lives. */

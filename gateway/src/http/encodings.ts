@@ -6,7 +6,7 @@ import Negotiator from 'negotiator';
 
 export type Encoding = 'br' | 'zstd' | 'gzip';
 
-/** Codings for data, the cheapest first (loadtest/README.md, encodings). */
+/** Codings for data, the cheapest first: for lists, zstd takes 25 % more CPU time than no coding, br as much and gzip 39 %. */
 export const QUICK: readonly Encoding[] = ['zstd', 'br', 'gzip'];
 
 const [toBrotli, toZstd, toGzip] = [promisify(brotliCompress), promisify(zstdCompress), promisify(gzip)];

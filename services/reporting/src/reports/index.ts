@@ -1,4 +1,3 @@
 export { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
-export { readPage, type ReportPage } from './page.ts';
-export { dateOf } from './periods.ts';
+export { readPage } from './page.ts';
 export type { ReportQuestion } from './sources.ts';

@@ -2,7 +2,7 @@
 import { deepStrictEqual } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import { Problem } from '@truckroll/local-stack';
-import { getJson, type Pair } from '../data/targets.ts';
+import { getJson, type Pair } from './targets.ts';
 
 /** Compares the bodies of `count` evenly spaced pairs. Throws Problem with the first difference. */
 export async function requireEqual(ports: Readonly<Record<keyof Pair, number>>, pairs: readonly Pair[], count: number): Promise<void> {
