@@ -1,6 +1,6 @@
 // Each test fails without its lock, or with another order of locks.
 import { hashApiKey } from '@truckroll/contract';
-import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
+import { holdingLocks, type LockHolder } from '@truckroll/testing';
 import { listen, startHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof startHarness>>;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import type { DeadLetter, LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
+import { holdingLocks, type LockHolder } from '@truckroll/testing';
 import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;

@@ -4,7 +4,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Callers } from '@truckroll/grpc';
-import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
+import { holdingLocks, type LockHolder } from '@truckroll/testing';
 import { crewOf, twoIds, type Crew } from './crew.ts';
 import { startHarness, type Harness } from './harness.ts';
 

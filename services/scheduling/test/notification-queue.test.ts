@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { forgetEnded, giveUp } from '@truckroll/mail';
 import type { Database } from '@truckroll/postgres';
-import { openFreshDatabase } from '@truckroll/testing';
-import { holdingLocks } from '../../../test/support/lock-holder.ts';
+import { holdingLocks, openFreshDatabase } from '@truckroll/testing';
 import { finish, postpone, take, type LeasedNotification } from '../src/notifications/store.ts';
 import { giveUpMessages } from '../src/restored.ts';
 import { schema } from '../src/schema.ts';

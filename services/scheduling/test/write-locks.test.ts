@@ -1,6 +1,6 @@
 // Each test fails without its lock, or with another order of locks.
 import { randomUUID } from 'node:crypto';
-import { holdingLocks, type LockHolder } from '../../../test/support/lock-holder.ts';
+import { holdingLocks, type LockHolder } from '@truckroll/testing';
 import { refreshJobTeams } from '../src/resources/links.ts';
 import { crewOf, twoIds, type Crew } from './crew.ts';
 import { startHarness, type Harness } from './harness.ts';

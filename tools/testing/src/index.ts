@@ -1,7 +1,7 @@
 export { startCollector, type CollectedSpan } from './collector.ts';
 export { testCaller, testCallers, testConfig } from './config.ts';
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
-export { mustWait, whileOpen } from './locks.ts';
+export { holdingLocks, mustWait, whileOpen, type LockHolder } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
 export { laterNames } from './names.ts';
 export { pinClock, type PinnedClock } from './pinned-clock.ts';
