@@ -1,10 +1,9 @@
 // Payments are the only source of allocations (decisions §10); an invoice's applications are derived from them.
 import type { JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import { binaryArrays } from '@truckroll/postgres';
+import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
-import { refreshRecords, type Maintains } from '@truckroll/record-store';
-import { invoices } from '../resources/invoices.ts';
+import type { Changed } from '@truckroll/record-store';
 
 /** An allocation is identified by (payment id, invoice_id), so a payment may name an invoice only once. */
 export function checkAllocations(payment: Payment): JsonProblem[] {
@@ -22,8 +21,8 @@ export function allocationTo({ invoice_allocations }: Payment, invoiceId: string
   return index === -1 ? undefined : `invoice_allocations[${index}].applied_cents`;
 }
 
-/** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
-export const storeAllocations: Maintains<Payment> = async (tx, companyId, changed) => {
+/** Replaces the allocations of changed payments. Resolves to every invoice that they pay or used to pay. */
+export async function storeAllocations(tx: Transaction, companyId: string, changed: readonly Changed<Payment>[]): Promise<Set<string>> {
   const ids = binaryArrays.uuid(changed.map(({ id }) => id));
   const dropping = handled(
     tx.query<{ value: string }>({
@@ -48,6 +47,5 @@ export const storeAllocations: Maintains<Payment> = async (tx, companyId, change
     ],
   });
   const [{ rows: before }] = await Promise.all([dropping, storing]);
-  const affected = new Set([...before.map(({ value }) => value), ...rows.map(({ invoice_id }) => invoice_id)]);
-  await refreshRecords(tx, invoices, companyId, affected);
-};
+  return new Set([...before.map(({ value }) => value), ...rows.map(({ invoice_id }) => invoice_id)]);
+}

@@ -1,8 +1,10 @@
 import { resource, topics } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import { defineTable } from '@truckroll/record-store';
+import { defineTable, refreshRecords } from '@truckroll/record-store';
 import { allocationTo, checkAllocations, storeAllocations } from '../payments/allocations.ts';
-import { refreshRefunds } from '../payments/refunds.ts';
+import { refundsOf } from '../payments/refunds.ts';
+import { invoices } from './invoices.ts';
+import { refunds } from './refunds.ts';
 
 export const payments = defineTable<Payment>({
   resource: resource('payments'),
@@ -14,9 +16,14 @@ export const payments = defineTable<Payment>({
     collected_by_id: 'collected_by.id',
     occurred_at: 'occurred_at',
   },
-  links: { invoice_id: { table: 'payment_allocations', maintained: storeAllocations } },
+  links: {
+    invoice_id: {
+      table: 'payment_allocations',
+      maintained: async (tx, companyId, changed) => void (await refreshRecords(tx, invoices, companyId, await storeAllocations(tx, companyId, changed))),
+    },
+  },
   check: checkAllocations,
   leadsTo: allocationTo,
-  afterChange: refreshRefunds,
+  afterChange: async (tx, companyId, changed) => void (await refreshRecords(tx, refunds, companyId, await refundsOf(tx, companyId, changed))),
   publishes: { topic: topics.payments, type: 'payment.changed' },
 });

@@ -1,7 +1,8 @@
-import { isUuid } from '@truckroll/contract';
+import { formatInstant, isUuid } from '@truckroll/contract';
 import type {
   AuthenticateRequest,
   AuthenticateResponse,
+  KeyUse,
   Principal,
   RequestLimits,
   TouchKeysRequest,
@@ -9,7 +10,6 @@ import type {
 } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
-import { touchKeys } from '../keys/store.ts';
 
 type Limits = RequestLimits | null;
 
@@ -67,6 +67,20 @@ async function touch({ database }: Context, request: TouchKeysRequest): Promise<
   const uses = request.uses.filter((use) => isUuid(use.company_id) && isUuid(use.key_id));
   if (uses.length > 0) await touchKeys(database, uses);
   return {};
+}
+
+/** Records the last uses of keys; earlier times change nothing. Locks rows in the order of their ids to avoid deadlocks. */
+export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise<void> {
+  await db.query({
+    name: 'touch_keys',
+    text: `update api_keys k set last_used_at = v.used_at
+      from (select k.company_id, k.id, u.used_at from api_keys k
+        join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, used_at) on k.id = u.id and k.company_id = u.company_id
+        where k.last_used_at is null or k.last_used_at < u.used_at
+        order by k.id for update of k) v
+      where k.company_id = v.company_id and k.id = v.id`,
+    values: [uses.map((use) => use.company_id), uses.map((use) => use.key_id), uses.map((use) => formatInstant(use.used_at))],
+  });
 }
 
 export const identity = { authenticate, touchKeys: touch };

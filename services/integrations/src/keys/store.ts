@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, apiKeyEnds, formatInstant, generateApiKey, hashApiKey } from '@truckroll/contract';
 import type { CreateKeyRequest, KeyAccount, KeyLimits, KeyState } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
 /** Kind of a key's issuer (decisions §8). */
@@ -127,18 +126,4 @@ export async function replaceKeyValue(tx: Queryable, id: string): Promise<string
     values: [id, hashApiKey(value), keyPrefix, keySuffix],
   });
   return value;
-}
-
-/** Records the last uses of keys; earlier times change nothing. Locks rows in the order of their ids to avoid deadlocks. */
-export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise<void> {
-  await db.query({
-    name: 'touch_keys',
-    text: `update api_keys k set last_used_at = v.used_at
-      from (select k.company_id, k.id, u.used_at from api_keys k
-        join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, used_at) on k.id = u.id and k.company_id = u.company_id
-        where k.last_used_at is null or k.last_used_at < u.used_at
-        order by k.id for update of k) v
-      where k.company_id = v.company_id and k.id = v.id`,
-    values: [uses.map((use) => use.company_id), uses.map((use) => use.key_id), uses.map((use) => formatInstant(use.used_at))],
-  });
 }
