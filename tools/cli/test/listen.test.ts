@@ -63,6 +63,14 @@ test('accepts both secrets of a rotation', async () => {
   expect(output.stderr).not.toContain('deprecated');
 });
 
+test('answers 413 to a body above four mebibytes, and goes on', async () => {
+  const secret = newSecret();
+  const { url, ended } = listen('--secret', secret, '--count', '1');
+  expect(await deliver(await url, secret, 'x'.repeat(6 * 1024 * 1024))).toBe(413);
+  expect(await deliver(await url, secret)).toBe(204);
+  expect(await ended).toBe(0);
+});
+
 test('answers 401 to a wrong signature, and ends with 1', async () => {
   const secret = newSecret();
   const { url, ended, output, interrupt } = listen('--json', '--secret', secret);

@@ -23,7 +23,7 @@ export async function startReceiver({ port, secrets, status, received }: Receive
     if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
     read(request).then(
       (body) => {
-        if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+        if (body === undefined) return void response.writeHead(413).end(() => request.resume());
         const verdict = judge(secrets, (name) => single(request.headers[name]), body);
         const answer = verdict.problem === undefined ? status : 401;
         // Answer first, because the sender is waiting.
@@ -51,7 +51,8 @@ export async function startReceiver({ port, secrets, status, received }: Receive
 async function read(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Ending the default iterator early would destroy the connection before the answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > MOST_BYTES) return undefined;
     chunks.push(chunk);
