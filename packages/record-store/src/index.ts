@@ -17,4 +17,4 @@ export { projectionHandlers } from './reproject-service.ts';
 export { instantOf, uuidOf } from '@truckroll/postgres';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';
 export { Publication } from './publication.ts';
-export { namesReadModel, keysOf, namePage, nameState, publishAnew, recordStates } from './restored.ts';
+export { keyedById, keyedNames, publishAnew, recordStates } from './restored.ts';

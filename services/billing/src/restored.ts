@@ -1,6 +1,6 @@
 import { topics } from '@truckroll/contract';
 import type { Restored } from '@truckroll/outbox';
-import { namesReadModel, publishAnew, recordStates } from '@truckroll/record-store';
+import { keyedNames, publishAnew, recordStates } from '@truckroll/record-store';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -8,7 +8,7 @@ import { schema } from './schema.ts';
 export const restored: Restored = {
   schema: schema.schema,
   states: recordStates(tables),
-  readModels: [namesReadModel],
+  readModels: [keyedNames],
   groups: [{ group: schema.schema, topics: [topics.names] }],
   renew: publishAnew,
 };

@@ -11,7 +11,7 @@ import { dayOf, deliveryId } from './webhooks/log/delivery-id.ts';
 
 export const restored: Restored = {
   schema: schema.schema,
-  states: [{ topic: topics.companies, removed: 'company.removed', missing }],
+  states: [{ topic: topics.companies, table: 'companies', key: { id: 'uuid' }, removed: 'company.removed' }],
   readModels: [],
   groups: [
     // The webhook dispatcher has no database: the events it reads are stored here as deliveries.
@@ -26,14 +26,6 @@ export const restored: Restored = {
     await tx.query({ text: `insert into pending_invalidations (subject) values ('restored')` });
   },
 };
-
-async function missing(db: Queryable, keys: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ key: string }>({
-    text: 'select k.key from unnest($1::text[]) k(key) where not exists (select from companies c where c.id = k.key::uuid)',
-    values: [keys],
-  });
-  return rows.map(({ key }) => key);
-}
 
 export interface PublishedEvent {
   readonly id: string;

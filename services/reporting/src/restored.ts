@@ -2,7 +2,7 @@
 import { topics } from '@truckroll/contract';
 import type { Ends, Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
-import { namesReadModel, keysOf } from '@truckroll/record-store';
+import { keyedById, keyedNames } from '@truckroll/record-store';
 import { readModels, recordReadModels } from './read-models/index.ts';
 import { COUNTED_TOPICS } from './freshness/as-of.ts';
 import { schema } from './schema.ts';
@@ -11,20 +11,15 @@ export const restored: Restored = {
   schema: schema.schema,
   states: [],
   readModels: [
-    namesReadModel,
-    { topic: topics.companies, keys: companyKeys },
-    ...recordReadModels.map(({ topic, table }) => ({ topic, keys: (db: Queryable) => keysOf(db, table) })),
+    keyedNames,
+    { topic: topics.companies, table: 'companies', key: { company_id: 'uuid' } },
+    ...recordReadModels.map(({ topic, table }) => keyedById(topic, table)),
   ],
   groups: [{ group: schema.schema, topics: [topics.names, ...readModels.map(({ topic }) => topic), topics.watermarks] }],
   async renew() {
     // Reporting publishes nothing, and its own records were restored to the same time.
   },
 };
-
-async function* companyKeys(db: Queryable): AsyncIterable<readonly string[]> {
-  const { rows } = await db.query<{ key: string }>({ text: 'select company_id as key from companies' });
-  yield rows.map(({ key }) => key);
-}
 
 /** Time up to which everything was in the figures, shortly before the restored moment. Microseconds; undefined before the first watermark. */
 export async function lastKnown(db: Queryable): Promise<number | undefined> {

@@ -1,15 +1,15 @@
 // After a restore, scheduling publishes everything again, and reports which of its events and messages differ from what others know.
 import { topics } from '@truckroll/contract';
 import { Name } from '@truckroll/contract/gen/events/v1/names';
-import { append, type Restored } from '@truckroll/outbox';
+import { append, type OutgoingEvent, type Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
-import { namePage, nameState, publishAnew, recordStates } from '@truckroll/record-store';
+import { keyedNames, publishAnew, recordStates } from '@truckroll/record-store';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
 export const restored: Restored = {
   schema: schema.schema,
-  states: [...recordStates(tables), nameState],
+  states: [...recordStates(tables), { ...keyedNames, removed: 'name.removed' }],
   readModels: [],
   groups: [],
   async renew(tx) {
@@ -18,22 +18,33 @@ export const restored: Restored = {
   },
 };
 
+const PAGE = 5000;
+
 async function publishNames(tx: Queryable): Promise<void> {
-  for (let after: string | undefined; ; ) {
-    const names = await namePage(tx, after);
-    await append(
-      tx,
-      names.map(({ key, company_id, kind, id, name }) => ({
-        topic: topics.names.name,
-        key,
-        type: 'name.changed',
-        companyId: company_id,
-        payload: Name.encode({ company_id, kind, id, name }).finish(),
-      })),
-    );
-    if (names.length === 0) return;
-    after = names.at(-1)?.key;
+  for (let after: StoredName | undefined; ; ) {
+    const { rows } = await tx.query<StoredName>({
+      text: `select company_id, kind, id, name from names
+        where $1::uuid is null or (company_id, kind, id) > ($1::uuid, $2::text, $3::uuid) order by company_id, kind, id limit ${PAGE}`,
+      values: [after?.company_id ?? null, after?.kind ?? null, after?.id ?? null],
+    });
+    after = rows.at(-1);
+    if (after === undefined) return;
+    const eventOf = (name: StoredName): OutgoingEvent => ({
+      topic: topics.names.name,
+      key: `${name.company_id}/${name.kind}/${name.id}`,
+      type: 'name.changed',
+      companyId: name.company_id,
+      payload: Name.encode(name).finish(),
+    });
+    await append(tx, rows.map(eventOf));
   }
+}
+
+interface StoredName {
+  readonly company_id: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
 }
 
 /** Number of events of each subject `<company>/<service request or interaction>`; absent subjects had none. */

@@ -1,5 +1,5 @@
 import { formatInstant } from '@truckroll/contract';
-import { createKafka, groupsAtWork, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
+import { createKafka, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
 import { Database, PoolerError, createSession, isUnavailable } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import { silentLog } from '@truckroll/telemetry';
@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { createProgress } from '../progress.ts';
+import { groupsAtWork } from '../restored/outdated.ts';
 import type { Renewed } from '../restored/renew.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';

@@ -9,20 +9,18 @@ import {
   currentEpoch,
   endsOf,
   epochOf,
-  moveGroup,
   overallOf,
   replay,
-  rewindGroup,
-  takeWaiting,
   type Ends,
   type KafkaClient,
-  type Placed,
-  type Restored,
   type PublishedState,
+  type Restored,
+  type Topic,
 } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/restored';
 import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@truckroll/scheduling/restored';
+import { keysOf, missingKeys, moveGroup, takeWaiting, type Placed } from './outdated.ts';
 import { readWindow, type Window } from './window.ts';
 
 const restored: Record<Owner, Restored> = { integrations, scheduling, billing, reporting };
@@ -69,7 +67,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
     say(`reading ${state.topic.name} …`);
     const gone = new Set<string>();
     const look = async (keys: readonly string[]): Promise<void> => {
-      for (const key of await state.missing(of(service), [...new Set(keys)])) gone.add(key);
+      for (const key of await missingKeys(of(service), state, keys)) gone.add(key);
     };
     if (ends.has(state.topic.name)) {
       const place = overall(state.topic.name);
@@ -87,7 +85,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
     }
     // Read models may hold keys that the topic no longer has, or the topic itself was lost.
     for (const holder of SERVICES) {
-      for (const model of holder.readModels) if (model.topic === state.topic) for await (const keys of model.keys(of(holder))) await look(keys);
+      for (const model of holder.readModels) if (model.topic === state.topic) for await (const keys of keysOf(of(holder), model)) await look(keys);
     }
     missing.set(state, gone);
   }
@@ -117,10 +115,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
     });
   }
   for (const { groups } of SERVICES) {
-    for (const { group, topics: read, again } of groups) {
-      const names = read.map(({ name }) => name);
-      await (again ? rewindGroup(kafka, group, read) : moveGroup(kafka, group, only(ends, names)));
-    }
+    for (const { group, topics: read, again } of groups) await moveGroup(kafka, group, again ? await endsOf(kafka, read) : only(ends, read), again);
   }
   const removed = Object.fromEntries(states.map(({ state }) => [state.topic.name, missing.get(state)!.size]));
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
@@ -146,6 +141,6 @@ async function publishRemovals(tx: Transaction, { topic, removed }: PublishedSta
   }
 }
 
-function only(ends: Ends, names: readonly string[]): Ends {
-  return new Map([...ends].filter(([name]) => names.includes(name)));
+function only(ends: Ends, of: readonly Topic[]): Ends {
+  return new Map([...ends].filter(([name]) => of.some((topic) => topic.name === name)));
 }

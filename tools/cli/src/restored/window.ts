@@ -1,9 +1,10 @@
 // Reads events from shortly before the restored moment on: finds those to publish again, and those not part of the restored data.
 import { codec, publicEvents, topics } from '@truckroll/contract';
 import { fannedOut, type PublishedEvent } from '@truckroll/integrations/restored';
-import { replay, type IncomingEvent, type KafkaClient, type Placed } from '@truckroll/outbox';
+import { replay, type IncomingEvent, type KafkaClient } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { eventsHad } from '@truckroll/scheduling/restored';
+import type { Placed } from './outdated.ts';
 
 export interface Window {
   /** Events in the restored data that are not deliveries yet. Consumers skip all old events, so these are published again. */

@@ -1,0 +1,78 @@
+// What a restore leaves behind: keys of rows that are gone, consumers' offsets, and events that waited.
+import { withAdmin, type Ends, type Keyed, type KafkaClient, type OutgoingEvent } from '@truckroll/outbox';
+import type { Queryable } from '@truckroll/postgres';
+
+const PAGE = 5000;
+
+/** The keys whose rows are gone. */
+export async function missingKeys(db: Queryable, keyed: Keyed, keys: readonly string[]): Promise<string[]> {
+  const conditions = partsOf(keyed, 'k.key').map(({ column, part }) => `t.${column} = ${part}`);
+  const { rows } = await db.query<{ key: string }>({
+    text: `select k.key from unnest($1::text[]) k(key) where not exists (select from ${keyed.table} t where ${conditions.join(' and ')})`,
+    values: [[...new Set(keys)]],
+  });
+  return rows.map(({ key }) => key);
+}
+
+/** Keys of all rows, page by page. */
+export async function* keysOf(db: Queryable, keyed: Keyed): AsyncGenerator<readonly string[]> {
+  const parts = partsOf(keyed, '$1');
+  const columns = parts.map(({ column }) => column).join(', ');
+  for (let after: string | null | undefined = null; after !== undefined; ) {
+    const { rows }: { rows: { key: string }[] } = await db.query<{ key: string }>({
+      text: `select concat_ws('/', ${columns}) as key from ${keyed.table}
+        where $1::text is null or (${columns}) > (${parts.map(({ part }) => part).join(', ')}) order by ${columns} limit ${PAGE}`,
+      values: [after],
+    });
+    if (rows.length > 0) yield rows.map(({ key }) => key);
+    after = rows.at(-1)?.key;
+  }
+}
+
+function partsOf({ key }: Keyed, text: string): { column: string; part: string }[] {
+  return Object.entries(key).map(([column, type], index) => ({ column, part: `split_part(${text}, '/', ${index + 1})::${type}` }));
+}
+
+/** The groups with a running consumer. */
+export function groupsAtWork(kafka: KafkaClient, groups: readonly string[]): Promise<string[]> {
+  return withAdmin(kafka, async (admin) => {
+    const { groups: found } = await admin.describeGroups(groups.map((group) => kafka.prefix + group));
+    return found.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId.slice(kafka.prefix.length));
+  });
+}
+
+/** Moves a group without members to the ends of its topics, or with `again` to their beginnings. */
+export function moveGroup(kafka: KafkaClient, group: string, ends: Ends, again = false): Promise<void> {
+  return withAdmin(kafka, async (admin) => {
+    for (const [name, partitions] of ends) {
+      const place = { groupId: kafka.prefix + group, topic: kafka.prefix + name };
+      await (again ? admin.resetOffsets({ ...place, earliest: true }) : admin.setOffsets({ ...place, partitions: [...partitions] }));
+    }
+  });
+}
+
+/** An event with the version it had in its owner's outbox. */
+export interface Placed {
+  readonly version: number;
+  readonly event: OutgoingEvent & { readonly id: string };
+}
+
+/** Deletes all rows of the outbox and returns them as events. */
+export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
+  const { rows } = await tx.query<Row>({ text: 'delete from outbox returning id, event_id, topic, key, type, company_id, sequence, payload' });
+  return rows.map(({ id, event_id, company_id, sequence, ...row }) => ({
+    version: id,
+    event: { ...row, id: event_id, companyId: company_id, ...(sequence === null ? {} : { sequence }) },
+  }));
+}
+
+interface Row {
+  readonly id: number;
+  readonly event_id: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly type: string;
+  readonly company_id: string;
+  readonly sequence: number | null;
+  readonly payload: Buffer | null;
+}
