@@ -50,14 +50,14 @@ async function warmUp(session: Session, { what, only }: Options): Promise<void> 
   await runTest(session, { test: 'average', ...WARM_UP, only: what === 'capacity' ? undefined : only });
 }
 
-function run(session: Session, options: Options): Promise<number> {
+async function run(session: Session, options: Options): Promise<number> {
   switch (options.what) {
     case 'capacity':
       return capacity(session, options);
     case 'overload':
-      return overload(session, options);
+      return study(session, options, await measureOverload(session, options));
     case 'flood':
-      return flood(session, options);
+      return study(session, options, await besideFlood(session, 2 * (options.rate ?? KNEE), options.only));
     default:
       return test(session, options, options.what);
   }
@@ -74,17 +74,9 @@ async function capacity(session: Session, { only, seconds, out }: Options): Prom
   return agree ? EXIT.pass : EXIT.fail;
 }
 
-async function overload(session: Session, { rate, seconds, only, out }: Options): Promise<number> {
-  const figures = await measureOverload(session, { rate, seconds, only });
-  keep(out, 'overload', { ...factsOf(session), ...figures });
+function study(session: Session, { what, out }: Options, figures: object): number {
+  keep(out, what, { ...factsOf(session), ...figures });
   process.stdout.write(`figures: ${JSON.stringify({ ...figures, watched: undefined })}\n`);
-  return EXIT.pass;
-}
-
-async function flood(session: Session, { rate = KNEE, only, out }: Options): Promise<number> {
-  const figures = await besideFlood(session, 2 * rate, only);
-  keep(out, 'flood', { ...factsOf(session), ...figures });
-  process.stdout.write(`figures: ${JSON.stringify(figures)}\n`);
   return EXIT.pass;
 }
 

@@ -14,6 +14,7 @@ import type { Running, Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
 import { startSinks } from './webhooks/sinks.ts';
 import * as webhooks from './webhooks/system.ts';
+import { nothingUnderWay } from './writes/baseline.ts';
 import * as writes from './writes/system.ts';
 
 const HELP = `npm run bench:profile -- [--only reads|writes|webhooks] [--connections 16] [--seconds 15] [--events 30000] [--quick]
@@ -65,6 +66,7 @@ const KINDS: Readonly<Record<'reads' | 'writes' | 'webhooks', Kind>> = {
         const key = await writes.prepareWrites(system);
         const write = writes.writeLoad(key, connections);
         await write(gateway.port, await writes.readVisits(gateway, key), WARM_UP.writes);
+        await nothingUnderWay(client);
         const visits = await writes.readVisits(gateway, key);
         await see('write', { gateway, scheduling: services.running.scheduling }, () => write(gateway.port, visits, seconds));
         await system.stop();

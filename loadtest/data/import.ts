@@ -15,7 +15,7 @@ export function importFile(channels: Channels, companyId: string, { path, record
   return importLines(channels, companyId, path, linesOf(records));
 }
 
-/** Imports what a generated company has of these owners. Reporting derives job financials, and other records create those of integrations. */
+/** Imports what a generated company has of these owners. Other records create those of integrations. */
 export async function importCompany(channels: Channels, companyId: string, options: Pick<DemoOptions, 'seed' | 'size'>, of: readonly Owner[]): Promise<void> {
   for (const file of generateCompany({ ...options, timezone: TIMEZONE, until: UNTIL })) {
     if (of.includes(resource(file.path).owner)) await importFile(channels, companyId, file);

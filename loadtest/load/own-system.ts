@@ -1,6 +1,5 @@
 // The whole system as in production, for one run: with unreachable limits, and companies of three sizes.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +9,7 @@ import { Problem, STATE, say, tokenIssuer } from '@truckroll/local-stack';
 import { ENDPOINTS } from '../k6/scenarios/webhooks.ts';
 import { emptyCompany, type BenchmarkCompany } from '../data/companies.ts';
 import { importCompany, type Channels } from '../data/import.ts';
-import { parentOf, type Groups } from '../measure/cpu.ts';
+import { childrenByParent, type Groups } from '../measure/cpu.ts';
 import { KeyFile } from '../system/operator.ts';
 import { once, settle, withClient } from '../system/postgres.ts';
 import { groupsOf, startDispatcher, startSystem } from '../system/programs.ts';
@@ -74,7 +73,7 @@ function makeRecords(stack: Stack, channels: Channels, { id, name }: BenchmarkCo
   return withClient(stack, (client) =>
     once(client, `${name} ${JSON.stringify(options)}`, async () => {
       say(`making the records of ${name}, once …`);
-      await importCompany(channels, id, options, ['scheduling', 'billing']);
+      await importCompany(channels, id, options, ['scheduling', 'billing', 'reporting']);
       await settle(client, ['scheduling', 'billing']);
     }),
   );
@@ -107,5 +106,5 @@ async function reported(baseUrl: string, key: string): Promise<void> {
 function pin(pid: number, core: number, children = true): void {
   const { status } = spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)], { stdio: 'ignore' });
   if (status !== 0) throw new Problem('taskset, which gives a process its core, is missing: install util-linux.');
-  if (children) for (const child of readdirSync('/proc').map(Number)) if (child > 0 && parentOf(child) === pid) pin(child, core);
+  if (children) for (const child of childrenByParent().get(pid) ?? []) pin(child, core);
 }

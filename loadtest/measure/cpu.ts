@@ -31,16 +31,18 @@ export function statOf(pid: number): Stat | undefined {
 /** CPU time of each group so far in ms, with direct children (PostgreSQL has one for each connection). */
 export function cpuOf(groups: Groups): CpuMs {
   if (process.platform !== 'linux') return Object.fromEntries(Object.keys(groups).map((name) => [name, NaN]));
-  const children = new Map<number, Stat[]>();
-  for (const pid of readdirSync('/proc').map(Number)) {
-    const stat = pid > 0 ? statOf(pid) : undefined;
-    if (stat !== undefined) children.set(stat.parent, [...(children.get(stat.parent) ?? []), stat]);
-  }
-  const used = (pid: number): number => {
-    const own = statOf(pid);
-    return (own?.ms ?? 0) + (own?.endedMs ?? 0) + (children.get(pid) ?? []).reduce((sum, child) => sum + child.ms, 0);
-  };
+  const children = childrenByParent();
+  const msOf = (pid: number): number => statOf(pid)?.ms ?? 0;
+  const used = (pid: number): number => msOf(pid) + (statOf(pid)?.endedMs ?? 0) + (children.get(pid) ?? []).reduce((sum, child) => sum + msOf(child), 0);
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + used(pid), 0)]));
+}
+
+export function childrenByParent(): ReadonlyMap<number | undefined, readonly number[]> {
+  const pids = readdirSync('/proc').map(Number);
+  return Map.groupBy(
+    pids.filter((pid) => pid > 0),
+    parentOf,
+  );
 }
 
 export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promise<{ result: T; cpu: CpuMs }> {

@@ -1,15 +1,10 @@
 // CPU time of a process and all its descendants, by kind of process.
-import { readFileSync, readdirSync } from 'node:fs';
-import { parentOf, statOf } from './cpu.ts';
+import { readFileSync } from 'node:fs';
+import { childrenByParent, statOf } from './cpu.ts';
 
 /** Returns total ms by name; processes with the same name are added up. */
 export function treeCpu(root: number): Map<string, number> {
-  const children = Map.groupBy(
-    readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => pid > 0),
-    parentOf,
-  );
+  const children = childrenByParent();
   const used = new Map<string, number>();
   const visit = (pid: number): void => {
     const stat = statOf(pid);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { STATE, say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
+import { getJson } from '../data/targets.ts';
 import { TECHNICIANS, VISITS, idOf, visitFiles } from '../data/visits.ts';
 import { runWrites, type Outcome } from '../measure/wrk.ts';
 import { KeyFile } from '../system/operator.ts';
@@ -56,17 +57,20 @@ export function writeLoad(key: string, connections: number): (port: number, visi
   };
 }
 
-export async function readVisits(gateway: Running, key: string): Promise<Visit[]> {
+export async function readVisits({ port }: Running, key: string): Promise<Visit[]> {
   const visits: Visit[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/job-appointments?limit=${PAGE}${after}`, { headers: { authorization: `Bearer ${key}` } });
-    if (!response.ok) throw new Error(`visits could not be read: ${await response.text()}`);
-    const page = (await response.json()) as { data: Visit[]; pagination: { next_cursor: string | null } };
-    visits.push(...page.data);
-    cursor = page.pagination.next_cursor;
+  for (let after: string | null = ''; after !== null; ) {
+    const path: string = `/v1/job-appointments?limit=${PAGE}${after === '' ? '' : `&cursor=${encodeURIComponent(after)}`}`;
+    const { data, pagination }: Page = await getJson<Page>(port, { path, header: ['Authorization', `Bearer ${key}`] });
+    visits.push(...data);
+    after = pagination.next_cursor;
   }
   return visits;
+}
+
+interface Page {
+  readonly data: readonly Visit[];
+  readonly pagination: { readonly next_cursor: string | null };
 }
 
 /** Shuffles reproducibly, so that the order is unrelated to that of the data. */

@@ -37,15 +37,17 @@ function checkPage(client: Client, operation: Operation, answer: Answer): void {
   if (typeof meta?.request_id !== 'string') client.wrong(operation, 'a page without meta.request_id');
 }
 
-export const list = (client: Client, { usual }: World, turn: Turn): Promise<void> => page(client, 'list', usual, turn);
+type Ask = (client: Client, operation: Operation, company: Company, turn: Turn) => Promise<void>;
 
-export async function listHuge(client: Client, { huge }: World, turn: Turn): Promise<void> {
-  if (huge !== undefined) await page(client, 'list_huge', huge, turn);
-}
+/** A scenario that asks one company; the huge and the empty one may be missing. */
+const asking = (ask: Ask, operation: Operation, of: 'usual' | 'huge' | 'empty') => async (client: Client, world: World, turn: Turn) => {
+  const company = world[of];
+  if (company !== undefined) await ask(client, operation, company, turn);
+};
 
-export async function listEmpty(client: Client, { empty }: World, turn: Turn): Promise<void> {
-  if (empty !== undefined) await page(client, 'list_empty', empty, turn);
-}
+export const list = asking(page, 'list', 'usual');
+export const listHuge = asking(page, 'list_huge', 'huge');
+export const listEmpty = asking(page, 'list_empty', 'empty');
 
 export async function detail(client: Client, { usual }: World, turn: Turn): Promise<void> {
   const path = of(
@@ -63,8 +65,5 @@ async function filtered(client: Client, operation: Operation, { key }: Company, 
   if (client.thorough && answer.status === 200) checkPage(client, operation, answer);
 }
 
-export const filter = (client: Client, { usual }: World, turn: Turn): Promise<void> => filtered(client, 'filter', usual, turn);
-
-export async function filterHuge(client: Client, { huge }: World, turn: Turn): Promise<void> {
-  if (huge !== undefined) await filtered(client, 'filter_huge', huge, turn);
-}
+export const filter = asking(filtered, 'filter', 'usual');
+export const filterHuge = asking(filtered, 'filter_huge', 'huge');
