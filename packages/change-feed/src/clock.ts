@@ -44,8 +44,11 @@ export class ChangeClock implements BackgroundPart {
   /** The highest id below which all transactions are known to have ended. */
   #oldest = 0;
   readonly #startedAt = Date.now() * 1000;
-  #failures = 0;
-  readonly #task = new PeriodicTask(EVERY_MS, () => this.#tick());
+  readonly #task = new PeriodicTask(
+    EVERY_MS,
+    () => this.#tick(),
+    (error, failures) => logOutage(this.#log, 'the change feed cannot read the state of transactions', failures, error),
+  );
   readonly #holders;
 
   constructor(database: Database, log: Logger, metrics: Metrics) {
@@ -87,13 +90,8 @@ export class ChangeClock implements BackgroundPart {
   }
 
   async #tick(): Promise<void> {
-    try {
-      await this.now();
-      this.#failures = 0;
-      if (this.#behindSeconds() > LATE_SECONDS) await this.#nameHolder();
-    } catch (error) {
-      logOutage(this.#log, 'the change feed cannot read the state of transactions', (this.#failures += 1), error);
-    }
+    await this.now();
+    if (this.#behindSeconds() > LATE_SECONDS) await this.#nameHolder();
   }
 
   #behindSeconds(): number {

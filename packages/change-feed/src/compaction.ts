@@ -16,8 +16,11 @@ export class Compaction implements BackgroundPart {
   readonly #log: Logger;
   /** What could be read at the previous run. No reader is still below it, so none misses a row whose successor it cannot read yet. */
   #below: number | undefined;
-  #failures = 0;
-  readonly #task = new PeriodicTask(EVERY_MS, () => this.#tick());
+  readonly #task = new PeriodicTask(
+    EVERY_MS,
+    () => this.run(),
+    (error, failures) => logOutage(this.#log, 'the log of changes could not be compacted', failures, error),
+  );
 
   constructor(database: Database, clock: ChangeClock, log: Logger) {
     this.#database = database;
@@ -54,15 +57,6 @@ export class Compaction implements BackgroundPart {
     for (const { company_id } of rows) {
       if (this.#task.stopped) return;
       await this.#compact(company_id, below);
-    }
-  }
-
-  async #tick(): Promise<void> {
-    try {
-      await this.run();
-      this.#failures = 0;
-    } catch (error) {
-      logOutage(this.#log, 'the log of changes could not be compacted', (this.#failures += 1), error);
     }
   }
 

@@ -45,24 +45,10 @@ interface Slice {
   readonly forgotten: number;
 }
 
-export class VersionRetention {
-  readonly #stopping = new AbortController();
-  readonly #task: PeriodicTask;
-
-  constructor(database: Database, consumer: string, log: Logger) {
-    this.#task = new PeriodicTask(EVERY_MS, async () => {
-      await forgetVersions(database, consumer, KEEP_DAYS, this.#stopping.signal).catch((error: unknown) => {
-        log.debug({ error, consumer }, 'old versions of applied events were not deleted; trying again later');
-      });
-    });
-  }
-
-  start(): void {
-    this.#task.start();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#task.stop();
-  }
+export function versionRetention(database: Database, consumer: string, log: Logger): PeriodicTask {
+  return new PeriodicTask(
+    EVERY_MS,
+    async (signal) => void (await forgetVersions(database, consumer, KEEP_DAYS, signal)),
+    (error) => log.debug({ error, consumer }, 'old versions of applied events were not deleted; trying again later'),
+  );
 }

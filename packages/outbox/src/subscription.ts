@@ -1,5 +1,5 @@
 import { isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
-import type { BackgroundPart } from '@truckroll/process';
+import type { BackgroundPart, PeriodicTask } from '@truckroll/process';
 import {
   ATTR_MESSAGING_BATCH_MESSAGE_COUNT,
   ATTR_MESSAGING_DESTINATION_NAME,
@@ -15,7 +15,7 @@ import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
-import { VersionRetention } from './retention.ts';
+import { versionRetention } from './retention.ts';
 import { deadLetterOf, deleteDeadLetter, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
 import type { Topic } from './topics.ts';
 
@@ -61,7 +61,7 @@ export class Subscriber implements BackgroundPart {
   readonly #options: SubscriberOptions;
   readonly #byTopic: ReadonlyMap<string, Subscription>;
   readonly #consumer: Consumer;
-  readonly #retention: VersionRetention;
+  readonly #retention: PeriodicTask;
   readonly #events;
   readonly #waiting: Waiting[] = [];
   readonly #busy = new Set<string>();
@@ -70,7 +70,7 @@ export class Subscriber implements BackgroundPart {
     this.#options = options;
     const { group, subscriptions, database, metrics, reached } = options;
     this.name = `subscriber ${group}`;
-    this.#retention = new VersionRetention(database, group, options.log);
+    this.#retention = versionRetention(database, group, options.log);
     this.#byTopic = new Map(subscriptions.map((subscription) => [subscription.topic.name, subscription]));
     this.#events = metrics.counter('consumer_events_total', 'Events by what became of them', ['group', 'topic', 'result']);
     this.#consumer = new Consumer({

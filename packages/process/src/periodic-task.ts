@@ -1,28 +1,34 @@
+import type { BackgroundPart } from './component.ts';
+
 /** Runs work periodically and on demand, never concurrently: the interval starts when the work ends. */
 export class PeriodicTask {
   readonly #everyMs: number;
-  readonly #work: () => Promise<void>;
+  readonly #work: (signal: AbortSignal) => Promise<void>;
+  readonly #failed: ((error: unknown, failures: number) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #stopped = true;
+  #stopping = new AbortController();
+  #failures = 0;
 
-  /** `work` must not reject. */
-  constructor(everyMs: number, work: () => Promise<void>) {
+  /** `work` gets a signal that `stop` aborts. If it may reject, `failed` gets the error, unless it was aborted, and the number of failures in a row. */
+  constructor(everyMs: number, work: (signal: AbortSignal) => Promise<void>, failed?: (error: unknown, failures: number) => void) {
     this.#everyMs = everyMs;
     this.#work = work;
+    this.#failed = failed;
+    this.#stopping.abort();
   }
 
   get stopped(): boolean {
-    return this.#stopped;
+    return this.#stopping.signal.aborted;
   }
 
   start(): void {
-    this.#stopped = false;
+    this.#stopping = new AbortController();
     this.now();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     clearTimeout(this.#timer);
     await this.#running;
   }
@@ -31,14 +37,29 @@ export class PeriodicTask {
     this.#after(0);
   }
 
+  asPart(name: string): BackgroundPart {
+    return { name, start: async () => this.start(), stop: () => this.stop() };
+  }
+
   #after(ms: number): void {
-    if (this.#stopped || this.#running !== undefined) return;
+    if (this.stopped || this.#running !== undefined) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#running = this.#work().finally(() => {
+      this.#running = this.#run(this.#stopping.signal).finally(() => {
         this.#running = undefined;
         this.#after(this.#everyMs);
       });
     }, ms);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#work(signal);
+      this.#failures = 0;
+    } catch (error) {
+      if (this.#failed === undefined) throw error;
+      this.#failures += 1;
+      if (!signal.aborted) this.#failed(error, this.#failures);
+    }
   }
 }

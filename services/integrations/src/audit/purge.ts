@@ -8,13 +8,10 @@ const EVERY_MS = 3_600_000;
 
 /** Deletes audit events older than 365 days every hour. Replicas share the work. */
 export function auditPurge(database: Database, log: Logger): BackgroundPart {
-  const purges = new PeriodicTask(EVERY_MS, async () => {
-    try {
-      const purged = await purgeAuditEvents(database, now());
-      if (purged > 0) log.info({ purged }, 'deleted audit events older than 365 days');
-    } catch (error) {
-      log.warn({ error }, 'old audit events were not deleted; trying again in an hour');
-    }
-  });
-  return { name: 'audit events', start: async () => purges.start(), stop: () => purges.stop() };
+  const purge = async (): Promise<void> => {
+    const purged = await purgeAuditEvents(database, now());
+    if (purged > 0) log.info({ purged }, 'deleted audit events older than 365 days');
+  };
+  const failed = (error: unknown): void => log.warn({ error }, 'old audit events were not deleted; trying again in an hour');
+  return new PeriodicTask(EVERY_MS, purge, failed).asPart('audit events');
 }

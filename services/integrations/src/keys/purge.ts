@@ -7,13 +7,10 @@ const EVERY_MS = 3_600_000;
 
 /** Deletes keys that were revoked long ago, every hour. Replicas share the work. */
 export function revokedKeyPurge(database: Database, log: Logger): BackgroundPart {
-  const purge = new PeriodicTask(EVERY_MS, async () => {
-    try {
-      const purged = await purgeRevokedKeys(database);
-      if (purged > 0) log.info({ purged }, 'deleted keys that were revoked long ago');
-    } catch (error) {
-      log.warn({ error }, 'keys that were revoked long ago were not deleted; trying again in an hour');
-    }
-  });
-  return { name: 'revoked keys', start: async () => purge.start(), stop: () => purge.stop() };
+  const purge = async (): Promise<void> => {
+    const purged = await purgeRevokedKeys(database);
+    if (purged > 0) log.info({ purged }, 'deleted keys that were revoked long ago');
+  };
+  const failed = (error: unknown): void => log.warn({ error }, 'keys that were revoked long ago were not deleted; trying again in an hour');
+  return new PeriodicTask(EVERY_MS, purge, failed).asPart('revoked keys');
 }

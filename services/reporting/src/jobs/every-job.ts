@@ -153,23 +153,12 @@ async function makeMissing(tx: Transaction, companyId: string, jobIds: readonly 
 
 /** Creates missing job financials of older jobs in the background. Repeats, as long as a replica of an earlier release may still store jobs. */
 export function financialsForEveryJob(database: Database, log: Logger): BackgroundPart {
-  const stopping = new AbortController();
-  const rounds = new PeriodicTask(EVERY_MS, async () => {
-    try {
-      const made = await fillIn(database, stopping.signal);
-      if (made > 0) log.info({ made }, 'created missing job financials');
-    } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ err: error }, 'cannot create missing job financials; trying again in a minute');
-    }
-  });
-  return {
-    name: 'financials for every job',
-    start: async () => rounds.start(),
-    stop() {
-      stopping.abort();
-      return rounds.stop();
-    },
+  const round = async (signal: AbortSignal): Promise<void> => {
+    const made = await fillIn(database, signal);
+    if (made > 0) log.info({ made }, 'created missing job financials');
   };
+  const failed = (err: unknown): void => log.warn({ err }, 'cannot create missing job financials; trying again in a minute');
+  return new PeriodicTask(EVERY_MS, round, failed).asPart('financials for every job');
 }
 
 /** Walks all jobs once, in key order. Resolves to the number of job financials created. */

@@ -1,0 +1,55 @@
+import { PeriodicTask } from '../src/index.ts';
+
+/** A task whose rounds end as the test says. */
+function steered() {
+  const rounds: { readonly signal: AbortSignal; end(error?: Error): void }[] = [];
+  let began = (): void => undefined;
+  const failures: [unknown, number][] = [];
+  const task = new PeriodicTask(
+    0,
+    (signal) =>
+      new Promise((resolve, reject) => {
+        rounds.push({ signal, end: (error) => (error === undefined ? resolve() : reject(error)) });
+        began();
+      }),
+    (error, count) => failures.push([error, count]),
+  );
+  const next = (): Promise<void> => new Promise((resolve) => (began = resolve));
+  return { task, rounds, failures, next };
+}
+
+test('runs again after a failure, and counts failures in a row', async () => {
+  const { task, rounds, failures, next } = steered();
+  const first = next();
+  task.start();
+  await first;
+  const down = new Error('down');
+  for (const error of [down, down, undefined, down]) {
+    const following = next();
+    rounds.at(-1)!.end(error);
+    await following;
+  }
+  expect(failures).toEqual([
+    [down, 1],
+    [down, 2],
+    [down, 1],
+  ]);
+  const stopped = task.stop();
+  rounds.at(-1)!.end();
+  await stopped;
+});
+
+test('aborts the round that runs when it is stopped, waits for it, and does not report its failure', async () => {
+  const { task, rounds, failures, next } = steered();
+  const first = next();
+  task.start();
+  await first;
+  let over = false;
+  const stopped = task.stop().then(() => (over = true));
+  expect(rounds[0]!.signal.aborted).toBe(true);
+  await new Promise(setImmediate);
+  expect(over).toBe(false);
+  rounds[0]!.end(rounds[0]!.signal.reason);
+  await stopped;
+  expect([failures, rounds.length]).toEqual([[], 1]);
+});
