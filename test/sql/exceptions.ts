@@ -115,7 +115,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/users/store.ts lock_user': ['users'],
       'services/integrations/src/users/store.ts update_user': ['users'],
       'services/integrations/src/webhooks/health/alerts.ts webhooks_to_alert': ['webhook_endpoints e'],
-      'services/integrations/src/webhooks/endpoints/admin.ts describe_webhooks': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/endpoint-admin.ts describe_webhooks': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/health/read.ts select_webhook_health_inputs': ['webhook_endpoints e'],
     },
   },
@@ -138,9 +138,9 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     statements: {
       'services/integrations/src/mails/store.ts finish_mail': ['mails'],
       'services/integrations/src/mails/store.ts postpone_mail': ['mails'],
-      'services/integrations/src/webhooks/log/report.ts find_reported_deliveries': ['webhook_deliveries d'],
-      'services/integrations/src/webhooks/log/report.ts insert_webhook_attempts': ['webhook_deliveries'],
-      'services/integrations/src/webhooks/log/report.ts settle_webhook_deliveries': ['webhook_deliveries d'],
+      'services/integrations/src/webhooks/queue/report.ts find_reported_deliveries': ['webhook_deliveries d'],
+      'services/integrations/src/webhooks/queue/report.ts insert_webhook_attempts': ['webhook_deliveries'],
+      'services/integrations/src/webhooks/queue/report.ts settle_webhook_deliveries': ['webhook_deliveries d'],
     },
   },
   {

@@ -44,19 +44,19 @@ import { userAdmin } from './users/admin.ts';
 import { getCurrentUser } from './users/current.ts';
 import { webhookAlerts } from './webhooks/health/alerts.ts';
 import { countKeeping } from './webhooks/health/count-store.ts';
-import { webhookDeliveries } from './webhooks/log/deliveries.ts';
+import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/events/dead-letters.ts';
 import { DueNotices, watchDue } from './webhooks/queue/due-notices.ts';
-import { endpointAdmin } from './webhooks/endpoints/admin.ts';
+import { endpointAdmin } from './webhooks/endpoint-admin.ts';
 import { fanOut } from './webhooks/events/fan-out.ts';
 import { deliveryCounter, webhookMetrics } from './webhooks/health/metrics.ts';
 import { endpointCounts, webhookHealth } from './webhooks/health/read.ts';
 import { lease, renew } from './webhooks/queue/lease.ts';
 import { Partitions } from './webhooks/log/partitions.ts';
 import { Recoveries } from './webhooks/queue/recover.ts';
-import { report, reportAll } from './webhooks/log/report.ts';
+import { report, reportAll } from './webhooks/queue/report.ts';
 import { createSecretBox } from './webhooks/endpoints/secrets.ts';
-import { webhooks } from './webhooks/endpoints/webhooks.ts';
+import { webhooks } from './webhooks/webhooks.ts';
 
 const SCHEMA = 'integrations';
 

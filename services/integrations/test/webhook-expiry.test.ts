@@ -5,7 +5,7 @@ import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
 import type { Context } from '../src/context.ts';
 import { fanOut } from '../src/webhooks/events/fan-out.ts';
-import { storeAttempts } from '../src/webhooks/log/report.ts';
+import { storeAttempts } from '../src/webhooks/queue/report.ts';
 import { deliveryCounter } from '../src/webhooks/health/metrics.ts';
 import { skipQueued } from '../src/webhooks/queue/skip.ts';
 import { readHealth, selectHealthInputs } from '../src/webhooks/health/read.ts';

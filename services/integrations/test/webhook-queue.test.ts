@@ -3,7 +3,7 @@ import { formatInstant, now } from '@truckroll/contract';
 import { Database } from '@truckroll/postgres';
 import { addToCounts } from '../src/webhooks/health/count-store.ts';
 import { noCounts, type CountsRow } from '../src/webhooks/health/counts.ts';
-import { storeHealth } from '../src/webhooks/health/store.ts';
+import { storeHealth } from '../src/webhooks/queue/health-change.ts';
 import { DAY, FAILURE, SECOND, startDesk } from './webhooks.ts';
 
 const MINUTE = 60 * SECOND;

@@ -6,7 +6,7 @@ import { testCallers } from '@truckroll/testing';
 import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/log/delivery-id.ts';
-import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/queue/rules.ts';
+import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/health/rules.ts';
 import { seriesOf, sinceOf, stateOf, type HealthInputs } from '../src/webhooks/health/read.ts';
 import { countAttempts, noCounts } from '../src/webhooks/health/counts.ts';
 import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';

@@ -1,7 +1,7 @@
 import { retryAfterSeconds } from '../src/send/retry-after.ts';
 import type { ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { endpointAnswers } from '../src/send/attempt.ts';
-import { CLOSED, Circuits, afterFailure, afterSuccess, atTime, type Circuit } from '../src/queue/circuits.ts';
+import { CLOSED, Circuits, afterFailure, afterSuccess, atTime, type Circuit } from '../src/send/circuits.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 

@@ -8,7 +8,7 @@
 import type { LeaseRequest, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { durations, onBehalfOf, requestOf, type Logger, type Metrics } from '@truckroll/telemetry';
 import { ExchangeLog, resultOf } from '../log/lines.ts';
-import { Circuits } from '../queue/circuits.ts';
+import { Circuits } from './circuits.ts';
 import { endpointAnswers } from './attempt.ts';
 import { ExchangeSlots } from './exchange-slots.ts';
 

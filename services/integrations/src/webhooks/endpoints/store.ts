@@ -8,7 +8,7 @@ import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../../people.ts';
 import type { StoredHeaders } from './custom-headers.ts';
 import { endpointState, type EndpointState } from './state.ts';
 import { readHealth, selectHealthInputs } from '../health/read.ts';
-import type { DeliveryState } from '../queue/rules.ts';
+import type { DeliveryState } from '../health/rules.ts';
 
 interface Row extends CreatorRow {
   filter: string | null;
@@ -29,7 +29,7 @@ interface Row extends CreatorRow {
   header_names: string[];
 }
 
-export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
+const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
 
 /** SQL for the addresses of those who get e-mails about an endpoint (alias e), in the order in which they were given. */
 const ALERT_EMAILS = `array(select a.email from unnest(coalesce(e.alert_user_ids, array[e.created_by])) with ordinality g (id, place)

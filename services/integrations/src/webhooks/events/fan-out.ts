@@ -5,27 +5,19 @@ import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
 import { resume } from './dead-letters.ts';
 import { count } from '../health/metrics.ts';
-import { dayOf, deliveryId } from '../log/delivery-id.ts';
+import { dayOf } from '../log/delivery-id.ts';
 import { subscribed, type EventSubscription } from '../filter/matchers.ts';
-import { LEASE, LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from '../queue/lease.ts';
-import { chooseLeased, type FreeSlots, type NewlyQueued } from '../queue/choose.ts';
+import { LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from '../queue/lease.ts';
+import { chooseLeased, type FreeSlots } from '../queue/choose.ts';
+import { insertingBodies, insertingDeliveries, type NewDelivery, type Stored } from '../queue/insert.ts';
 import { oldestDay } from '../log/partitions.ts';
-import type { DeliveryState } from '../queue/rules.ts';
 
-const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
+const { bigint, date, instant, text, uuid } = binaryArrays;
 
 interface Subscriber extends FreeSlots, SealedEndpoint, EventSubscription {
   company_id: string;
   enabled: boolean;
   url: string;
-}
-
-export interface NewDelivery extends NewlyQueued {
-  event: PublicEvent;
-  /** Sent even while the endpoint is disabled. */
-  forced: boolean;
-  /** Tried once. */
-  test?: boolean;
 }
 
 export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
@@ -93,11 +85,6 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
   return found?.held === true ? rows : rows.map((row) => ({ ...row, free: 0 }));
 }
 
-/** A delivery that was stored; leased unless its lease is null. */
-export type Stored = Pick<LeasedDelivery, 'delivery_id' | 'endpoint_id' | 'event_id'> & { state: DeliveryState } & (Lease | Record<keyof Lease, null>);
-
-type Lease = Pick<LeasedDelivery, 'lease_token' | 'lease_expires_at'>;
-
 /** Fields that the caller of FanOut knows, and those of a first attempt. */
 const FIRST = { event_type: '', body: Buffer.alloc(0), attempt: 1, probe: false, request_id: null, traceparent: null };
 
@@ -109,32 +96,6 @@ function leasedOf(stored: readonly Stored[], subscribers: readonly Subscriber[],
     const { company_id, url, secret, previous_secret, header_names, header_values } = endpoint;
     return [open({ ...FIRST, ...delivery, company_id, url, secret, previous_secret, header_names, header_values })];
   });
-}
-
-/** Deliveries to lease while storing them. */
-interface LeasedNow {
-  worker: string;
-  deliveries: ReadonlySet<NewDelivery>;
-}
-
-/** The statement that keeps the bodies of events. Partitions must exist. */
-export function insertingBodies(events: readonly PublicEvent[]): Statement {
-  const of = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
-  return {
-    name: 'insert_webhook_events',
-    text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
-      select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[])
-        g (day, id, company_id, type, body, request_id, traceparent) on conflict do nothing`,
-    values: [
-      date(of(({ timestamp }) => dayOf(timestamp))),
-      uuid(of(({ id }) => id)),
-      uuid(of(({ company_id }) => company_id)),
-      text(of(({ type }) => type)),
-      bytes(of(({ body }) => body)),
-      uuid(of(({ request_id }) => request_id ?? null)),
-      text(of(({ traceparent }) => traceparent ?? null)),
-    ],
-  };
 }
 
 /** Statements that keep events, for previews and recoveries too. Partitions must exist. */
@@ -159,54 +120,4 @@ function insertingEvents(events: readonly PublicEvent[]): Statement[] {
     ],
   };
   return [insertingBodies(events), listing];
-}
-
-/** The statement that stores deliveries of kept events, and queues or leases PENDING ones. Partitions must exist. Returns new deliveries as Stored. */
-export function insertingDeliveries(deliveries: readonly NewDelivery[], leased?: LeasedNow): Statement[] {
-  if (deliveries.length === 0) return [];
-  const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));
-  const list = [...byId.values()];
-  const of = <T>(pick: (event: PublicEvent) => T): T[] => list.map(({ event }) => pick(event));
-  return [
-    {
-      name: 'insert_webhook_deliveries',
-      text: `with given as (
-          select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
-            $10::text[], $11::boolean[], $12::text[], $13::text[], $14::boolean[], $16::boolean[])
-            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, chosen, test)),
-        added as (
-          insert into webhook_deliveries (
-            id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test)
-          select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name, test from given
-          on conflict do nothing returning id, endpoint_id, event_id, state),
-        due as materialized (
-          select g.*, g.chosen and not exists (
-            select from webhook_queue p where p.endpoint_id = g.endpoint_id and p.subject = g.subject and p.sequence < g.sequence and not p.tried) as leased
-          from given g join added a on a.id = g.id where a.state = 'PENDING'),
-        queued as (
-          insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced, lease_token, leased_until, worker)
-          select id, day, endpoint_id, subject, sequence, now(), forced, case when leased then gen_random_uuid() end,
-            case when leased then ${NOW} + ${LEASE} end, case when leased then $15 end from due
-          returning delivery_id, lease_token, leased_until)
-        select a.id as delivery_id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until as lease_expires_at from added a left join queued q on q.delivery_id = a.id`,
-      values: [
-        uuid([...byId.keys()]),
-        date(of(({ timestamp }) => dayOf(timestamp))),
-        uuid(of(({ company_id }) => company_id)),
-        uuid(list.map(({ endpointId }) => endpointId)),
-        uuid(of(({ id }) => id)),
-        text(of(({ type }) => type)),
-        text(of(({ subject }) => subject)),
-        bigint(of(({ sequence }) => sequence)),
-        instant(of(({ timestamp }) => timestamp)),
-        text(list.map(({ state }) => state)),
-        boolean(list.map(({ forced }) => forced)),
-        text(of(({ subject_number }) => subject_number ?? null)),
-        text(of(({ customer_name }) => customer_name ?? null)),
-        boolean(list.map((delivery) => leased?.deliveries.has(delivery) ?? false)),
-        leased?.worker ?? null,
-        boolean(list.map(({ test = false }) => test)),
-      ],
-    },
-  ];
 }

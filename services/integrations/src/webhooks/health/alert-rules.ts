@@ -1,5 +1,5 @@
 // When an endpoint's people get an e-mail about it (decisions §15), as pure functions. Times are in microseconds since 1970.
-import type { DisabledReason } from '../queue/rules.ts';
+import type { DisabledReason } from './rules.ts';
 
 const HOUR = 3_600_000_000;
 const DAY = 24 * HOUR;

@@ -2,7 +2,7 @@
 import type { Database } from '@truckroll/postgres';
 import { logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { CounterMetric, Logger, Metrics } from '@truckroll/telemetry';
-import type { DeliveryState } from '../queue/rules.ts';
+import type { DeliveryState } from './rules.ts';
 
 const EVERY_MS = 10_000;
 /** Minimum ratio of the pause to the duration of a measurement, which is expensive for a long queue. */

@@ -14,7 +14,7 @@ import type { Queryable } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked, companyOf } from '../../requests.ts';
 import { timeOfDelivery } from '../log/delivery-id.ts';
-import type { DisabledReason } from '../queue/rules.ts';
+import type { DisabledReason } from './rules.ts';
 import { add, noCounts, quantile, startOf, successRate, type Counts } from './counts.ts';
 
 const MINUTE = 60_000_000;
@@ -124,7 +124,7 @@ function circuitOf({ circuit_open_until: until, due_at: dueAt }: HealthInputs, a
   return { state: until > at ? WebhookCircuitState.OPEN : WebhookCircuitState.HALF_OPEN, next_try_at: next > at ? next : null };
 }
 
-export function figuresOf(counts: Counts) {
+function figuresOf(counts: Counts) {
   const { delivered, failed } = counts;
   return { delivered, failed, success_rate: successRate(counts), p50_ms: quantile(counts, 0.5), p95_ms: quantile(counts, 0.95) };
 }
@@ -152,7 +152,7 @@ export function seriesOf(rows: readonly CountsAt[], { minutes, buckets }: Span, 
   };
 }
 
-export async function selectCounts(db: Queryable, of: readonly HealthInputs[], since: number): Promise<CountsAt[]> {
+async function selectCounts(db: Queryable, of: readonly HealthInputs[], since: number): Promise<CountsAt[]> {
   const { rows } = await db.query<CountsAt>({
     name: 'select_webhook_counts',
     text: `select c.endpoint_id, c.at, c.delivered, c.failed, c.latencies, c.last_success_at as "lastSuccessAt"

@@ -1,6 +1,6 @@
 // Chooses the new deliveries that are leased to the worker when they are stored.
 import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { DeliveryState } from './rules.ts';
+import type { DeliveryState } from '../health/rules.ts';
 
 /** An endpoint that may get deliveries. */
 export interface FreeSlots {

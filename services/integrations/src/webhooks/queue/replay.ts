@@ -3,7 +3,7 @@ import { TEST_EVENT, formatInstant } from '@truckroll/contract';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { dayOf, firstIdAt } from '../log/delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
-import { insertingDeliveries, type NewDelivery, type Stored } from '../events/fan-out.ts';
+import { insertingDeliveries, type NewDelivery, type Stored } from './insert.ts';
 import { subscribed, type EventSubscription } from '../filter/matchers.ts';
 import { oldestDay } from '../log/partitions.ts';
 

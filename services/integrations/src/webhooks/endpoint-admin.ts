@@ -3,9 +3,9 @@ import type { EndpointAccount, ListEndpointsRequest, ListEndpointsResponse } fro
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { DisabledReason } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Database } from '@truckroll/postgres';
-import type { Context } from '../../context.ts';
-import { checked } from '../../requests.ts';
-import { readHealth, selectHealthInputs, stateOf, type HealthInputs } from '../health/read.ts';
+import type { Context } from '../context.ts';
+import { checked } from '../requests.ts';
+import { readHealth, selectHealthInputs, stateOf, type HealthInputs } from './health/read.ts';
 
 /** Worst first. DISABLED here means disabled by us; endpoints disabled by users come last. */
 const ORDER: readonly WebhookHealthState[] = [

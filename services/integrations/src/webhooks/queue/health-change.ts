@@ -1,8 +1,8 @@
 import { formatInstant } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/postgres';
-import { skipQueued } from '../queue/skip.ts';
-import { alertIfDue } from './alerts.ts';
-import type { DisabledReason, HealthChange } from '../queue/rules.ts';
+import { skipQueued } from './skip.ts';
+import { alertIfDue } from '../health/alerts.ts';
+import type { DisabledReason, HealthChange } from '../health/rules.ts';
 
 interface Endpoint {
   readonly company_id: string;

@@ -3,13 +3,13 @@ import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveri
 import { DeliveryProgress } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { Queryable } from '@truckroll/postgres';
-import type { Context } from '../../context.ts';
-import { checked, companyOf } from '../../requests.ts';
-import { cut, listAttempts, newestAttempts, positionBefore, LISTED, WHOLE, type Extent } from './attempts.ts';
-import { dayOfDelivery } from './delivery-id.ts';
-import { requireEndpoint } from '../endpoints/store.ts';
-import { redeliver, redeliverAll } from '../queue/redeliver.ts';
-import type { DeliveryState } from '../queue/rules.ts';
+import type { Context } from '../context.ts';
+import { checked, companyOf } from '../requests.ts';
+import { cut, listAttempts, newestAttempts, positionBefore, LISTED, WHOLE, type Extent } from './log/attempts.ts';
+import { dayOfDelivery } from './log/delivery-id.ts';
+import { requireEndpoint } from './endpoints/store.ts';
+import { redeliver, redeliverAll } from './queue/redeliver.ts';
+import type { DeliveryState } from './health/rules.ts';
 
 interface Row {
   id: string;

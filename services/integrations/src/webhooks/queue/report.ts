@@ -14,9 +14,9 @@ import { checked } from '../../requests.ts';
 import { addToCounts } from '../health/count-store.ts';
 import { countAttempts, type CountedAttempt } from '../health/counts.ts';
 import { count } from '../health/metrics.ts';
-import { storeHealth } from '../health/store.ts';
-import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health } from '../queue/rules.ts';
-import { dayOfDelivery } from './delivery-id.ts';
+import { storeHealth } from './health-change.ts';
+import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health } from '../health/rules.ts';
+import { dayOfDelivery } from '../log/delivery-id.ts';
 
 const { boolean, bytes, instant, integer, json, text, uuid } = binaryArrays;
 
