@@ -7,7 +7,7 @@ import { Consumer, createKafka } from '@truckroll/outbox';
 import type { Service } from '@truckroll/process';
 import type { WebhookDispatcherConfig } from './config.ts';
 import { publicEvent } from './events/public-event.ts';
-import { createConsumer, type ConsumerOptions } from './events/consume.ts';
+import { createConsumer, type EventConsumerOptions } from './events/consume.ts';
 import { deadLetters } from './events/dead-letters.ts';
 import { Connections } from './send/connections.ts';
 import { createDial } from './send/dial.ts';
@@ -28,7 +28,7 @@ export interface Surroundings {
   /** Certificates to trust instead of the default ones. */
   readonly ca?: string;
   readonly exchangeMs?: number;
-  readonly read?: ConsumerOptions['read'];
+  readonly read?: EventConsumerOptions['read'];
 }
 
 /** Sends public events to integrators' endpoints. It stores nothing, and connects to integrations, Kafka and the internet. */

@@ -15,7 +15,7 @@ import type { Intake } from '../queue/worker.ts';
 import { batches, loadOf } from './batches.ts';
 import { eventOf, letterOf } from './dead-letters.ts';
 
-export interface ConsumerOptions {
+export interface EventConsumerOptions {
   readonly fanOut: (request: FanOutRequest) => Promise<FanOutResponse>;
   readonly setAside: (request: SetAsideRequest) => Promise<SetAsideResponse>;
   /** Converts an event to the form that is stored and sent. Throws if this release cannot. */
@@ -38,7 +38,7 @@ export interface EventConsumer {
   resume(letters: readonly DeadLetter[]): Promise<void>;
 }
 
-export function createConsumer({ fanOut, setAside, read, store, log, metrics }: ConsumerOptions): EventConsumer {
+export function createConsumer({ fanOut, setAside, read, store, log, metrics }: EventConsumerOptions): EventConsumer {
   const counter = metrics.counter('webhook_events_total', 'Public events by what became of them', ['result']);
 
   /** Stores the events, or as many as the worker takes if they wait. Resolves to the number of those that need no more storing. */

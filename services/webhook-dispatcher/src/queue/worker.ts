@@ -12,10 +12,10 @@
 import type { LeaseRequest, LeaseResponse, LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { backoffMs, logOutage, type BackgroundPart } from '@truckroll/process';
 import { currentRequest, onBehalfOf } from '@truckroll/telemetry';
-import { Sender, type SenderOptions } from '../send/sender.ts';
+import { Sender, type WebhookSenderOptions } from '../send/sender.ts';
 import { Pace } from './pace.ts';
 
-export interface WorkerOptions extends Omit<SenderOptions, 'freed' | 'moreDue'> {
+export interface WorkerOptions extends Omit<WebhookSenderOptions, 'freed' | 'moreDue'> {
   readonly workerId: string;
   readonly lease: (request: LeaseRequest, options: { signal: AbortSignal }) => Promise<LeaseResponse>;
   readonly maxInFlightPerEndpoint: number;

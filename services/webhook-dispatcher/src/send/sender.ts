@@ -12,7 +12,7 @@ import { Circuits } from './circuits.ts';
 import { endpointAnswers } from './attempt.ts';
 import { ExchangeSlots } from './exchange-slots.ts';
 
-export interface SenderOptions {
+export interface WebhookSenderOptions {
   /** See `attempt`. */
   readonly attempt: (delivery: LeasedDelivery, charge: (ms: number) => void) => Promise<ReportRequest | undefined>;
   readonly report: (request: ReportRequest, signal: AbortSignal) => Promise<ReportResponse>;
@@ -35,7 +35,7 @@ const LEASE_RESERVE_MS = 20_000;
 const REPORT_WHILE_STOPPING_MS = 8000;
 
 export class Sender {
-  readonly #options: SenderOptions;
+  readonly #options: WebhookSenderOptions;
   readonly #slots: ExchangeSlots;
   readonly #circuits = new Circuits();
   readonly #running = new Set<Promise<void>>();
@@ -50,7 +50,7 @@ export class Sender {
   readonly #givingUp = new AbortController();
   #stopping = false;
 
-  constructor(options: SenderOptions) {
+  constructor(options: WebhookSenderOptions) {
     this.#options = options;
     const { metrics } = options;
     this.#slots = new ExchangeSlots(options.maxInFlight, options.freed);
