@@ -1,15 +1,37 @@
 // What a company is charged for requests that no operation has handled.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { Limiter } from '../src/admission/limiter.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
 import { createApi } from '../src/routes/api.ts';
+import type { CompiledOperation } from '../src/routes/operation.ts';
 import { request } from './support/gateway.ts';
 import { standInIdentities } from './support/stand-ins.ts';
 
-test('charges a company once for a request to an unknown path', async () => {
+/** Milliseconds that a check of these tests takes. */
+const SLOW_MS = 20;
+const POST = { route: '/v1/unknown', verb: 'POST' } as Operation;
+
+const compile = (operation: Operation): CompiledOperation =>
+  ({
+    operation,
+    limitClass: 'writes',
+    headers: [],
+    checkAccess() {
+      for (const since = performance.now(); performance.now() - since < SLOW_MS; );
+      throw new ApiError('UNAUTHENTICATED', 'Not with a key.');
+    },
+  }) as unknown as CompiledOperation;
+
+test.each<[string, { method?: string; operations?: readonly Operation[]; exceeded?: boolean }, number, number]>([
+  ['to an unknown path', {}, 404, 0],
+  ['by a method that the path lacks', { operations: [POST] }, 405, 0],
+  ['beyond its limit', { exceeded: true }, 429, 0],
+  ['with a credential that the operation refuses, by the time that this took', { operations: [POST], method: 'POST' }, 401, SLOW_MS],
+])('charges a company once for a request %s', async (_, { method = 'GET', operations = [], exceeded = false }, status, atLeast) => {
   const metrics = createMetrics('test');
   const identities = await standInIdentities();
   const { principal } = identities.addKey();
@@ -20,12 +42,12 @@ test('charges a company once for a request to an unknown path', async () => {
   const api = createApi({
     authentication: { authenticate: () => principal, known: () => undefined },
     strangers: new Strangers({ perMinute: 60, metrics }),
-    limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded: false }) },
+    limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded }) },
     keyUses: { note: () => undefined } as never,
     limiter,
     noteShed: () => undefined,
-    operations: [],
-    compile: () => undefined as never,
+    operations,
+    compile,
     publicPages: (_req, _res, next) => next(),
     requestLog: createRequestLog(silentLog, metrics),
     draining,
@@ -33,8 +55,9 @@ test('charges a company once for a request to an unknown path', async () => {
   });
   const server = createServer(api).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  expect((await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`)).status).toBe(404);
+  expect((await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`, { method })).status).toBe(status);
   expect(charges).toEqual([[principal.company_id, expect.any(Number)]]);
+  expect(charges[0]![1]).toBeGreaterThanOrEqual(atLeast);
   server.close();
   server.closeAllConnections();
   await identities.stop();
