@@ -22,10 +22,12 @@ test.each<[string, Partial<AlertState>, Alert | undefined]>([
   ['failing and switched off by a user', { failing_since: AT - DAY, enabled: false }, undefined],
   ['failing, which was mailed', { failing_since: AT - 3 * DAY, alerted_at: AT - 2 * DAY, alerted_for: 'HOUR' }, undefined],
   ['failing once more, as its owner enabled it in between', { failing_since: AT - HOUR, alerted_at: AT - 2 * DAY, alerted_for: 'HOUR' }, 'HOUR'],
+  ['failing since the moment of its last alert', { failing_since: AT - 2 * DAY, alerted_at: AT - 2 * DAY, alerted_for: 'HOUR' }, undefined],
   ['failing again on the day of the last alert', { failing_since: AT - HOUR, alerted_at: AT - DAY + 1 }, undefined],
   ['failing again a day after the last alert', { failing_since: AT - HOUR, alerted_at: AT - DAY }, 'HOUR'],
   ['gone', { enabled: false, disabled_reason: 'GONE' }, 'GONE'],
   ['gone, which was mailed', { enabled: false, disabled_reason: 'GONE', alerted_at: AT - 2 * DAY, alerted_for: 'GONE' }, undefined],
+  ['gone after failures, without an alert', { enabled: false, disabled_reason: 'GONE', failing_since: AT - HOUR, alerted_for: 'GONE' }, undefined],
   [
     'disabled after an alert about an hour',
     { enabled: false, disabled_reason: 'FAILING', failing_since: AT - 5 * DAY, alerted_at: AT - 4 * DAY, alerted_for: 'HOUR' },

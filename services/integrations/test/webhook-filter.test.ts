@@ -1,9 +1,9 @@
-import { shapeNamed, type Field, type Shape } from '@truckroll/contract';
+import { checkValue, shapeNamed, type Field, type Shape } from '@truckroll/contract';
 import fc from 'fast-check';
 import { checkFilter } from '../src/webhooks/filter/check.ts';
 import { compileFilter, type EventFilter } from '../src/webhooks/filter/compile.ts';
 import { matcherOf, subscribed } from '../src/webhooks/filter/matchers.ts';
-import { pathsOf, pathsOfType } from '../src/webhooks/filter/paths.ts';
+import { pathsOf, pathsOfType, readValue } from '../src/webhooks/filter/paths.ts';
 
 const REQUEST = pathsOfType('service_request.created');
 const INTERACTION = pathsOfType('interaction.completed');
@@ -86,6 +86,14 @@ test('compares date-times as instants, whatever their spelling, and those beyond
   expect(lets({ created_at: { $gt: '0001-01-01T00:00:00Z' } }, { created_at })).toBe(true);
 });
 
+test('compares date-times in any spelling of an event, and no other text as one', () => {
+  for (const created_at of ['2026-03-01T06:00:00.5-06:00', '2026-03-01T12:00:00.5Z']) {
+    expect(lets({ created_at: { $eq: '2026-03-01T12:00:00.500000Z' } }, { created_at })).toBe(true);
+  }
+  const summary = '2026-03-01T12:00:00Z';
+  expect(lets({ summary: { $eq: summary } }, { summary })).toBe(true);
+});
+
 test('compares ids without regard to case, and text with it', () => {
   expect(lets({ id: { $eq: ID.toUpperCase() } }, { id: ID })).toBe(true);
   expect(lets({ summary: { $startsWith: 'AC' } }, { summary: 'AC not cooling' })).toBe(true);
@@ -102,6 +110,19 @@ test('a list matches where one element fulfils the whole condition', () => {
   expect(lets({ 'line_items.description': { $ne: 'Filter' } }, items(), invoicePaths)).toBe(true);
   expect(lets({ line_items: { $exists: true } }, items('Pump'), invoicePaths)).toBe(true);
   expect(lets({ line_items: { $exists: false } }, items(), invoicePaths)).toBe(true);
+});
+
+test('a list that can be null is looked into as any other', () => {
+  const paths = pathsOf(shapeNamed('truckroll.scheduling.v1.FormResponse'));
+  expect([...paths.keys()].filter((path) => path.startsWith('questions.v'))).toEqual(['questions.value']);
+  expect(lets({ 'questions.value': { $eq: 'Yes' } }, { questions: [{ value: 'No' }, { value: 'Yes' }] }, paths)).toBe(true);
+  expect(lets({ questions: { $exists: false } }, { questions: null }, paths)).toBe(true);
+});
+
+test('has no paths for values of any form', () => {
+  const paths = [...pathsOf(shapeNamed('truckroll.integrations.v1.AuditEvent')).keys()];
+  expect(paths).toContain('action');
+  expect(paths).not.toContain('before');
 });
 
 test('a value that the path of another type cannot have equals nothing and has no order', () => {
@@ -127,12 +148,19 @@ test('an unknown path is refused, with the nearest known one', () => {
     },
   ]);
   expect(problems({ 'data.status': { $eq: 'NEW' } })[0]?.message).toMatch(/Did you mean status\?/);
+  // Only one at the beginning is the wrapper's.
+  expect(problems({ 'jodata.b_id': { $eq: ID } })[0]?.message).toMatch(/Did you mean location_id\?/);
   expect(problems({ constructor: { $exists: true } })).toHaveLength(1);
   expect(problems({ ['x'.repeat(100)]: {} })[0]?.message).toMatch(/ Did you mean /);
   expect(problems({ ['x'.repeat(101)]: {} }, INTERACTION)[0]?.message).toMatch(/no such path\. Give one of id, channel, .*, account\.name, /);
   expect(problems({ previous_status: { $eq: 'NEW' } })).toHaveLength(1);
   expect(problems({ previous_status: { $eq: 'NEW' } }, REQUEST, pathsOfType('service_request.status_changed'))).toEqual([]);
-  expect(pathsOfType('a.type.of.a.newer.release').size).toBe(0);
+});
+
+test.each(['status', 'x'.repeat(101)])('an endpoint with types of a newer release only gets no suggestion for a path such as %s', (path) => {
+  const paths = pathsOfType('a.type.of.a.newer.release');
+  expect(paths.size).toBe(0);
+  expect(problems({ [path]: {} }, paths)[0]?.message).toBe("The data of the endpoint's event types has no such path.");
 });
 
 test.each<[string, unknown, string, string]>([
@@ -166,6 +194,33 @@ test('values are checked by the kind of the path, in any of the types', () => {
   expect(problems({ duration_seconds: { $gt: 4.5 } }, INTERACTION)).toEqual([]);
 });
 
+test('a value is checked by the types whose path takes the operator', () => {
+  const [text, amount] = ['number', 'amounts.total_cents'].map((name) => new Map([['x', invoicePaths.get(name)!]]));
+  expect(problems({ x: { $eq: 'AC' } }, text!, amount!)).toEqual([]);
+  expect(problems({ x: { $gt: 'AC' } }, text!, amount!)).toEqual([expect.objectContaining({ field: 'filter.x.$gt', message: 'Give an integer.' })]);
+});
+
+test.each<[string, string, unknown]>([
+  ['a text for a boolean', 'line_items.taxable', 'true'],
+  ['a text for a date', 'follow_up_on', 'AC'],
+])('%s is refused', (_, path, value) => {
+  const paths = new Map([...invoicePaths, ...pathsOf(shapeNamed('truckroll.scheduling.v1.JobLead'))]);
+  expect(problems({ [path]: { $eq: value } }, paths)).toEqual([expect.objectContaining({ field: `filter.${path}.$eq`, code: 'INVALID_FORMAT' })]);
+});
+
+test('every value that a path cannot have is refused with a reason', () => {
+  const everyPath = ['billing.v1.Invoice', 'scheduling.v1.JobLead'].flatMap((name) => [...pathsOf(shapeNamed(`truckroll.${name}`)).values()]);
+  const fields = everyPath.filter((path) => path.class !== 'object').map(({ field }) => field);
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(...TEXTS, ...INSTANTS, ...DATES, ...IDS, 'PAID'));
+  fc.assert(
+    fc.property(fc.constantFrom(...fields), value, (field, given) => {
+      fc.pre(readValue(field, given) === undefined);
+      expect(checkValue(field, given)).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test('takes twenty conditions and a hundred values, and no more', () => {
   const many = (count: number) => Object.fromEntries([...invoicePaths.keys()].slice(0, count).map((path) => [path, { $exists: true }]));
   expect(problems(many(20), invoicePaths)).toEqual([]);
@@ -189,6 +244,11 @@ test('an endpoint gets events of its types that its filter lets through', () => 
   expect(got('service_request.created', 'BOOKED')).toEqual([0, 1]);
   expect(got('service_request.created', 'NEW')).toEqual([0, 3]);
   expect(got('interaction.completed', 'COMPLETED')).toEqual([2, 3]);
+  let reads = 0;
+  const text = (): string => ((reads += 1), '{"data":{"status":"BOOKED"}}');
+  const body = Object.assign(Buffer.alloc(0), { toString: text });
+  expect(subscribed([...endpoints, ...endpoints], { type: 'service_request.created', body })).toHaveLength(4);
+  expect(reads).toBe(1);
   expect(subscribed(endpoints.slice(0, 1), { type: 'service_request.created', body: Buffer.from('no JSON') })).toHaveLength(1);
 });
 

@@ -43,10 +43,10 @@ function checkCondition(path: string, condition: unknown, types: readonly Paths[
 function unknownPath(path: string, types: readonly Paths[]): string {
   const known = [...new Set(types.flatMap((type) => [...type.keys()]))];
   const none = "The data of the endpoint's event types has no such path.";
-  if (path.length > LONGEST_PATH) return `${none} Give one of ${known.join(', ')}.`;
+  if (path.length > LONGEST_PATH && known.length > 0) return `${none} Give one of ${known.join(', ')}.`;
   const meant = path.replace(/^data\./, '');
   const [nearest] = known.map((name) => ({ name, distance: editDistance(meant, name) })).toSorted((a, b) => a.distance - b.distance);
-  return `${none} Did you mean ${nearest?.name}?`;
+  return nearest === undefined ? none : `${none} Did you mean ${nearest.name}?`;
 }
 
 function checkOperator(field: string, operator: string, value: unknown, paths: readonly Path[]): JsonProblem[] {
