@@ -25,5 +25,5 @@ export interface Rebundler {
   dispose(): Promise<void>;
 }
 
-/** Bundles one program again and again, with source maps, each time into a new folder below `folder`. */
+/** Bundles one program again and again, with source maps and without packages, each time into a new folder below `folder`. */
 export function rebundler(program: string, folder: string): Promise<Rebundler>;

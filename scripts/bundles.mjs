@@ -63,7 +63,7 @@ async function bundle(group, entryPoints, plugin, needed) {
 }
 
 /**
- * Bundles one program again and again, with source maps. Each build is renamed to a new folder, because the process of the last one reads its
+ * Bundles one program again and again, with source maps and without packages. Each build is renamed to a new folder, because the process of the last one reads its
  * own until it is stopped. `build` rejects if a module has an error.
  */
 export async function rebundler(program, folder) {
@@ -76,7 +76,7 @@ export async function rebundler(program, folder) {
     outdir: fresh,
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: [...AS_A_MODULE.plugins, placed(needed)],
+    plugins: [...AS_A_MODULE.plugins, WITHOUT_PACKAGES, placed(needed)],
   });
   let builds = 0;
   async function build() {
@@ -108,6 +108,21 @@ function modulesOf(metafile) {
 function withContents(path) {
   return statSync(path).isDirectory() ? [path, ...readdirSync(path, { recursive: true }).map((name) => join(path, name))] : [path];
 }
+
+/** Imports packages, our own excepted, from where they are installed: bundling them takes most of the time of a build. */
+const WITHOUT_PACKAGES = {
+  name: 'without packages',
+  setup({ onResolve, resolve: find }) {
+    const found = new Map();
+    onResolve({ filter: /^[^./]/ }, async ({ path, kind, resolveDir, importer, pluginData }) => {
+      if (pluginData === WITHOUT_PACKAGES || kind === 'entry-point' || /^(node:|@truckroll\/)/.test(path)) return undefined;
+      const key = [resolveDir, path, kind].join(' ');
+      if (!found.has(key)) found.set(key, await find(path, { kind, resolveDir, importer, pluginData: WITHOUT_PACKAGES }));
+      const { path: module, errors } = found.get(key);
+      return errors.length === 0 && module.includes('/node_modules/') ? { path: module, external: true } : undefined;
+    });
+  },
+};
 
 /** Replaces import.meta and __dirname with the module's path in the checkout, so that it finds its files there. */
 const WHERE_THEY_STAND = {

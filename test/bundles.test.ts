@@ -65,11 +65,23 @@ test('bundles again once a module or a file that modules read has changed, and k
   expect(run()).toBe('second, and longer third');
 });
 
+const rebuilt = () => node('-e', `${rebundle}.then(async ({ build, dispose }) => { console.log((await build()).script); await dispose(); })`);
+
 test('a bundle built for npm start -- --watch also keeps the files that modules read', () => {
-  const script = node('-e', `${rebundle}.then(async ({ build, dispose }) => { console.log((await build()).script); await dispose(); })`);
+  const script = rebuilt();
   const before = node(script);
   write(MIGRATION, 'fourth');
   expect(node(script)).toBe(before);
+});
+
+test('a bundle built for npm start -- --watch imports packages from where they are installed', () => {
+  const installed = 'services/trial/node_modules/installed';
+  write(`${installed}/package.json`, '{ "name": "installed" }');
+  write(`${installed}/index.js`, `exports.version = 'one';`);
+  write(WORD, `import { version } from 'installed'; export const word: string = version;`);
+  const script = rebuilt();
+  write(`${installed}/index.js`, `exports.version = 'two';`);
+  expect(node(script)).toMatch(/^two /);
 });
 
 test('reports modules that cannot be bundled', () => {
