@@ -148,7 +148,7 @@ test('an unknown path is refused, with the nearest known one', () => {
     },
   ]);
   expect(problems({ 'data.status': { $eq: 'NEW' } })[0]?.message).toMatch(/Did you mean status\?/);
-  // Only one at the beginning is the wrapper's.
+  // Only a leading "data." is left out.
   expect(problems({ 'jodata.b_id': { $eq: ID } })[0]?.message).toMatch(/Did you mean location_id\?/);
   expect(problems({ constructor: { $exists: true } })).toHaveLength(1);
   expect(problems({ ['x'.repeat(100)]: {} })[0]?.message).toMatch(/ Did you mean /);
