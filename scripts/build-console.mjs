@@ -10,8 +10,10 @@ const source = join(root, 'gateway/console');
 const out = join(source, 'gen');
 const stamp = join(out, '.stamp');
 
+const description = join(root, 'gateway/openapi.json');
+
 /** The sources, and the stamp file that records the last run. */
-export const consoleSources = () => [...sourcesOf(), join(root, 'pnpm-lock.yaml'), import.meta.filename];
+export const consoleSources = () => [...sourcesOf(), description, join(root, 'pnpm-lock.yaml'), import.meta.filename];
 export const consoleStamp = stamp;
 
 const sourcesOf = () =>
@@ -46,6 +48,8 @@ export async function buildConsole() {
     // What is imported by import() becomes a separate file, named after its module.
     splitting: true,
     chunkNames: '[name]',
+    // JSON in a string: esbuild would put an object into a separate file.
+    define: { FILTER_PATHS: JSON.stringify(JSON.stringify(filterPaths())) },
     plugins: [{ name: 'zip', setup: ({ onResolve }) => onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'src/xlsx/zip.ts') })) }],
   });
   renameSync(join(fresh, 'console-styles.css'), join(fresh, 'console.css'));
@@ -56,4 +60,30 @@ export async function buildConsole() {
   renameSync(fresh, out);
   rmSync(former, { recursive: true, force: true });
   console.error(`bundled the console from ${sourcesOf().length} files`);
+}
+
+/** By event type, the kinds of value at each path of its data (gateway/console/src/filter/paths.ts). */
+function filterPaths() {
+  const { schemas } = JSON.parse(readFileSync(description, 'utf8')).components;
+  const resolve = (schema) => {
+    const [given] = (schema.anyOf ?? [schema]).filter(({ type }) => type !== 'null');
+    return given.$ref === undefined ? given : resolve(schemas[given.$ref.split('/').at(-1)]);
+  };
+  const pathsOf = (record, above) =>
+    Object.entries(record.properties ?? {}).flatMap(([name, schema]) => {
+      const value = resolve(schema);
+      const each = value.type === 'array' ? resolve(value.items) : value;
+      return [[above + name, kindOf(each, above + name)], ...pathsOf(each, `${above}${name}.`)];
+    });
+  const events = Object.values(schemas).filter(({ properties }) => schemas.EventType.enum.includes(properties?.type?.const));
+  return Object.fromEntries(events.map(({ properties: { type, data } }) => [type.const, Object.fromEntries(pathsOf(resolve(data), ''))]));
+}
+
+const KINDS = { 'string date-time': 'time', 'string uuid': 'uuid', 'string ': 'text', 'integer ': 'number', 'number ': 'number', 'object ': 'object' };
+
+/** The values of an enum, or one word. */
+function kindOf({ type, format = '', enum: values }, path) {
+  const kind = values ?? KINDS[`${[type].flat().find((each) => each !== 'null')} ${format}`];
+  if (kind === undefined) throw new Error(`The console's filters have no kind for ${path}: add one to build-console.mjs and filter/paths.ts.`);
+  return kind;
 }

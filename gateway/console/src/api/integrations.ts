@@ -9,7 +9,9 @@ import type {
   Endpoint,
   EndpointState,
   EndpointWithSecret,
+  EventFilter,
   EventType,
+  FilterPreview,
   HealthSeries,
   Me,
   Page,
@@ -28,6 +30,9 @@ export interface EndpointFields {
   readonly maxPerSecond?: number | null;
   /** A present name without a value keeps its value. */
   readonly headers?: readonly { readonly name: string; readonly value?: string }[];
+  /** Null sends every event. */
+  readonly filter?: EventFilter | null;
+  readonly alertEmails?: readonly string[];
   readonly state?: EndpointState;
 }
 
@@ -70,6 +75,8 @@ export const readHealth = (id: string, period: Period, signal: AbortSignal) =>
   data<HealthSeries>(request('GET', `${at(id)}/health`, { query: { period }, signal }));
 export const createEndpoint = (body: EndpointFields) => data<EndpointWithSecret>(request('POST', 'webhooks', { body }));
 export const updateEndpoint = (id: string, body: EndpointFields | StateChange) => data<Endpoint>(request('PATCH', at(id), { body }));
+export const previewFilter = (body: { eventTypes: readonly string[]; filter: EventFilter | null }) =>
+  data<FilterPreview>(request('POST', 'webhooks/filter-preview', { body }));
 export const deleteEndpoint = (id: string) => data<Endpoint>(request('DELETE', at(id)));
 export const rotateSecret = (id: string) => data<EndpointWithSecret>(request('POST', `${at(id)}/rotate-secret`));
 export const sendTest = (id: string) => data<QueuedDelivery>(request('POST', `${at(id)}/test`));

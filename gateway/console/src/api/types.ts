@@ -64,6 +64,25 @@ export interface HealthSeries extends Figures {
 export const STATES = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 export type EndpointState = (typeof STATES)[number];
 
+/** Conditions by path of an event's data and operator; all must hold. */
+export type EventFilter = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The company's newest events, and those of them that a filter lets through. */
+export interface FilterPreview {
+  readonly examined: number;
+  readonly oldestAt: string | null;
+  readonly events: readonly PreviewedEvent[];
+}
+
+export interface PreviewedEvent {
+  readonly id: string;
+  readonly eventType: string;
+  readonly createdAt: string;
+  readonly subject: string;
+  readonly subjectNumber: string | null;
+  readonly customerName: string | null;
+}
+
 export interface Endpoint {
   readonly id: string;
   readonly name: string;
@@ -73,6 +92,10 @@ export interface Endpoint {
   readonly maxPerSecond: number | null;
   /** Additional headers of every request; their values are never shown. */
   readonly headers: readonly { readonly name: string }[];
+  /** Null sends every event. */
+  readonly filter: EventFilter | null;
+  /** Addresses of users of the company. */
+  readonly alertEmails: readonly string[];
   readonly disabledReason: 'GONE' | 'FAILING' | null;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -40,6 +40,15 @@ export function Time({ at }: { at: string }) {
   );
 }
 
+/** An instant with any offset. The title shows the text unchanged. */
+export function Instant({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {inWords(new Date(at))}
+    </time>
+  );
+}
+
 export function TimeOr({ at, otherwise }: { at: string | null; otherwise: string }) {
   return at === null ? <span class="soft">{otherwise}</span> : <Time at={at} />;
 }
@@ -81,6 +90,9 @@ export function age(at: string): string {
 
 /** The value for an input of type datetime-local, to the minute. */
 export const localInput = (at: Date): string => wall(at).slice(0, 16).replace(' ', 'T');
+
+/** The value for an input of type datetime-local, to the second. */
+export const localMoment = (at: Date): string => wall(at).replace(' ', 'T');
 
 /** The instant of such an input's value in the company's time zone. When clocks go back, one of the two possible instants. */
 export function instantOf(local: string): string {

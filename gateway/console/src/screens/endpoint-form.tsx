@@ -11,9 +11,10 @@ import { useAction } from '../state/action.ts';
 import { tell } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { go, goInstead, places } from '../state/route.ts';
+import { FilterFields, useFilterForm } from './filter-fields.tsx';
 import { HeaderFields, headersIn } from './header-fields.tsx';
 
-const FIELDS = ['name', 'url', 'eventTypes', 'maxPerSecond', 'headers', 'state'];
+const FIELDS = ['name', 'url', 'eventTypes', 'filter', 'maxPerSecond', 'headers', 'state'];
 
 export function NewEndpoint() {
   const types = useResource('event-types', listEventTypes);
@@ -95,22 +96,28 @@ interface Given {
 
 function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
   const action = useAction();
+  const [chosen, setChosen] = useState<readonly string[]>(() => known?.eventTypes ?? types.map(({ type }) => type));
+  const filterForm = useFilterForm(known?.filter ?? null, chosen);
   const typeErrors = [...new Set(messagesFor(action.problem, 'eventTypes'))];
+
+  const choose = (type: string, on: boolean) => setChosen(types.map((each) => each.type).filter((each) => (each === type ? on : chosen.includes(each))));
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const rate = typed(form, 'maxPerSecond');
-    void action.run(() =>
-      onSave({
+    void action.run(async () => {
+      filterForm.check();
+      await onSave({
         name: typed(form, 'name'),
         url: typed(form, 'url'),
-        eventTypes: form.getAll('eventTypes').map(String),
+        eventTypes: chosen,
+        filter: filterForm.filter,
         maxPerSecond: rate === '' ? null : Number(rate),
         headers: headersIn(form),
         state: (typed(form, 'state') || 'ENABLED') as EndpointState,
-      }),
-    );
+      });
+    });
   }
 
   return (
@@ -143,7 +150,13 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
         )}
         {types.map(({ type, description }) => (
           <label key={type} class="choice">
-            <input type="checkbox" name="eventTypes" value={type} defaultChecked={known === undefined || known.eventTypes.includes(type)} />
+            <input
+              type="checkbox"
+              name="eventTypes"
+              value={type}
+              checked={chosen.includes(type)}
+              onChange={(event) => choose(type, event.currentTarget.checked)}
+            />
             <span>
               <code>{type}</code>
               <span class="hint">
@@ -153,6 +166,7 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
           </label>
         ))}
       </fieldset>
+      <FilterFields form={filterForm} types={chosen} saving={action} />
       <Field name="maxPerSecond" label="Rate limit" hint="Most requests a second, from 1 to 1000. Leave it empty for no limit." problem={action.problem}>
         {(ties) => (
           <input {...ties} type="number" inputMode="numeric" min={1} max={1000} step={1} defaultValue={known?.maxPerSecond ?? ''} autocomplete="off" />

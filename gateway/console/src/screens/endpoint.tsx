@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { deleteEndpoint, readEndpoint, rotateSecret, sendTest } from '../api/integrations.ts';
 import type { Endpoint as EndpointRecord } from '../api/types.ts';
 import { EndpointBadge, NewestBadge, OwnerlessBadge, disabledReason } from '../parts/badge.tsx';
+import { FilterWords } from '../filter/words.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { number, thatWait } from '../parts/figures.ts';
@@ -191,7 +192,7 @@ function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
 }
 
 function Facts({
-  endpoint: { url, eventTypes, maxPerSecond, headers, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus },
+  endpoint: { url, eventTypes, filter, maxPerSecond, headers, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus },
 }: {
   endpoint: EndpointRecord;
 }) {
@@ -218,6 +219,10 @@ function Facts({
               ))}
             </ul>
           </dd>
+        </div>
+        <div class="whole">
+          <dt>Filter</dt>
+          <dd>{filter === null ? <span class="soft">None: every event of these types is sent.</span> : <FilterWords filter={filter} types={eventTypes} />}</dd>
         </div>
         <div>
           <dt>Rate limit</dt>

@@ -1,0 +1,211 @@
+// The content filter of an endpoint: its form, its dry run, and its words.
+import type { Page } from 'puppeteer-core';
+import { focused, press, shows, startConsoleDesk, tabTo, visibleText, TYPES, type Desk } from './desk.ts';
+import { inspect } from './look.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+
+let desk: Desk;
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  desk = await startConsoleDesk();
+}, 600_000);
+afterAll(() => desk.stop());
+afterEach(async () => expect(await desk.leave()).toEqual([]));
+
+const named = (name: string): string => `::-p-aria([name="${name}"])`;
+
+async function choose(page: Page, name: string, option: string): Promise<void> {
+  const element = await page.waitForSelector(`[aria-label="${name}"]:not(:disabled)`);
+  await element!.select(option);
+}
+
+const optionsOf = (page: Page, name: string): Promise<string[]> =>
+  page.$eval(`[aria-label="${name}"]`, (select) => [...(select as HTMLSelectElement).options].map(({ value }) => value).filter((value) => value !== ''));
+
+/** The text of the error of a condition. */
+const errorOf = (page: Page, name: string): Promise<string | undefined> =>
+  page.$eval(`[aria-label="${name}"]`, (group) => document.getElementById(group.getAttribute('aria-describedby') ?? '')?.innerText);
+
+test('is made of conditions, tried on recent events, saved, and shown in words', async () => {
+  const company = await desk.company();
+  const { id } = await desk.endpoint(company, { eventTypes: ['service_request.created', 'interaction.completed'] });
+  for (let i = 0; i < 3; i++) await desk.happen(company);
+  await desk.receiver.until(3);
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  await shows(page, 'None: every event of these types is sent.');
+  await press(page, 'Edit');
+  await press(page, 'Add condition');
+  await choose(page, 'Path of condition 1', 'channel');
+  await choose(page, 'Operator of condition 1', '$in');
+  await page.locator('input[type="checkbox"][value="PHONE"]').click();
+  await press(page, 'Try on recent events');
+  await shows(page, '3 of the newest 3 events of the company would be sent.');
+  expect((await page.$$('.preview tbody tr')).length).toBe(3);
+  await shows(page, 'Marisol Núñez');
+  await inspect(page, 'endpoint-filter');
+  await press(page, 'Add condition');
+  await choose(page, 'Path of condition 2', 'contact_name');
+  await choose(page, 'Operator of condition 2', '$startsWith');
+  await page.type('[aria-label="Value of condition 2"]', 'Ada');
+  // What was tried is another filter.
+  expect(await page.$('.preview tbody tr')).toBeNull();
+  await press(page, 'Try on recent events');
+  await shows(page, '0 of the newest 3 events');
+  await press(page, 'Save changes');
+  await shows(page, 'channel is one of PHONE');
+  await shows(page, 'contact_name begins with "Ada"');
+  const filter = { channel: { $in: ['PHONE'] }, contact_name: { $startsWith: 'Ada' } };
+  expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter });
+  await press(page, 'Edit');
+  await press(page, 'Remove condition 2');
+  await press(page, 'Remove condition 1');
+  expect(await focused(page)).toBe('Add condition');
+  await press(page, 'Save changes');
+  await shows(page, 'None: every event of these types is sent.');
+  expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter: null });
+});
+
+test('keeps what was not edited exactly, and several conditions on one path', async () => {
+  const company = await desk.company();
+  const filter = {
+    created_at: { $gte: '2026-03-01T00:00:00.123456-06:00', $lt: '2027-01-01T00:00:00Z' },
+    'business_unit.id': { $nin: ['25b6f769-2b68-47e2-86f3-486e7d414ed9'] },
+    closed_reason: { $exists: false },
+    summary: { $in: ['one\ntwo', 'three'] },
+  };
+  const { id } = await desk.endpoint(company, { filter, eventTypes: ['service_request.created'] });
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  for (const text of ['created_at is at or after', 'created_at is before', 'business_unit.id is none of', 'closed_reason has no value'])
+    await shows(page, text);
+  await page.waitForSelector('time[title="2026-03-01T00:00:00.123456-06:00"]');
+  await press(page, 'Edit');
+  await choose(page, 'Operator of condition 4', 'present');
+  await press(page, 'Save changes');
+  await shows(page, 'closed_reason has a value');
+  expect((await desk.api(company, 'GET', `${HOOKS}/${id}`)).filter).toEqual({ ...filter, closed_reason: { $exists: true } });
+});
+
+test('reads numbers, and times in the company’s time zone', async () => {
+  const company = await desk.company('America/Denver');
+  const { id } = await desk.endpoint(company, { eventTypes: ['interaction.completed'] });
+  const page = await desk.enter(company, `/endpoints/${id}/edit`);
+  await press(page, 'Add condition');
+  await choose(page, 'Path of condition 1', 'duration_seconds');
+  await choose(page, 'Operator of condition 1', '$gte');
+  await page.type('[aria-label="Value of condition 1"]', '90');
+  await press(page, 'Add condition');
+  await choose(page, 'Path of condition 2', 'started_at');
+  await page.$eval('[aria-label="Value of condition 2"]', (input) => {
+    (input as HTMLInputElement).value = '2026-01-15T08:30';
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await press(page, 'Save changes');
+  await shows(page, 'duration_seconds is at least 90');
+  const { filter } = await desk.api(company, 'GET', `${HOOKS}/${id}`);
+  expect(filter).toEqual({ duration_seconds: { $gte: 90 }, started_at: { $gt: '2026-01-15T15:30:00.000Z' } });
+});
+
+test('shows each of the API’s errors at the condition that it is about', async () => {
+  const company = await desk.company();
+  const { id } = await desk.endpoint(company, { filter: { 'account.id': { $exists: true } } });
+  const page = await desk.enter(company, `/endpoints/${id}/edit`);
+  await press(page, 'Add condition');
+  await choose(page, 'Path of condition 2', 'account.id');
+  await page.type('[aria-label="Value of condition 2"]', 'no uuid');
+  await press(page, 'Add condition');
+  await choose(page, 'Path of condition 3', 'status');
+  await choose(page, 'Operator of condition 3', '$in');
+  for (const verb of ['Try on recent events', 'Save changes']) {
+    await press(page, verb);
+    await shows(page, verb === 'Save changes' ? 'The changes were not saved.' : 'The filter was not tried.');
+    expect(await errorOf(page, 'condition 1')).toBeUndefined();
+    expect(await errorOf(page, 'condition 2')).toMatch(/UUID/);
+    expect(await errorOf(page, 'condition 3')).toBe('Give a list of at least one value.');
+    expect(await page.$eval('[aria-label="Value of condition 2"]', (input) => input.getAttribute('aria-invalid'))).toBe('true');
+  }
+  await inspect(page, 'endpoint-filter-refused');
+  await choose(page, 'Path of condition 3', 'account.id');
+  await choose(page, 'Operator of condition 3', '$eq');
+  await press(page, 'Save changes');
+  await page.waitForFunction(() => document.body.innerText.includes('Another row has the same path and operator.'));
+  expect(await errorOf(page, 'condition 2')).toBe(await errorOf(page, 'condition 3'));
+  // A path that the chosen events lack stays, and the API says so.
+  await press(page, 'Remove condition 3');
+  await press(page, 'Remove condition 2');
+  for (const box of await page.$$('input[name="eventTypes"]:checked')) await box.click();
+  await page.locator(named('interaction.completed An interaction with a customer was completed.')).click();
+  await choose(page, 'Path of condition 1', 'direction');
+  await choose(page, 'Operator of condition 1', 'present');
+  for (const box of await page.$$('input[name="eventTypes"]')) await box.click();
+  await press(page, 'Save changes');
+  await shows(page, 'has no such path');
+  expect(await errorOf(page, 'condition 1')).toContain('has no such path');
+});
+
+test('offers the paths and operators that the API takes, for each event type', async () => {
+  const company = await desk.company();
+  const page = await desk.enter(company, '/endpoints/new');
+  for (const types of [...TYPES.map((type) => [type]), TYPES]) {
+    for (const box of await page.$$('input[name="eventTypes"]')) {
+      if ((await box.evaluate(({ checked, value }, wanted) => checked !== wanted.includes(value), types)) === true) await box.click();
+    }
+    await press(page, 'Add condition');
+    await page.waitForSelector('[aria-label="Path of condition 1"]');
+    const offered: Record<string, string[]> = {};
+    for (const path of await optionsOf(page, 'Path of condition 1')) {
+      await choose(page, 'Path of condition 1', path);
+      const operators = await optionsOf(page, 'Operator of condition 1');
+      offered[path] = [...new Set(operators.map((each) => (/^(present|absent)$/.test(each) ? '$exists' : each)))].toSorted();
+    }
+    const paths = Object.keys(offered);
+    const taken: Record<string, string[]> = {};
+    // A filter has at most 20 paths.
+    for (let from = 0; from < paths.length; from += 20) {
+      const filter = Object.fromEntries(paths.slice(from, from + 20).map((path) => [path, { $none: 1 }]));
+      for (const { field, message } of await refusals(company, types, filter)) taken[field.replace(/^filter\.|\.\$none$/g, '')] = listedIn(message);
+    }
+    expect([types, offered]).toEqual([types, taken]);
+    // The API lists every path that it knows for one that is too long.
+    const [unknown] = await refusals(company, types, { ['x'.repeat(101)]: { $exists: true } });
+    expect(paths.toSorted()).toEqual(listedIn(unknown!.message));
+    await press(page, 'Remove condition 1');
+  }
+});
+
+/** The names in a sentence such as "Give one of $eq, $ne." */
+function listedIn(message: string): string[] {
+  expect(message).toMatch(/Give one of /);
+  return message
+    .replace(/^.*Give one of |\.$/g, '')
+    .split(', ')
+    .toSorted();
+}
+
+async function refusals(company: Parameters<Desk['api']>[0], eventTypes: readonly string[], filter: object): Promise<{ field: string; message: string }[]> {
+  const response = await fetch(`${desk.system.baseUrl}${HOOKS}/filter-preview`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${desk.system.userToken(company)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ eventTypes, filter }),
+  });
+  return (await response.json()).error.details;
+}
+
+test('is made with the keyboard alone', async () => {
+  const company = await desk.company();
+  const { id } = await desk.endpoint(company);
+  const page = await desk.enter(company, `/endpoints/${id}/edit`);
+  await page.waitForSelector('#name');
+  await tabTo(page, 'Add condition');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Path of condition 1');
+  await page.keyboard.type('status');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('is not');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('SPAM');
+  await tabTo(page, 'Save changes');
+  await page.keyboard.press('Enter');
+  await shows(page, 'status is not ');
+  expect(await visibleText(page)).toMatch(/status is not [A-Z]+/);
+});
