@@ -159,6 +159,18 @@ describe('deliveries', () => {
     expect(title).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC$/);
   });
 
+  test('sends the example of a chosen event type as a test', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company, { eventTypes: ['service_request.created'] });
+    const page = await desk.enter(company, `/endpoints/${id}`);
+    await page.waitForSelector('option[value="interaction.completed"]');
+    await page.select('[aria-label="Type of the test event"]', 'interaction.completed');
+    await press(page, 'Send a test');
+    await shows(page, 'Test Delivered');
+    await press(page, 'See request and response');
+    await shows(page, '"type": "interaction.completed"');
+  });
+
   test('shows the newest of many attempts first, and older ones on request', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);

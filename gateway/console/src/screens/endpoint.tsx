@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { deleteEndpoint, readEndpoint, rotateSecret, sendTest } from '../api/integrations.ts';
-import type { Endpoint as EndpointRecord } from '../api/types.ts';
+import { deleteEndpoint, listEventTypes, readEndpoint, rotateSecret, sendTest } from '../api/integrations.ts';
+import { TEST_EVENT, type Endpoint as EndpointRecord } from '../api/types.ts';
 import { EndpointBadge, NewestBadge, OwnerlessBadge, disabledReason } from '../parts/badge.tsx';
 import { FilterWords } from '../filter/words.tsx';
 import { Breakable } from '../parts/breakable.tsx';
@@ -31,6 +31,8 @@ export function Endpoint({ id }: { id: string }) {
   const endpoint = useResource(`endpoint ${id}`, (signal) => readEndpoint(id, signal), isMoving);
   const series = useHealth(id, period);
   const deliveries = useDeliveries(id, narrowing);
+  const types = useResource('event-types', listEventTypes);
+  const [testType, setTestType] = useState(TEST_EVENT);
   const [asking, setAsking] = useState<Asking>(undefined);
   const [sent, setSent] = useState<Sent | undefined>(undefined);
   const [secret, setSecret] = useState<string | undefined>(undefined);
@@ -45,7 +47,7 @@ export function Endpoint({ id }: { id: string }) {
 
   const test = () =>
     action.run(async () => {
-      const { id: deliveryId } = await sendTest(id);
+      const { id: deliveryId } = await sendTest(id, testType);
       setSent({ what: 'Test', before: new Map([[deliveryId, 0]]) });
     });
 
@@ -64,9 +66,18 @@ export function Endpoint({ id }: { id: string }) {
       actions={
         known && (
           <>
-            <button type="button" class="primary" disabled={action.busy} onClick={() => void test()}>
-              Send a test
-            </button>
+            <div class="joined">
+              <button type="button" class="primary" disabled={action.busy} onClick={() => void test()}>
+                Send a test
+              </button>
+              <select aria-label="Type of the test event" value={testType} onChange={(event) => setTestType(event.currentTarget.value)}>
+                {[TEST_EVENT, ...(types.value ?? []).map(({ type }) => type)].map((type) => (
+                  <option key={type} value={type}>
+                    {type}
+                  </option>
+                ))}
+              </select>
+            </div>
             <button type="button" onClick={() => setAsking('recover')}>
               Recover…
             </button>
