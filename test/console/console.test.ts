@@ -1,6 +1,6 @@
 // What the owner of an integration does in the console, in a real browser.
 import type { HTTPRequest } from 'puppeteer-core';
-import { fill, focused, press, shows, startConsoleDesk, tabTo, value, type Desk } from './desk.ts';
+import { eventually, fill, focused, press, shows, startConsoleDesk, tabTo, value, type Desk } from './desk.ts';
 
 let desk: Desk;
 // Chromium may have to be installed first.
@@ -258,6 +258,9 @@ describe('deliveries', () => {
     await press(page, 'Enable endpoint');
     await shows(page, 'What was skipped can be recovered.');
     await press(page, 'Recover…');
+    await press(page, 'Continue');
+    await shows(page, 'Sent: 3 skipped and 0 failed deliveries');
+    await shows(page, 'Not sent: what was delivered, what is pending, and tests.');
     await press(page, 'Recover');
     await shows(page, '3 deliveries queued again, 0 remain.');
     await press(page, 'Done');
@@ -270,6 +273,8 @@ describe('deliveries', () => {
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Recover…');
+    await press(page, 'Continue');
+    await shows(page, 'Send what it missed?');
     const answers = [
       { queued: 10_000, remaining: 2_345 },
       { queued: 2_345, remaining: 0 },
@@ -286,6 +291,36 @@ describe('deliveries', () => {
     expect(asked).toHaveLength(2);
     expect(asked[1]).toEqual(asked[0]);
     expect(Date.parse(asked[0]!.until) - Date.parse(asked[0]!.since)).toBeGreaterThan(86_000_000);
+  });
+
+  test('replays all events of a period, delivered ones too, after a confirmation that counts them', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company, { eventTypes: ['service_request.created'], filter: { channel: { $eq: 'PHONE' } } });
+    const before = desk.receiver.received.length;
+    for (let i = 0; i < 2; i++) await desk.happen(company);
+    await eventually(
+      'two delivered events',
+      () => desk.api(company, 'GET', `/api/v1/integrations/webhooks/${id}/deliveries?progress=delivered`),
+      ({ length }) => length === 2,
+    );
+    const page = await desk.enter(company, `/endpoints/${id}`);
+    await press(page, 'Recover…');
+    await page.locator('input[name="include"][value="ALL"]').click();
+    await press(page, 'Continue');
+    await shows(page, 'Sent: 2 events of its event types that its filter lets through, including those that were delivered.');
+    await press(page, 'Back');
+    await page.waitForSelector('input[name="include"][value="ALL"]:checked');
+    await press(page, 'Continue');
+    await press(page, 'Recover');
+    await shows(page, '2 deliveries queued again, 0 remain.');
+    await press(page, 'Done');
+    const requests = await eventually(
+      'four requests',
+      async () => desk.receiver.received.slice(before),
+      ({ length }) => length === 4,
+    );
+    const ids = requests.map(({ headers }) => headers['webhook-id']);
+    expect([new Set(ids).size, ids.length]).toEqual([2, 4]);
   });
 
   test('are filtered and paged through the address, so that back and reload work', async () => {

@@ -165,8 +165,11 @@ test('errors, questions and secrets', async () => {
   await inspect(page, 'endpoint-added');
   await press(page, 'Recover…');
   await inspect(page, 'recover');
+  await press(page, 'Continue');
+  await shows(page, 'Send what it missed?');
+  await inspect(page, 'recover-confirm');
   await press(page, 'Recover');
-  await shows(page, 'Nothing was skipped');
+  await shows(page, 'Nothing of that time');
   await inspect(page, 'recovered');
   await press(page, 'Done');
   await press(page, 'Delete…');

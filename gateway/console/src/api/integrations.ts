@@ -13,6 +13,7 @@ import type {
   EventType,
   FilterPreview,
   HealthSeries,
+  Include,
   Me,
   Page,
   Period,
@@ -79,13 +80,16 @@ export const previewFilter = (body: { eventTypes: readonly string[]; filter: Eve
   data<FilterPreview>(request('POST', 'webhooks/filter-preview', { body }));
 export const deleteEndpoint = (id: string) => data<Endpoint>(request('DELETE', at(id)));
 export const rotateSecret = (id: string) => data<EndpointWithSecret>(request('POST', `${at(id)}/rotate-secret`));
-export const sendTest = (id: string) => data<QueuedDelivery>(request('POST', `${at(id)}/test`));
-export const recover = (id: string, body: { since: string; until: string }) => data<Recovery>(request('POST', `${at(id)}/recover`, { body }));
+export const sendTest = (id: string, eventType: string) => data<QueuedDelivery>(request('POST', `${at(id)}/test`, { body: { eventType } }));
+export const recover = (id: string, body: { since: string; until: string; include: Include }) => data<Recovery>(request('POST', `${at(id)}/recover`, { body }));
 
 export async function listDeliveries(id: string, filter: DeliveryFilter, signal: AbortSignal): Promise<Page<Delivery>> {
   const answer = await request('GET', `${at(id)}/deliveries`, { query: { limit: PAGE_SIZE, ...filter }, signal });
   return pageOf(answer);
 }
+/** The first deliveries of a filter, as many as one page has at most. */
+export const firstDeliveries = async (id: string, filter: DeliveryFilter): Promise<Page<Delivery>> =>
+  pageOf(await request('GET', `${at(id)}/deliveries`, { query: { limit: 100, ...filter } }));
 /** Reads those deliveries that still exist; at most one page of ids. */
 export const readDeliveries = (id: string, ids: readonly string[], signal: AbortSignal) =>
   data<readonly Delivery[]>(request('GET', `${at(id)}/deliveries`, { query: { limit: 100, ids }, signal }));

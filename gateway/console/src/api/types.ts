@@ -134,6 +134,8 @@ export interface Delivery {
   readonly eventType: string;
   readonly status: DeliveryStatus;
   readonly progress: Progress;
+  /** Whether a user sent it as a test. */
+  readonly test: boolean;
   /** The record that the event is about: its id, and the number that people use. */
   readonly subject: string;
   readonly subjectNumber: string | null;
@@ -159,6 +161,8 @@ export interface Redelivery {
   readonly queued: boolean;
   readonly message: string | null;
 }
+
+export type Include = 'MISSED' | 'ALL';
 
 export interface Recovery {
   readonly queued: number;

@@ -104,8 +104,7 @@ export function Endpoint({ id }: { id: string }) {
       {known && <Facts endpoint={known} />}
       {asking === 'recover' && (
         <Recover
-          id={id}
-          state={known!.state}
+          endpoint={known!}
           onClose={() => {
             setAsking(undefined);
             refresh();

@@ -1,52 +1,55 @@
 import { useRef, useState } from 'preact/hooks';
 import { recover } from '../api/integrations.ts';
 import { Problem } from '../api/problem.ts';
-import type { EndpointState, Recovery } from '../api/types.ts';
+import type { Endpoint, Include, Recovery } from '../api/types.ts';
 import { STATE_NAMES } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, requireWholeMoments, typed } from '../parts/field.tsx';
 import { deliveries, number } from '../parts/figures.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { instantOf, localInput, zone } from '../parts/time.tsx';
+import { Time, instantOf, localInput, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
 import { tell } from '../state/notice.ts';
+import { planOf, type Counted, type Plan, type Range } from './recovery-plan.ts';
 
 const DAY_MS = 86_400_000;
 
 interface Given {
-  id: string;
-  state: EndpointState;
+  endpoint: Endpoint;
   onClose: () => void;
 }
 
-/** Queues skipped and failed events again. Each request queues a part, and requests repeat until nothing remains. */
-export function Recover({ id, state, onClose }: Given) {
+/** Queues events of a period again, after a confirmation. Each request queues a part, and requests repeat while they queue more. */
+export function Recover({ endpoint, onClose }: Given) {
+  const { id, state } = endpoint;
   const action = useAction();
+  const [plan, setPlan] = useState<Plan | undefined>(undefined);
   const [progress, setProgress] = useState<Recovery | undefined>(undefined);
-  const stopped = useRef(false);
+  const [include, setInclude] = useState<Include>('MISSED');
   const [first] = useState(() => localInput(new Date(Date.now() - DAY_MS)));
+  const [times, setTimes] = useState({ since: first, until: '' });
+  const stopped = useRef(false);
 
-  function submit(event: SubmitEvent): void {
+  function review(event: SubmitEvent): void {
     event.preventDefault();
     const element = event.currentTarget as HTMLFormElement;
-    const form = new FormData(element);
     void action.run(async () => {
-      requireWholeMoments(element);
-      const since = instant(form, 'since');
-      if (since === undefined)
-        throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
-      // A fixed end, so that the next round does not queue what has failed since.
-      const until = instant(form, 'until') ?? new Date().toISOString();
-      stopped.current = false;
+      const range = rangeOf(element);
+      setTimes({ since: typed(new FormData(element), 'since'), until: typed(new FormData(element), 'until') });
+      setPlan(await planOf(endpoint, include, range));
+    });
+  }
+
+  const start = ({ since, until }: Plan) =>
+    action.run(async () => {
       let total = 0;
       for (let more = true; more && !stopped.current; ) {
-        const { queued, remaining } = await recover(id, { since, until });
+        const { queued, remaining } = await recover(id, { since, until, include });
         total += queued;
         setProgress({ queued: total, remaining });
         more = remaining > 0 && queued > 0;
       }
     });
-  }
 
   function close(): void {
     stopped.current = true;
@@ -55,51 +58,135 @@ export function Recover({ id, state, onClose }: Given) {
     onClose();
   }
 
+  if (plan === undefined)
+    return (
+      <Dialog title="Recover deliveries" onCancel={close}>
+        <form onSubmit={review} noValidate>
+          <p>Queues events of a period again, oldest first. They are kept for 30 days.</p>
+          {state !== 'ENABLED' && <p class="warning">The endpoint is {STATE_NAMES[state].toLowerCase()}: what is queued is sent once it is enabled.</p>}
+          <ProblemBox problem={action.problem} shownElsewhere={['since', 'until']} focus />
+          <fieldset>
+            <legend>Which events</legend>
+            <Choice value="MISSED" chosen={include} onChoose={setInclude} title="What it missed">
+              Skipped and failed deliveries, and events that its filter or its event types of that time kept out.
+            </Choice>
+            <Choice value="ALL" chosen={include} onChoose={setInclude} title="All events">
+              Delivered ones too, with the webhook-id that they had.
+            </Choice>
+          </fieldset>
+          <Field name="since" label="Since" hint={`In the company’s time zone, ${zone()}.`} problem={action.problem}>
+            {(ties) => <input {...ties} type="datetime-local" defaultValue={times.since} required />}
+          </Field>
+          <Field name="until" label="Until" hint="Leave it empty for all until now." problem={action.problem}>
+            {(ties) => <input {...ties} type="datetime-local" defaultValue={times.until} />}
+          </Field>
+          <div class="buttons end">
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+            <button type="submit" class="primary" disabled={action.busy}>
+              {action.busy ? 'Counting…' : 'Continue'}
+            </button>
+          </div>
+        </form>
+      </Dialog>
+    );
+
   const done = progress !== undefined && !action.busy && action.problem === undefined;
   return (
-    <Dialog title="Recover deliveries" onCancel={close}>
-      <form onSubmit={submit} noValidate>
-        <p>Queues again, oldest first, the events that were skipped or given up in a time. They are kept for 30 days.</p>
-        {state !== 'ENABLED' && <p class="warning">The endpoint is {STATE_NAMES[state].toLowerCase()}: what is queued is sent once it is enabled.</p>}
-        <ProblemBox problem={action.problem} shownElsewhere={['since', 'until']} focus />
-        {!done && (
-          <>
-            <Field name="since" label="Since" hint={`In the company’s time zone, ${zone()}.`} problem={action.problem}>
-              {(ties) => <input {...ties} type="datetime-local" defaultValue={first} required />}
-            </Field>
-            <Field name="until" label="Until" hint="Leave it empty for all until now." problem={action.problem}>
-              {(ties) => <input {...ties} type="datetime-local" />}
-            </Field>
-          </>
-        )}
-        <div role="status">
-          {progress !== undefined && (
-            <>
-              {progress.queued > 0 && <progress value={progress.queued} max={Math.max(1, progress.queued + progress.remaining)} aria-label="Queued again" />}
-              <p>
-                {done && progress.queued === 0
-                  ? 'Nothing was skipped or given up in that time.'
-                  : `${deliveries(progress.queued)} queued again, ${number(progress.remaining)} remain.`}
-              </p>
-            </>
-          )}
-        </div>
-        <div class="buttons end">
-          <button type="button" class={done ? 'primary' : undefined} onClick={close}>
-            {done ? 'Done' : action.busy ? 'Stop' : 'Cancel'}
+    <Dialog title={plan.include === 'ALL' ? 'Send all events again?' : 'Send what it missed?'} onCancel={close}>
+      {progress === undefined && <Consequences plan={plan} endpoint={endpoint} />}
+      <ProblemBox problem={action.problem} focus />
+      <div role="status">{progress !== undefined && <Progress progress={progress} done={done} />}</div>
+      <div class="buttons end">
+        {progress === undefined && !action.busy && (
+          <button type="button" onClick={() => setPlan(undefined)}>
+            Back
           </button>
-          {!done && (
-            <button type="submit" class="primary" disabled={action.busy}>
-              {action.busy ? 'Recovering…' : 'Recover'}
-            </button>
-          )}
-        </div>
-      </form>
+        )}
+        <button type="button" class={done ? 'primary' : undefined} onClick={close}>
+          {done ? 'Done' : action.busy ? 'Stop' : 'Cancel'}
+        </button>
+        {!done && (
+          <button type="button" class="primary" disabled={action.busy} onClick={() => void start(plan)}>
+            {action.busy ? 'Recovering…' : 'Recover'}
+          </button>
+        )}
+      </div>
     </Dialog>
   );
 }
 
-function instant(form: FormData, name: string): string | undefined {
-  const text = typed(form, name);
-  return text === '' ? undefined : instantOf(text);
+interface ChoiceGiven {
+  value: Include;
+  chosen: Include;
+  onChoose: (value: Include) => void;
+  title: string;
+  children: string;
+}
+
+function Choice({ value, chosen, onChoose, title, children }: ChoiceGiven) {
+  return (
+    <label class="choice">
+      <input type="radio" name="include" value={value} checked={value === chosen} onChange={() => onChoose(value)} />
+      <span>
+        {title}
+        <span class="hint">{children}</span>
+      </span>
+    </label>
+  );
+}
+
+/** What is sent and what is not, with numbers where they are known. */
+function Consequences({ plan, endpoint }: { plan: Plan; endpoint: Endpoint }) {
+  const filtered = endpoint.filter !== null;
+  return (
+    <>
+      <p>
+        Of the time from <Time at={plan.since} /> to <Time at={plan.until} />:
+      </p>
+      {plan.include === 'MISSED' ? (
+        <ul>
+          <li>
+            Sent: <strong>{counted(plan.skipped)} skipped</strong> and <strong>{counted(plan.failed)} failed</strong> deliveries
+            {filtered && ', as far as its filter lets them through'}, and events that became no delivery because its filter or its event types were others.
+          </li>
+          <li>Not sent: what was delivered, what is pending, and tests.</li>
+        </ul>
+      ) : (
+        <ul>
+          <li>
+            Sent: <strong>{counted(plan.events)} events</strong> of its event types{filtered && ' that its filter lets through'}, including those that were
+            delivered. The receiver gets these twice.
+          </li>
+          <li>Not sent: what is pending anyway, and tests{filtered && ', and what its filter keeps out'}.</li>
+        </ul>
+      )}
+    </>
+  );
+}
+
+const counted = ({ count, more }: Counted): string => (more ? `${number(count)} or more` : number(count));
+
+function Progress({ progress: { queued, remaining }, done }: { progress: Recovery; done: boolean }) {
+  if (done && queued === 0 && remaining === 0) return <p>Nothing of that time had to be sent again.</p>;
+  return (
+    <>
+      {queued > 0 && <progress value={queued} max={Math.max(1, queued + remaining)} aria-label="Queued again" />}
+      <p>
+        {deliveries(queued)} queued again, {number(remaining)} remain.
+        {done && remaining > 0 && ' They are queued without this page.'}
+      </p>
+    </>
+  );
+}
+
+/** The period of the form. It has an end, so that a repeated request does not queue what has failed since. */
+function rangeOf(element: HTMLFormElement): Range {
+  requireWholeMoments(element);
+  const form = new FormData(element);
+  const [since, until] = [typed(form, 'since'), typed(form, 'until')];
+  if (since === '')
+    throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
+  return { since: instantOf(since), until: until === '' ? new Date().toISOString() : instantOf(until) };
 }
