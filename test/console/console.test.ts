@@ -117,8 +117,8 @@ describe('endpoints', () => {
     const page = await desk.enter(company, '/endpoints');
     await shows(page, 'Ownerless');
     await press(page, 'Lead sync');
-    await shows(page, 'Nobody answers for this endpoint.');
-    await shows(page, 'Add it again in your own name');
+    await shows(page, 'The owner of this endpoint has left.');
+    await shows(page, 'no one gets e-mails about it.');
   });
 
   test('get a new secret, shown once', async () => {

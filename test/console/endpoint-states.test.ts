@@ -1,5 +1,5 @@
 // Settings of an endpoint that decide when something is sent, and with which headers.
-import { eventually, press, shows, startConsoleDesk, type Desk } from './desk.ts';
+import { eventually, fill, press, shows, startConsoleDesk, value, type Desk } from './desk.ts';
 
 let desk: Desk;
 // Chromium may have to be installed first.
@@ -63,6 +63,28 @@ test('sets a rate limit and headers, whose values are not shown again', async ()
   await page.type('input[name="headerName"]', 'Host');
   await press(page, 'Save changes');
   await shows(page, 'Choose another name');
+});
+
+test('sends alerts to addresses of users, and names the address that is none', async () => {
+  const company = await desk.company();
+  const { id, createdBy } = await desk.endpoint(company);
+  const page = await desk.enter(company, `/endpoints/${id}/edit`);
+  await page.waitForSelector('#alertEmails');
+  expect(await value(page, '#alertEmails')).toBe(createdBy.email);
+  await page.type('#alertEmails', '\nelsewhere@example.com');
+  await press(page, 'Save changes');
+  await shows(page, 'elsewhere@example.com: ');
+  expect(await page.$eval('#alertEmails', (field) => field.getAttribute('aria-invalid'))).toBe('true');
+  await fill(page, '#alertEmails', ' ');
+  await press(page, 'Save changes');
+  await shows(page, 'To no one');
+  expect(await desk.api(company, 'GET', `/api/v1/integrations/webhooks/${id}`)).toMatchObject({ alertEmails: [] });
+  await press(page, 'Edit');
+  await page.waitForSelector('#alertEmails');
+  await page.type('#alertEmails', createdBy.email);
+  await press(page, 'Save changes');
+  await shows(page, createdBy.email);
+  expect(await desk.api(company, 'GET', `/api/v1/integrations/webhooks/${id}`)).toMatchObject({ alertEmails: [createdBy.email] });
 });
 
 test('are listed worst first: a paused one before one that is well, and what users disabled last', async () => {

@@ -11,10 +11,12 @@ import { useAction } from '../state/action.ts';
 import { tell } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { go, goInstead, places } from '../state/route.ts';
+import { session } from '../state/session.ts';
+import { AlertEmails, addressesIn } from './alert-emails.tsx';
 import { FilterFields, useFilterForm } from './filter-fields.tsx';
 import { HeaderFields, headersIn } from './header-fields.tsx';
 
-const FIELDS = ['name', 'url', 'eventTypes', 'filter', 'maxPerSecond', 'headers', 'state'];
+const FIELDS = ['name', 'url', 'eventTypes', 'filter', 'maxPerSecond', 'headers', 'alertEmails', 'state'];
 
 export function NewEndpoint() {
   const types = useResource('event-types', listEventTypes);
@@ -115,6 +117,7 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
         filter: filterForm.filter,
         maxPerSecond: rate === '' ? null : Number(rate),
         headers: headersIn(form),
+        alertEmails: addressesIn(typed(form, 'alertEmails')),
         state: (typed(form, 'state') || 'ENABLED') as EndpointState,
       });
     });
@@ -173,6 +176,7 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
         )}
       </Field>
       <HeaderFields known={known?.headers ?? []} problem={action.problem} />
+      <AlertEmails known={known?.alertEmails ?? [session.value.me?.email ?? '']} problem={action.problem} />
       {known === undefined && (
         <Field
           name="state"

@@ -176,7 +176,7 @@ export function isMoving({ lastDeliveryStatus, health }: EndpointRecord): boolea
 }
 
 function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
-  const { createdBy, ownerless, state, health } = endpoint;
+  const { createdBy, ownerless, state, health, alertEmails } = endpoint;
   const reason = disabledReason(endpoint);
   return (
     <>
@@ -193,8 +193,10 @@ function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
       )}
       {ownerless && (
         <p class="warning">
-          <strong>Nobody answers for this endpoint.</strong> {createdBy.displayName} has left the company, so nobody is written to when it is disabled. Add it
-          again in your own name, and delete this one.
+          <strong>The owner of this endpoint has left.</strong> {createdBy.displayName} is no longer in the company
+          {alertEmails.length === 0
+            ? ', and no one gets e-mails about it. Edit it, and add addresses for alerts.'
+            : '. E-mails about it go to the addresses below.'}
         </p>
       )}
     </>
@@ -202,7 +204,7 @@ function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
 }
 
 function Facts({
-  endpoint: { url, eventTypes, filter, maxPerSecond, headers, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus },
+  endpoint: { url, eventTypes, filter, maxPerSecond, headers, alertEmails, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus },
 }: {
   endpoint: EndpointRecord;
 }) {
@@ -249,6 +251,20 @@ function Facts({
                   <li key={name}>
                     <code>{name}</code>
                   </li>
+                ))}
+              </ul>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Alerts by e-mail</dt>
+          <dd>
+            {alertEmails.length === 0 ? (
+              <span class="soft">To no one</span>
+            ) : (
+              <ul class="plain">
+                {alertEmails.map((address) => (
+                  <li key={address}>{address}</li>
                 ))}
               </ul>
             )}
