@@ -403,6 +403,12 @@ describe('API keys', () => {
   });
 });
 
+test('the home page of a company without sales has no chart of nothing', async () => {
+  const page = await desk.enter(await desk.company(), '/home');
+  await page.waitForFunction(() => document.body.innerText.split('Nothing in these two months.').length === 3);
+  expect(await page.$('main svg')).toBeNull();
+});
+
 describe('audit trail', () => {
   test('shows who changed what, and filters by actor', async () => {
     const company = await desk.company();

@@ -31,21 +31,27 @@ export function MonthChart({ title, note, sums: { current, last }, comparison }:
         </ul>
       </figcaption>
       <p class="soft">{inWords(comparison)}</p>
-      <div class="plot static">
-        <span class="top" aria-hidden="true">
-          {shortDollars(most)}
-        </span>
-        <svg viewBox={`0 0 ${days * 10} 100`} preserveAspectRatio="none" role="img" aria-label={`${title}, added up day by day. ${inWords(comparison)}`}>
-          <path class="grid" d={`M0 0.5H${days * 10}M0 50H${days * 10}M0 99.5H${days * 10}`} />
-          <path class="p95" d={line(last, most)} />
-          <path class="p50" d={line(current, most)} />
-        </svg>
-      </div>
-      <div class="ticks" aria-hidden="true">
-        <span>1</span>
-        <span>{Math.round(days / 2)}</span>
-        <span>{days}</span>
-      </div>
+      {[...current, ...last].every((cents) => cents === 0) ? (
+        <p class="empty">Nothing in these two months.</p>
+      ) : (
+        <>
+          <div class="plot static">
+            <span class="top" aria-hidden="true">
+              {shortDollars(most)}
+            </span>
+            <svg viewBox={`0 0 ${days * 10} 100`} preserveAspectRatio="none" role="img" aria-label={`${title}, added up day by day. ${inWords(comparison)}`}>
+              <path class="grid" d={`M0 0.5H${days * 10}M0 50H${days * 10}M0 99.5H${days * 10}`} />
+              <path class="p95" d={line(last, most)} />
+              <path class="p50" d={line(current, most)} />
+            </svg>
+          </div>
+          <div class="ticks" aria-hidden="true">
+            <span>1</span>
+            <span>{Math.round(days / 2)}</span>
+            <span>{days}</span>
+          </div>
+        </>
+      )}
       <p class="readout soft">{note}</p>
       <details class="as-table">
         <summary>

@@ -94,6 +94,16 @@ function OverTime({ view, query, figures: { periods, total } }: Part) {
     ...shownOf(view).map((each) => ({ title: each.title, numeric: true, cell: ({ now }: PeriodFigures) => figureOf(now, each) })),
     ...(compare ? beforeColumns<PeriodFigures>(measure) : []),
   ];
+  const isNothing = periods.every(({ now, before }) => shownOf(view).every(({ key }) => !now[key] && !before?.[key]));
+  if (isNothing)
+    return (
+      <section aria-labelledby="over-time">
+        <h2 id="over-time">Over time</h2>
+        <div class="empty">
+          <p>Nothing in this period.</p>
+        </div>
+      </section>
+    );
   return (
     <section aria-labelledby="over-time">
       <h2 id="over-time">Over time</h2>
