@@ -28,7 +28,7 @@ export interface Entrance {
   stop(): Promise<void>;
 }
 
-export const NOBODY: IssuerUser = { subject: 'nobody', name: 'Nora Body', email: 'nora@example.com' };
+export const WITHOUT_COMPANY: IssuerUser = { subject: 'without-company', name: 'Nora Body', email: 'nora@example.com' };
 export const STRANGER: IssuerUser = {
   subject: 'stranger',
   name: 'Stan Ger',
@@ -40,7 +40,7 @@ export async function startEntrance(): Promise<Entrance> {
   const state = mkdtempSync(join(tmpdir(), 'truckroll-issuer-'));
   const [port, gatewayPort] = [await choosePort(), await choosePort()];
   const tokens = tokenIssuer(state, `http://127.0.0.1:${port}`);
-  const users: IssuerUser[] = [NOBODY, STRANGER];
+  const users: IssuerUser[] = [WITHOUT_COMPANY, STRANGER];
   const serve = (): Promise<RunningIssuer> =>
     serveIssuer({ ...tokens, lifetimeSeconds: 3600, consoleUrls: [`http://127.0.0.1:${gatewayPort}/console`], users: async () => users });
   let running = await serve();

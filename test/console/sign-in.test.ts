@@ -4,7 +4,7 @@ import type { Page } from 'puppeteer-core';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { focused, press, shows, tabTo, visibleText } from './desk.ts';
-import { NOBODY, STRANGER, choose, signInAgain, startEntrance, type Entrance } from './entrance.ts';
+import { WITHOUT_COMPANY, STRANGER, choose, signInAgain, startEntrance, type Entrance } from './entrance.ts';
 import { inspect } from './look.ts';
 
 let entrance: Entrance;
@@ -110,7 +110,7 @@ test('stays signed out after signing out, and then asks who the user is', async 
 
 test('explains to a user without a company why they cannot enter, and lets them choose another account', async () => {
   const page = await entrance.open();
-  await choose(page, NOBODY.name);
+  await choose(page, WITHOUT_COMPANY.name);
   await shows(page, 'your account belongs to no company in Truckroll. Ask who manages the users of your company.');
   await inspect(page, 'sign-in-no-company');
   await signInAgain(page);

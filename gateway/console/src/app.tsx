@@ -22,7 +22,7 @@ export function App() {
   return (
     <>
       {!signedIn && <SignIn />}
-      {/* What somebody was in the middle of waits for them, unseen; it is not shown to anybody else. */}
+      {/* The screens of a user who has to sign in again stay, hidden, and another user does not get them. */}
       {me !== undefined && (
         <div key={`${me.company.id} ${me.id}`} hidden={!signedIn}>
           <Shell me={me} />

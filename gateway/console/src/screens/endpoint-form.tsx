@@ -8,7 +8,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { Prose } from '../parts/prose.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { useAction } from '../state/action.ts';
-import { tell } from '../state/notice.ts';
+import { announce } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { go, goInstead, places } from '../state/route.ts';
 import { session } from '../state/session.ts';
@@ -40,7 +40,7 @@ export function NewEndpoint() {
           what="signing secret"
           value={created.signingSecret}
           onDone={() => {
-            tell(`${created.name} was added. Send a test to see whether it answers.`);
+            announce(`${created.name} was added. Send a test to see whether it answers.`);
             goInstead(places.endpoint(created.id));
           }}
         >
@@ -72,7 +72,7 @@ export function EditEndpoint({ id }: { id: string }) {
           onSave={async (fields) => {
             const { state: _state, ...settings } = fields;
             const { name } = await updateEndpoint(id, changed(settings, known));
-            tell(`${name} was saved.`);
+            announce(`${name} was saved.`);
             goInstead(places.endpoint(id));
           }}
         />

@@ -5,7 +5,7 @@ import type { Endpoint } from '../api/types.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { thatWait } from '../parts/figures.ts';
 import type { Action } from '../state/action.ts';
-import { tell } from '../state/notice.ts';
+import { announce } from '../state/notice.ts';
 
 export type AskedState = 'disable' | 'enable';
 
@@ -20,7 +20,7 @@ export function StateButtons({ endpoint: { id, state }, action, onChanged, onAsk
   const change = (next: 'ENABLED' | 'PAUSED', said: string) =>
     action.run(async () => {
       const { name } = await updateEndpoint(id, { state: next });
-      tell(`${name} ${said}`);
+      announce(`${name} ${said}`);
       onChanged();
     });
   return (
@@ -66,7 +66,7 @@ export function AskState({ endpoint: { id, name, state, health }, asked, onClose
         onClose={onClose}
         onConfirm={async () => {
           await updateEndpoint(id, { state: 'DISABLED' });
-          tell(`${name} is disabled. Events are kept as skipped for 30 days.`);
+          announce(`${name} is disabled. Events are kept as skipped for 30 days.`);
           onClose();
         }}
       >
@@ -84,7 +84,7 @@ export function AskState({ endpoint: { id, name, state, health }, asked, onClose
       onClose={onClose}
       onConfirm={async () => {
         await updateEndpoint(id, { state: 'ENABLED', resumeSkipped: resumes });
-        tell(`${name} is enabled. ${resumes ? 'What was skipped is being sent.' : 'What was skipped can be recovered.'}`);
+        announce(`${name} is enabled. ${resumes ? 'What was skipped is being sent.' : 'What was skipped can be recovered.'}`);
         onClose();
       }}
     >

@@ -11,7 +11,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { Time } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
-import { tell } from '../state/notice.ts';
+import { announce } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { goInstead, places, route } from '../state/route.ts';
 import { useStore } from '../state/store.ts';
@@ -143,7 +143,7 @@ export function Endpoint({ id }: { id: string }) {
           value={secret}
           onDone={() => {
             setSecret(undefined);
-            tell('The secret was rotated. The former one signs as well for 24 hours.');
+            announce('The secret was rotated. The former one signs as well for 24 hours.');
           }}
         >
           <p>Let your server accept it within 24 hours, along with the former one.</p>
@@ -158,7 +158,7 @@ export function Endpoint({ id }: { id: string }) {
           onConfirm={async () => {
             const { name } = await deleteEndpoint(id);
             goInstead(places.endpoints);
-            tell(`${name} was deleted.`);
+            announce(`${name} was deleted.`);
           }}
         >
           <p>

@@ -7,7 +7,7 @@ import { ProblemBox } from '../parts/problem-box.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { instantOf, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
-import { tell } from '../state/notice.ts';
+import { announce } from '../state/notice.ts';
 import { go, goInstead, places } from '../state/route.ts';
 
 export function NewKey() {
@@ -56,7 +56,7 @@ export function NewKey() {
           value={created.key}
           onDone={() => {
             goInstead(places.keys);
-            tell(`${created.name} was created.`);
+            announce(`${created.name} was created.`);
           }}
         >
           <p>

@@ -7,7 +7,7 @@ import { Page, focusHeading } from '../parts/page.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Time, TimeOr } from '../parts/time.tsx';
-import { tell } from '../state/notice.ts';
+import { announce } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { places } from '../state/route.ts';
 
@@ -81,7 +81,7 @@ export function Keys() {
         </a>
       }
     >
-      <p class="lead">A key reads all of the company’s records and may make the two scheduling writes, in the name of whoever made it.</p>
+      <p class="lead">A key reads all of the company’s records and may make the two scheduling writes, in the name of the user who made it.</p>
       {keys.value?.length === 0 && (
         <div class="empty">
           <h2>No keys yet</h2>
@@ -117,7 +117,7 @@ export function Keys() {
           onClose={close}
           onConfirm={async () => {
             await revokeKey(asking.key.id);
-            tell(`${asking.key.name} was revoked.`);
+            announce(`${asking.key.name} was revoked.`);
             close();
             focusHeading();
             keys.refresh();
@@ -133,7 +133,7 @@ export function Keys() {
           value={rotated.key}
           onDone={() => {
             setRotated(undefined);
-            tell(`${rotated.name} was rotated.`);
+            announce(`${rotated.name} was rotated.`);
           }}
         >
           <p>The former value opens nothing any more.</p>

@@ -9,7 +9,7 @@ import { deliveries, number } from '../parts/figures.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { Time, instantOf, localInput, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
-import { tell } from '../state/notice.ts';
+import { announce } from '../state/notice.ts';
 import { planOf, type Counted, type Plan, type Range } from './recovery-plan.ts';
 
 const DAY_MS = 86_400_000;
@@ -54,7 +54,7 @@ export function Recover({ endpoint, onClose }: Given) {
   function close(): void {
     stopped.current = true;
     if (progress !== undefined && progress.queued > 0)
-      tell(`${deliveries(progress.queued)} queued again${progress.remaining > 0 ? `, ${number(progress.remaining)} remain` : ''}.`);
+      announce(`${deliveries(progress.queued)} queued again${progress.remaining > 0 ? `, ${number(progress.remaining)} remain` : ''}.`);
     onClose();
   }
 

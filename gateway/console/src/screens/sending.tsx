@@ -52,10 +52,10 @@ function Results({ endpointId, sent: { what, before }, onSettled, onDismiss }: G
   );
   const list = done ?? loaded.value;
   const settled = list !== undefined && open(list) === 0;
-  const told = useRef(false);
+  const reported = useRef(false);
   useEffect(() => {
-    if (!settled || told.current) return;
-    told.current = true;
+    if (!settled || reported.current) return;
+    reported.current = true;
     // Later retries do not change this result.
     setDone(list);
     onSettled();

@@ -4,6 +4,6 @@ import { Store } from './store.ts';
 
 export const notice = new Store<ComponentChildren>(undefined);
 
-export function tell(what: ComponentChildren): void {
+export function announce(what: ComponentChildren): void {
   notice.set(what);
 }

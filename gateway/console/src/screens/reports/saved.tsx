@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Dialog } from '../../parts/dialog.tsx';
-import { tell } from '../../state/notice.ts';
+import { announce } from '../../state/notice.ts';
 import { forgetView, saveView, savedViews, savedViewsVersion } from '../../state/saved-views.ts';
 import { useStore } from '../../state/store.ts';
 
@@ -26,7 +26,7 @@ function SaveDialog({ suggested, onClose }: { suggested: string; onClose: () => 
     const given = name.trim();
     if (given === '') return setError('Give the view a name.');
     if (!saveView({ name: given, href: location.hash })) return setError('This browser does not store anything for this page. Keep the address instead.');
-    tell(`The view “${given}” was saved in this browser. It is listed under Reports.`);
+    announce(`The view “${given}” was saved in this browser. It is listed under Reports.`);
     onClose();
   }
 
