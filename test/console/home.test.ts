@@ -25,7 +25,6 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => entrance.stop());
 
-/** All records of a list. */
 async function list(path: string, filters: Record<string, string>): Promise<any[]> {
   const records: any[] = [];
   let cursor: string | undefined;

@@ -27,7 +27,6 @@ export interface ReportAnswer {
 const cursorIn = (answer: Readonly<Record<string, unknown>>): string | undefined =>
   (answer['pagination'] as { next_cursor: string | null }).next_cursor ?? undefined;
 
-/** All rows of a report. */
 export async function readReport(name: string, query: Query, signal?: AbortSignal): Promise<ReportAnswer> {
   const rows: ReportRow[] = [];
   let asOf: string | undefined;
@@ -47,7 +46,6 @@ export async function readReport(name: string, query: Query, signal?: AbortSigna
   return { rows, asOf: asOf, settings };
 }
 
-/** The whole report as CSV. */
 export async function readReportCsv(name: string, query: Query): Promise<string> {
   let text = '';
   let next: string | undefined = `${PUBLIC}reports/${name}`;

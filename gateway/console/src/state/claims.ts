@@ -9,7 +9,6 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** When the token ends. */
 export function endOf(token: string): Date | undefined {
   const { exp } = claimsOf(token);
   return typeof exp === 'number' ? new Date(exp * 1000) : undefined;

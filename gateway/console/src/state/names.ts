@@ -30,11 +30,9 @@ function remembered(key: string, load: () => Promise<readonly Named[]>): Promise
 const named = (records: readonly Named[]): Named[] => records.map(({ id, name }) => ({ id, name }));
 const byName = (a: Named, b: Named): number => a.name.localeCompare(b.name);
 
-/** All records of a list, by name. */
 export const readNames = (path: string): Promise<readonly Named[]> =>
   remembered(path, async () => named((await readList<Named>(path, {}, MOST_CHOICES)).records).sort(byName));
 
-/** The names of these accounts. */
 export function readAccountNames(ids: readonly string[]): Promise<readonly Named[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return remembered(`accounts ${ids.join()}`, async () => named((await readList<Named>('accounts', { ids }, ids.length)).records));

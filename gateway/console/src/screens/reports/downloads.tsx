@@ -18,7 +18,6 @@ export async function saveWorkbook(name: string, sheets: readonly Sheet[]): Prom
   save(`${name}.xlsx`, await workbook(sheets));
 }
 
-/** Downloads a spreadsheet of what is shown. */
 export function Download({ name, sheets }: { name: string; sheets: () => Promise<readonly Sheet[]> }) {
   const { busy, problem, run } = useAction();
   return (

@@ -46,7 +46,6 @@ export function Report({ report }: { report: Definition }) {
   );
 }
 
-/** The measures of tables on screen. */
 const shownOf = ({ report, measure }: View): readonly Measure[] => report.measures.filter((each) => !each.detail || each === measure);
 
 function Totals({ view, total: { now, before } }: { view: View; total: NonNullable<ReportFigures['total']> }) {

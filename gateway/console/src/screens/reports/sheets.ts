@@ -56,7 +56,6 @@ export function sheetsOf(view: View, { periods, groups, total, asOf }: ReportFig
   return sheets;
 }
 
-/** Open balances by group and age. */
 export function agingSheet({ report, group }: View, { ages, groups, asOf }: Aging, filters: readonly (readonly [string, string])[]): Sheet {
   const keys = [...(Object.keys(AGES) as Age[]), 'TOTAL'] as const;
   const balances = (of: Aging['ages']) => keys.map((age) => of.get(age)?.['open_balance_cents'] ?? 0);
@@ -69,7 +68,6 @@ export function agingSheet({ report, group }: View, { ages, groups, asOf }: Agin
   };
 }
 
-/** The records of one kind behind a figure. */
 export function recordsSheet<K extends RecordKind>(kind: K, records: readonly RecordOf[K][], measures: readonly Measure[], facts: Sheet['facts']): Sheet {
   const shown = measures.filter(({ kind: of }) => of !== 'count');
   const sums = addUp(
