@@ -28,6 +28,7 @@ const DIRECTION = {
   'tools/local-stack': ['contract/components'],
   'tools/cli': [...FOUNDATION, 'outbox', 'client', 'demo-company', 'local-stack', '[a-z]+/(restored|schema)'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
+  'gateway/console': ['client'],
   services: [...FOUNDATION, 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
   loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
@@ -42,7 +43,7 @@ const CLIENTS = {
   '@opentelemetry/semantic-conventions': ['packages/telemetry'],
   jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
-  oauth4webapi: ['gateway'],
+  oauth4webapi: ['gateway/console'],
   'oidc-provider': ['tools/local-stack'],
   '@redis/client': ['packages/redis', 'loadtest'],
 };

@@ -2,6 +2,7 @@
 import type { DayAmount, Days } from '../parts/months.ts';
 import { request } from './client.ts';
 import { readReport } from './reports.ts';
+import type { Summary } from './types.ts';
 
 export interface Balance {
   readonly count: number;
@@ -11,12 +12,6 @@ export interface Balance {
 export interface Receivables {
   readonly open: Balance;
   readonly overdue: Balance;
-}
-
-export interface Summary {
-  readonly unbookedServiceRequests: number;
-  readonly failingEndpoints: number;
-  readonly pausedEndpoints: number;
 }
 
 /** Net sales by date of issue: before tax, after discounts. */

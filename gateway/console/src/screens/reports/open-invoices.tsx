@@ -7,7 +7,7 @@ import { route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { ageIn, readAging } from './aging.ts';
 import { RELOAD_MS } from './data.ts';
-import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp, type Age } from './definitions.ts';
+import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import { Moment, SourceRecords } from './records.tsx';
 import { readSource } from './sources.ts';
@@ -15,7 +15,7 @@ import { addressWith, valueIn, viewIn } from './view.ts';
 
 const DUE: readonly Column<InvoiceRecord>[] = [
   { title: 'Due', cell: ({ due_at: at }) => <Moment at={at} /> },
-  { title: 'Age', cell: ({ aging }) => aging && AGES[aging.bucket as Age] },
+  { title: 'Age', cell: ({ aging }) => aging && AGES[aging.bucket] },
 ];
 
 /** The open invoices behind a balance: of one group or all, of one age or all. */
