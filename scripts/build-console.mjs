@@ -45,7 +45,7 @@ export async function buildConsole() {
     logLevel: 'warning',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // What is imported by import() becomes a separate file, named after its module.
+    // What is imported by import() becomes a separate file, named after its module. What it shares with the rest becomes chunk.js.
     splitting: true,
     chunkNames: '[name]',
     // JSON in a string: esbuild would put an object into a separate file.

@@ -10,6 +10,8 @@ const FOLDER = join(import.meta.dirname, '../console/gen');
 
 const TYPES = {
   'console.js': 'text/javascript; charset=utf-8',
+  'chunk.js': 'text/javascript; charset=utf-8',
+  'settings.js': 'text/javascript; charset=utf-8',
   'xlsx.js': 'text/javascript; charset=utf-8',
   'console.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',

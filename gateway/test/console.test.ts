@@ -13,6 +13,8 @@ afterAll(() => gateway.stop());
 test.each([
   ['/console', 'text/html; charset=utf-8'],
   ['/console/console.js', 'text/javascript; charset=utf-8'],
+  ['/console/chunk.js', 'text/javascript; charset=utf-8'],
+  ['/console/settings.js', 'text/javascript; charset=utf-8'],
   ['/console/console.css', 'text/css; charset=utf-8'],
   ['/console/icon.svg', 'image/svg+xml'],
 ])('serves %s without a credential, with a policy that allows nothing from outside', async (path, type) => {
@@ -36,6 +38,7 @@ test('refers to nothing outside its own folder, and contains neither script nor 
   expect([...text.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => match[1])).toEqual([
     'console/icon.svg',
     'console/console.css',
+    'console/chunk.js',
     'console/console.js',
     'docs',
   ]);
@@ -112,6 +115,6 @@ describe('with an issuer', () => {
 });
 
 test('needs at most 60 kB, compressed, for a first view', async () => {
-  const texts = await Promise.all(['', '/console.js', '/console.css'].map((path) => request(`${gateway.url}/console${path}`)));
+  const texts = await Promise.all(['', '/console.js', '/chunk.js', '/console.css'].map((path) => request(`${gateway.url}/console${path}`)));
   expect(texts.reduce((sum, { text }) => sum + gzipSync(text).length, 0)).toBeLessThan(60_000);
 });

@@ -1,6 +1,6 @@
 // The content filter of an endpoint: its form, its dry run, and its words.
 import type { Page } from 'puppeteer-core';
-import { focused, press, shows, startConsoleDesk, tabTo, visibleText, TYPES, type Desk } from './desk.ts';
+import { press, shows, startConsoleDesk, tabTo, visibleText, TYPES, type Desk } from './desk.ts';
 import { inspect } from './look.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
@@ -60,7 +60,7 @@ test('is made of conditions, tried on recent events, saved, and shown in words',
   await press(page, 'Edit');
   await press(page, 'Remove condition 2');
   await press(page, 'Remove condition 1');
-  expect(await focused(page)).toBe('Add condition');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Add condition');
   await press(page, 'Save changes');
   await shows(page, 'None: every event of these types is sent.');
   expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter: null });
@@ -146,6 +146,7 @@ test('shows each of the API’s errors at the condition that it is about', async
 test('offers the paths and operators that the API takes, for each event type', async () => {
   const company = await desk.company();
   const page = await desk.enter(company, '/endpoints/new');
+  await page.waitForSelector('input[name="eventTypes"]');
   for (const types of [...TYPES.map((type) => [type]), TYPES]) {
     for (const box of await page.$$('input[name="eventTypes"]')) {
       if ((await box.evaluate(({ checked, value }, wanted) => checked !== wanted.includes(value), types)) === true) await box.click();
@@ -163,19 +164,20 @@ test('offers the paths and operators that the API takes, for each event type', a
     // A filter has at most 20 paths.
     for (let from = 0; from < paths.length; from += 20) {
       const filter = Object.fromEntries(paths.slice(from, from + 20).map((path) => [path, { $none: 1 }]));
-      for (const { field, message } of await refusals(company, types, filter)) taken[field.replace(/^filter\.|\.\$none$/g, '')] = listedIn(message);
+      for (const { field, message } of await refusals(company, types, filter))
+        taken[field.replace(/^filter\.|\.\$none$/g, '')] = listedIn(message, `${field} of ${types.join()}`);
     }
     expect([types, offered]).toEqual([types, taken]);
     // The API lists every path that it knows for one that is too long.
     const [unknown] = await refusals(company, types, { ['x'.repeat(101)]: { $exists: true } });
-    expect(paths.toSorted()).toEqual(listedIn(unknown!.message));
+    expect(paths.toSorted()).toEqual(listedIn(unknown!.message, types.join()));
     await press(page, 'Remove condition 1');
   }
 });
 
 /** The names in a sentence such as "Give one of $eq, $ne." */
-function listedIn(message: string): string[] {
-  expect(message).toMatch(/Give one of /);
+function listedIn(message: string, what: string): string[] {
+  expect([what, message]).toEqual([what, expect.stringContaining('Give one of ')]);
   return message
     .replace(/^.*Give one of |\.$/g, '')
     .split(', ')

@@ -25,7 +25,7 @@ test('accepts only a user token, says what is wrong with any other, and opens th
   await fill(page, '#token', '');
   await signIn(page, `Bearer ${desk.system.userToken(company)}`);
   await shows(page, 'tests');
-  expect(await focused(page)).toBe('API keys');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'API keys');
   expect(await page.title()).toBe('API keys · Truckroll console');
   expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
 });
@@ -68,7 +68,7 @@ test('ends a session that was kept when the API no longer accepts its token', as
   await page.reload();
   await shows(page, 'Your session has ended.');
   await signIn(page, desk.system.userToken(await desk.company()));
-  expect(await focused(page)).toBe('API keys');
+  await page.waitForFunction(() => document.activeElement?.textContent === 'API keys');
 });
 
 test('asks for a new token when the old one expires, and keeps what was being typed', async () => {

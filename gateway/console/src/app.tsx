@@ -2,15 +2,12 @@ import { useRef } from 'preact/hooks';
 import type { Me } from './api/types.ts';
 import { until } from './parts/time.tsx';
 import { Page } from './parts/page.tsx';
-import { AuditTrail } from './screens/audit-trail.tsx';
 import { Delivery } from './screens/delivery.tsx';
-import { EditEndpoint, NewEndpoint } from './screens/endpoint-form.tsx';
 import { Endpoint } from './screens/endpoint.tsx';
 import { Endpoints } from './screens/endpoints.tsx';
 import { EventTypes } from './screens/event-types.tsx';
-import { NewKey } from './screens/key-form.tsx';
 import { Home } from './screens/home.tsx';
-import { Keys } from './screens/keys.tsx';
+import { Later } from './screens/later.tsx';
 import { ReportsSection } from './screens/reports/section.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { places, route } from './state/route.ts';
@@ -105,14 +102,14 @@ function Screen({ path }: { path: readonly string[] }) {
   if (section === 'reports') return <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />;
   if (more.length === 0 && section === 'endpoints') {
     if (id === undefined) return <Endpoints />;
-    if (id === 'new' && part === undefined) return <NewEndpoint />;
+    if (id === 'new' && part === undefined) return <Later title="Add endpoint">{({ NewEndpoint }) => <NewEndpoint />}</Later>;
     if (part === undefined) return <Endpoint id={id} />;
-    if (part === 'edit' && partId === undefined) return <EditEndpoint id={id} />;
+    if (part === 'edit' && partId === undefined) return <Later title="Edit endpoint">{({ EditEndpoint }) => <EditEndpoint id={id} />}</Later>;
     if (part === 'deliveries' && partId !== undefined) return <Delivery endpointId={id} id={partId} />;
   }
-  if (section === 'keys' && id === undefined) return <Keys />;
-  if (section === 'keys' && id === 'new' && part === undefined) return <NewKey />;
-  if (section === 'audit' && id === undefined) return <AuditTrail />;
+  if (section === 'keys' && id === undefined) return <Later title="API keys">{({ Keys }) => <Keys />}</Later>;
+  if (section === 'keys' && id === 'new' && part === undefined) return <Later title="Create key">{({ NewKey }) => <NewKey />}</Later>;
+  if (section === 'audit' && id === undefined) return <Later title="Audit trail">{({ AuditTrail }) => <AuditTrail />}</Later>;
   if (section === 'event-types' && id === undefined) return <EventTypes />;
   return <Nowhere />;
 }

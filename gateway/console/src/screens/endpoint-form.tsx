@@ -102,7 +102,8 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
   const filterForm = useFilterForm(known?.filter ?? null, chosen);
   const typeErrors = [...new Set(messagesFor(action.problem, 'eventTypes'))];
 
-  const choose = (type: string, on: boolean) => setChosen(types.map((each) => each.type).filter((each) => (each === type ? on : chosen.includes(each))));
+  const choose = (type: string, on: boolean) =>
+    setChosen((before) => types.map((each) => each.type).filter((each) => (each === type ? on : before.includes(each))));
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
