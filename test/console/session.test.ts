@@ -1,6 +1,6 @@
 // Signing in and out of the console, and the data that must not remain.
 import type { HTTPRequest } from 'puppeteer-core';
-import { fill, focused, press, shows, signIn, startConsoleDesk, value, visibleText, type Desk } from './desk.ts';
+import { fill, press, shows, signIn, startConsoleDesk, value, visibleText, type Desk } from './desk.ts';
 
 let desk: Desk;
 // Chromium may have to be installed first.
