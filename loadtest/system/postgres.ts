@@ -34,7 +34,12 @@ export async function once(client: pg.Client, name: string, make: () => Promise<
 
 /** Resolves when these services have published their events and tables are vacuumed, so that no work runs during the measurement. */
 export async function settle(client: pg.Client, publishers: readonly Owner[]): Promise<void> {
-  for (const schema of publishers) while ((await client.query(`select from ${schema}.outbox limit 1`)).rowCount !== 0) await delay(100);
+  for (const schema of publishers) await published(client, schema, 100);
   await client.query('vacuum (analyze)');
   await client.query('checkpoint');
+}
+
+/** Resolves when a service has published its events, looking every `lookMs`. */
+export async function published(client: pg.Client, schema: Owner, lookMs: number): Promise<void> {
+  while ((await client.query(`select from ${schema}.outbox limit 1`)).rowCount !== 0) await delay(lookMs);
 }

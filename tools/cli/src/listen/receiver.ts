@@ -23,7 +23,7 @@ export async function startReceiver({ port, secrets, status, received }: Receive
     if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
     read(request).then(
       (body) => {
-        if (body === undefined) return void response.writeHead(413).end(() => request.resume());
+        if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
         const verdict = judge(secrets, (name) => single(request.headers[name]), body);
         const answer = verdict.problem === undefined ? status : 401;
         // Answer first, because the sender is waiting.
@@ -51,8 +51,7 @@ export async function startReceiver({ port, secrets, status, received }: Receive
 async function read(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Ending the default iterator early would destroy the connection before the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > MOST_BYTES) return undefined;
     chunks.push(chunk);
