@@ -81,7 +81,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
     openapi: '3.1.0',
     info: {
       title: 'Truckroll: field-service reporting and scheduling',
-      version: '1.1.0',
+      version: '1.2.0',
       description: overview,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Truckroll' },
     },
