@@ -9,16 +9,19 @@ import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benc
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
 import { createCompany, type Endpoint } from './webhooks/endpoints.ts';
-import { measureStream } from './webhooks/intake.ts';
+import { filterMicroseconds } from './webhooks/filters.ts';
+import { measureIntake, measureStream } from './webhooks/intake.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
 import { DATABASE, FOLDER, startWebhooks } from './webhooks/system.ts';
 
-const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only backlog|dead|slow]
+const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only backlog|calls|dead|slow|filters]
 
 Sends webhooks to receivers on this machine.
 backlog  --events as fast as possible, from scheduling's outbox until every event was answered 2xx and its attempt is stored
+calls    --events service requests, recorded by one call each, by 64 callers
 dead     --rate service requests a second to 50 endpoints: all of them healthy, in turn with 10 that refuse connections or never answer
 slow     the same in turn with 10 of one company that answer after 10 s, in two rounds more. The same 40 healthy ones are measured in all.
+filters  processor time of an endpoint's filter of 20 conditions for an event, reading the event included
 --quick runs one short round: for developing only.
 `;
 /** Endpoints whose receipts are measured, and the others, a fifth of all. */
@@ -31,7 +34,7 @@ const WARM_UP = { seconds: 3, events: 1000 };
 await runBenchmark({
   help: HELP,
   numbers: { rounds: [3, 1], seconds: [20, 5], rate: 200, events: [20_000, 3000] },
-  parts: ['backlog', 'dead', 'slow'],
+  parts: ['backlog', 'calls', 'dead', 'slow', 'filters'],
   place: () => ({ database: DATABASE, folder: FOLDER }),
   async run(stack, options) {
     const sinks = await startSinks();
@@ -39,7 +42,7 @@ await runBenchmark({
   },
 });
 
-type Options = BenchmarkOptions<'rounds' | 'seconds' | 'rate' | 'events', 'backlog' | 'dead' | 'slow'>;
+type Options = BenchmarkOptions<'rounds' | 'seconds' | 'rate' | 'events', 'backlog' | 'calls' | 'dead' | 'slow' | 'filters'>;
 
 async function benchmark(stack: Stack, sinks: Sinks, { rounds, seconds, rate, events, quick, only }: Options): Promise<Figures> {
   const { database, services, groups, create } = await startWebhooks(stack, sinks);
@@ -74,15 +77,14 @@ async function benchmark(stack: Stack, sinks: Sinks, { rounds, seconds, rate, ev
   await drainBacklog(database, healthy, sinks, WARM_UP.events);
   const figures: Figures = {};
   const wanted = (part: Options['only']): boolean => only === undefined || only === part;
+  const perSecond = (value: number): string => `${value.toFixed(0)}/s`;
   if (wanted('backlog')) {
-    const backlog = () =>
-      measured(
-        'backlog',
-        events,
-        () => drainBacklog(database, healthy, sinks, events),
-        (value) => `${value.toFixed(0)}/s`,
-      );
+    const backlog = () => measured('backlog', events, () => drainBacklog(database, healthy, sinks, events), perSecond);
     figures['events_per_second'] = Math.round(median((await inTurn(rounds, { backlog })).backlog));
+  }
+  if (wanted('calls')) {
+    const calls = () => measured('calls', events, () => measureIntake(intake, healthy, sinks, events), perSecond);
+    figures['calls_per_second'] = Math.round(median((await inTurn(rounds, { calls })).calls));
   }
   if (wanted('dead')) {
     const { alone, beside } = await pairs('a fifth dead or hanging', bad, rounds);
@@ -94,6 +96,7 @@ async function benchmark(stack: Stack, sinks: Sinks, { rounds, seconds, rate, ev
     const { alone, beside } = await pairs('ten endpoints of a company take 10 s', slow, quick ? 1 : rounds + MORE_SLOW_ROUNDS);
     figures['noisy_slow_ratio'] = rounded(medianRatio(beside, alone, ({ p99 }) => p99));
   }
+  if (wanted('filters')) figures['filter_us'] = rounded(filterMicroseconds());
   await database.close();
   return figures;
 }

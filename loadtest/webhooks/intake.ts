@@ -6,6 +6,9 @@ import { latencyOf, onSchedule, type Latency } from '../measure/latency.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
+/** Concurrent calls; each caller starts its next call after the previous answer. */
+const CALLERS = 64;
+
 export function newRequest(company_id: string): RecordServiceRequestRequest {
   return {
     company_id,
@@ -15,6 +18,25 @@ export function newRequest(company_id: string): RecordServiceRequestRequest {
     contact_name: 'Marisol Núñez',
     contact_phone: '512 555 0142',
   };
+}
+
+/** Calls a second, to all endpoints' companies in turn. Resolves when all webhooks have been received. */
+export async function measureIntake(
+  intake: Callers<typeof IntakeServiceService>,
+  endpoints: readonly Endpoint[],
+  sinks: Sinks,
+  count: number,
+): Promise<number> {
+  sinks.take();
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    while (next < count) await intake.recordServiceRequest(newRequest((endpoints[next++ % endpoints.length] as Endpoint).companyId));
+  };
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  const perSecond = count / ((performance.now() - startedAt) / 1000);
+  await sinks.until(count);
+  return perSecond;
 }
 
 interface Stream {
