@@ -1,5 +1,5 @@
 // What the owner of an integration does in the console, in a real browser.
-import { fill, focused, press, shows, startConsoleDesk, tabTo, value, type Desk } from './desk.ts';
+import { fill, focused, focuses, press, shows, startConsoleDesk, tabTo, value, type Desk } from './desk.ts';
 
 let desk: Desk;
 // Chromium may have to be installed first.
@@ -63,7 +63,7 @@ describe('endpoints', () => {
     await tabTo(page, 'Add your first endpoint');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#name');
-    expect(await focused(page)).toBe('Add endpoint');
+    await focuses(page, 'Add endpoint');
     await tabTo(page, 'name');
     await page.keyboard.type('By keyboard');
     await tabTo(page, 'url');
@@ -317,7 +317,7 @@ describe('API keys', () => {
     await press(page, 'Revoke key');
     await shows(page, 'Nightly export was revoked.');
     await page.waitForFunction(() => !document.querySelector('table')?.textContent?.includes('Nightly export'));
-    expect(await focused(page)).toBe('API keys');
+    await focuses(page, 'API keys');
     expect(await opens(rotated)).toBe(401);
   });
 });

@@ -160,6 +160,14 @@ export const visibleText = (page: Page): Promise<string> => page.evaluate(() => 
 
 export const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
 
+/** Waits for the focus, which a screen takes after it is shown. */
+export const focuses = (page: Page, text: string): Promise<string> =>
+  eventually(
+    `the focus on ${text}`,
+    () => focused(page),
+    (now) => now === text,
+  );
+
 export const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
 
 export async function fill(page: Page, selector: string, text: string): Promise<void> {

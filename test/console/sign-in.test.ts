@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'puppeteer-core';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
-import { focused, press, shows, tabTo, visibleText } from './desk.ts';
+import { focused, focuses, press, shows, tabTo, visibleText } from './desk.ts';
 import { WITHOUT_COMPANY, STRANGER, choose, signInAgain, startEntrance, type Entrance } from './entrance.ts';
 import { inspect } from './look.ts';
 
@@ -50,7 +50,7 @@ test('signs in with one click, opens the place in the address, and survives a re
   await choose(page, 'Ada Ortiz');
   await signedIn(page);
   await shows(page, 'tests');
-  expect(await focused(page)).toBe('API keys');
+  await focuses(page, 'API keys');
   expect(page.url()).toBe(`${entrance.system.baseUrl}/console#/keys`);
 
   const kept = await stored(page);
@@ -170,7 +170,7 @@ test('says that the issuer cannot be reached, and goes on when it can', async ()
   await signInAgain(page);
   await choose(page, 'Ada Ortiz');
   await signedIn(page);
-  expect(await focused(page)).toBe('Audit trail');
+  await focuses(page, 'Audit trail');
 });
 
 test('refuses an issuer that is not the one whose tokens the gateway accepts', async () => {
