@@ -30,7 +30,7 @@ const DIRECTION = {
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   'gateway/console': ['client'],
   services: [...FOUNDATION, 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
-  loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
+  loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)', 'integrations/filter'],
 };
 
 /** Each third-party client is imported in few places, so that it can be replaced there. */
