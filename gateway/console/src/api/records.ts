@@ -1,4 +1,4 @@
-// The records behind the reports' figures, as the API's description has them. Amounts are in cents.
+// Records behind the figures of reports, by the API's description. Amounts are in cents.
 import type { components } from '@truckroll/client';
 
 type Schemas = components['schemas'];

@@ -1,4 +1,4 @@
-// The records of /api/v1/integrations, as the API's description has them.
+// Records of /api/v1/integrations, by the API's description.
 import type { components } from '@truckroll/client';
 
 type Schemas = components['schemas'];

@@ -57,7 +57,7 @@ function valueOf({ operator, text, stored }: Row, kind: Kind | undefined): unkno
     .map((line) => read(line, kind));
 }
 
-/** What is not a value of its kind is sent as it was typed, and the API says what is wrong with it. */
+/** An invalid value is sent unchanged, and the API says what is wrong with it. */
 function read(text: string, kind: Kind | undefined): unknown {
   const trimmed = text.trim();
   if (kind === 'text' || trimmed === '') return text;

@@ -30,7 +30,7 @@ async function countDeliveries(id: string, progress: string, { since, until }: R
   return { count: data.filter(({ test }) => !test).length, more: nextCursor !== null };
 }
 
-/** Events of the range that fit the endpoint as it is now: the API shows those among the company's newest. */
+/** Events of the range that match the endpoint's current settings, among the company's newest events. */
 async function countEvents({ eventTypes, filter, createdAt }: Endpoint, { since, until }: Range): Promise<Counted> {
   const { events, oldestAt, examined } = await previewFilter({ eventTypes, filter });
   const from = Math.max(Date.parse(since), Date.parse(createdAt));
