@@ -198,6 +198,8 @@ test('is made with the keyboard alone', async () => {
   const { id } = await desk.endpoint(company);
   const page = await desk.enter(company, `/endpoints/${id}/edit`);
   await page.waitForSelector('#name');
+  // The heading takes the focus a moment after the form is shown.
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   await tabTo(page, 'Add condition');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Path of condition 1');
