@@ -285,7 +285,9 @@ test('keeps the slot of a company taken in proportion to the CPU time of its ans
   await dispatcher([costly], { maxInFlight: 1000 });
   await deliveries.until(() => deliveries.reportsOf(endpoint).length === 1);
   const asked = deliveries.leases.length;
-  await deliveries.until(() => deliveries.leases.slice(asked).some(({ busy_companies: [busy] }) => busy?.company_id === company));
+  const namingBusy = () => deliveries.leases.slice(asked).find(({ busy_companies }) => busy_companies.length > 0);
+  await deliveries.until(() => namingBusy() !== undefined);
+  expect(namingBusy()!.busy_companies.map(({ company_id: id }) => id)).toEqual([company]);
   expect(deliveries.reports[0]).toMatchObject({ response_status: 200, error: 'ATTEMPT_ERROR_UNSPECIFIED', response_truncated: true });
 });
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import { AttemptError, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { AttemptError, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { silentLog } from '@truckroll/telemetry';
 import { createReport } from '../src/log/report.ts';
+import { stored } from './support/worker.ts';
 
 const attempt = (): ReportRequest => ({
   delivery_id: randomUUID(),
@@ -19,14 +20,6 @@ const attempt = (): ReportRequest => ({
   retry_after_seconds: null,
   resolved_address: null,
 });
-const stored: ReportResponse = {
-  status: 'DELIVERY_STATUS_SUCCEEDED',
-  next_attempt_at: null,
-  endpoint_disabled: false,
-  lease_lost: false,
-  more_due: false,
-  unknown: false,
-};
 const never = new AbortController().signal;
 
 test('stores attempts that end together in one call, and returns each its own answer', async () => {

@@ -148,11 +148,22 @@ export class Worker implements BackgroundPart {
       this.#woken = Promise.withResolvers();
       const isDue = this.#leaseState === 'due';
       if (isDue) await this.#lease();
-      const [ready] = [...this.#intakes].flatMap((intake) => ({ intake, count: this.#countOf(intake) })).filter(({ count }) => count > 0);
-      if (ready !== undefined) await this.#storeEvents(ready.intake, ready.count);
-      if (!isDue && ready === undefined) await this.#woken.promise;
+      const stored = await this.#storeReady();
+      if (!isDue && !stored) await this.#woken.promise;
     }
   }
+
+  /** Stores the events of the first intake that need not wait. False if there is none. */
+  async #storeReady(): Promise<boolean> {
+    for (const intake of this.#intakes) {
+      const count = this.#countOf(intake);
+      if (count === 0) continue;
+      await this.#storeEvents(intake, count);
+      return true;
+    }
+    return false;
+  }
+
   async #lease(): Promise<void> {
     clearTimeout(this.#leaseTimer);
     this.#leaseState = 'not due';
@@ -172,8 +183,8 @@ export class Worker implements BackgroundPart {
     if (this.#stopping.signal.aborted) return;
     if (waitMs === 0) return this.#leaseSoon();
     this.#leaseTimer = setTimeout(() => {
-      this.#leaseState = 'not due';
-      this.#leaseSoon();
+      this.#leaseState = 'due';
+      this.#woken.resolve();
     }, waitMs);
   }
 
