@@ -33,6 +33,7 @@ const DENIED = ['42501', '3F000'];
 
 interface Options {
   check?: true;
+  /** Seconds. */
   wait: number;
 }
 
@@ -53,7 +54,9 @@ export function register(program: Command, session: Session): void {
         const work = check ? () => missing(url, { schema, migrations }) : () => migrate({ url, schema, sets: migrations });
         const again = (error: unknown): boolean => {
           if (!isUnavailable(error) || performance.now() >= until) return false;
-          if (noted !== (noted = reasonOf(error))) session.note(`waiting for PostgreSQL: ${noted}`);
+          const reason = reasonOf(error);
+          if (reason !== noted) session.note(`waiting for PostgreSQL: ${reason}`);
+          noted = reason;
           return true;
         };
         const insist = <T>(task: () => Promise<T>): Promise<T> =>

@@ -1,5 +1,5 @@
 // What a restore leaves behind: keys of rows that are gone, consumers' offsets, and events that waited.
-import { withAdmin, type Ends, type Keyed, type KafkaClient, type OutgoingEvent } from '@truckroll/outbox';
+import { withAdmin, type Ends, type Keyed, type KafkaClient, type OutboxRow, type OutgoingEvent } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 
 const PAGE = 5000;
@@ -59,20 +59,11 @@ export interface Placed {
 
 /** Deletes all rows of the outbox and returns them as events. */
 export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
-  const { rows } = await tx.query<Row>({ text: 'delete from outbox returning id, event_id, topic, key, type, company_id, sequence, payload' });
+  const { rows } = await tx.query<Omit<OutboxRow, 'trace' | 'request_id' | 'created_at'>>({
+    text: 'delete from outbox returning id, event_id, topic, key, type, company_id, sequence, payload',
+  });
   return rows.map(({ id, event_id, company_id, sequence, ...row }) => ({
     version: id,
     event: { ...row, id: event_id, companyId: company_id, ...(sequence === null ? {} : { sequence }) },
   }));
-}
-
-interface Row {
-  readonly id: number;
-  readonly event_id: string;
-  readonly topic: string;
-  readonly key: string;
-  readonly type: string;
-  readonly company_id: string;
-  readonly sequence: number | null;
-  readonly payload: Buffer | null;
 }
