@@ -1,13 +1,8 @@
 // What the owner of an integration does in the console, in a real browser.
-import { fill, focused, focuses, press, shows, startConsoleDesk, tabTo, value, type Desk } from './desk.ts';
+import { fill, focused, focuses, press, shows, tabTo, useConsoleDesk, value, type Desk } from './desk.ts';
 
 let desk: Desk;
-// Chromium may have to be installed first.
-beforeAll(async () => {
-  desk = await startConsoleDesk();
-}, 600_000);
-afterAll(() => desk.stop());
-afterEach(async () => expect(await desk.leave()).toEqual([]));
+useConsoleDesk((started) => (desk = started));
 
 describe('endpoints', () => {
   test('are created, with a secret that is shown once and can be copied', async () => {

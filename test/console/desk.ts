@@ -110,6 +110,18 @@ export async function startConsoleDesk(): Promise<Desk> {
   return desk;
 }
 
+/** Starts a desk before the tests of a file and stops it after them. After each test, its pages must have recorded no problem. */
+export function useConsoleDesk(started: (desk: Desk) => void): void {
+  let desk: Desk;
+  // Chromium may have to be installed first.
+  beforeAll(async () => {
+    desk = await startConsoleDesk();
+    started(desk);
+  }, 600_000);
+  afterAll(() => desk.stop());
+  afterEach(async () => expect(await desk.leave()).toEqual([]));
+}
+
 /** What a page leaves in the browser, except what ends with its tab: the session's token, and that the user signed out. */
 export const leftBy = (page: Page): Promise<string[]> =>
   page.evaluate(() => [

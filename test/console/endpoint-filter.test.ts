@@ -1,17 +1,12 @@
 // The content filter of an endpoint: its form, its dry run, and its words.
 import type { Page } from 'puppeteer-core';
-import { press, shows, startConsoleDesk, tabTo, visibleText, TYPES, type Desk } from './desk.ts';
+import { focuses, press, shows, tabTo, useConsoleDesk, visibleText, TYPES, type Desk } from './desk.ts';
 import { inspect } from './look.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 
 let desk: Desk;
-// Chromium may have to be installed first.
-beforeAll(async () => {
-  desk = await startConsoleDesk();
-}, 600_000);
-afterAll(() => desk.stop());
-afterEach(async () => expect(await desk.leave()).toEqual([]));
+useConsoleDesk((started) => (desk = started));
 
 const named = (name: string): string => `::-p-aria([name="${name}"])`;
 
@@ -198,8 +193,7 @@ test('is made with the keyboard alone', async () => {
   const { id } = await desk.endpoint(company);
   const page = await desk.enter(company, `/endpoints/${id}/edit`);
   await page.waitForSelector('#name');
-  // The heading takes the focus a moment after the form is shown.
-  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+  await focuses(page, 'Edit Lead sync');
   await tabTo(page, 'Add condition');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Path of condition 1');

@@ -1,13 +1,8 @@
 // Settings of an endpoint that decide when something is sent, and with which headers.
-import { eventually, fill, press, shows, startConsoleDesk, value, type Desk } from './desk.ts';
+import { eventually, fill, press, shows, useConsoleDesk, value, type Desk } from './desk.ts';
 
 let desk: Desk;
-// Chromium may have to be installed first.
-beforeAll(async () => {
-  desk = await startConsoleDesk();
-}, 600_000);
-afterAll(() => desk.stop());
-afterEach(async () => expect(await desk.leave()).toEqual([]));
+useConsoleDesk((started) => (desk = started));
 
 test('pauses and resumes an endpoint, and sends what was skipped when it is enabled again', async () => {
   const company = await desk.company();

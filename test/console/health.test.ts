@@ -1,17 +1,12 @@
 // The health of endpoints as their owners see it, and what owners do about failures.
-import { eventually, press, shows, startConsoleDesk, tabTo, value, visibleText, type Desk } from './desk.ts';
+import { eventually, press, shows, tabTo, useConsoleDesk, value, visibleText, type Desk } from './desk.ts';
 import { remember } from './history.ts';
 import type { TestCompany } from '../support/system.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 
 let desk: Desk;
-// Chromium may have to be installed first.
-beforeAll(async () => {
-  desk = await startConsoleDesk();
-}, 600_000);
-afterAll(() => desk.stop());
-afterEach(async () => expect(await desk.leave()).toEqual([]));
+useConsoleDesk((started) => (desk = started));
 
 /** Creates an endpoint that fails until its circuit opens. */
 async function failing(company: TestCompany): Promise<string> {

@@ -1,14 +1,9 @@
 // Sending events of an endpoint again: what it missed, or all of a period.
 import type { HTTPRequest } from 'puppeteer-core';
-import { eventually, press, shows, startConsoleDesk, type Desk } from './desk.ts';
+import { eventually, press, shows, useConsoleDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
-// Chromium may have to be installed first.
-beforeAll(async () => {
-  desk = await startConsoleDesk();
-}, 600_000);
-afterAll(() => desk.stop());
-afterEach(async () => expect(await desk.leave()).toEqual([]));
+useConsoleDesk((started) => (desk = started));
 
 test('recovers deliveries that were skipped while an endpoint was disabled', async () => {
   const company = await desk.company();

@@ -1,14 +1,9 @@
 // Signing in and out of the console, and the data that must not remain.
 import type { HTTPRequest } from 'puppeteer-core';
-import { fill, press, shows, signIn, startConsoleDesk, value, visibleText, type Desk } from './desk.ts';
+import { fill, press, shows, signIn, useConsoleDesk, value, visibleText, type Desk } from './desk.ts';
 
 let desk: Desk;
-// Chromium may have to be installed first.
-beforeAll(async () => {
-  desk = await startConsoleDesk();
-}, 600_000);
-afterAll(() => desk.stop());
-afterEach(async () => expect(await desk.leave()).toEqual([]));
+useConsoleDesk((started) => (desk = started));
 
 test('accepts only a user token, says what is wrong with any other, and opens the place in the address', async () => {
   const company = await desk.company();
