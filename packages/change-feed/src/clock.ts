@@ -17,6 +17,7 @@ export interface Moment {
 /** The oldest transaction that has written. `state` and `seconds` are null if the service's role may not see them. */
 interface Holder {
   readonly pid: number | null;
+  /** Name of a prepared transaction. */
   readonly gid: string | null;
   readonly database: string;
   readonly application: string;
@@ -25,6 +26,7 @@ interface Holder {
 }
 
 interface Sample {
+  /** The first transaction id that had not been assigned. */
   readonly next: number;
   readonly at: number;
 }
@@ -43,6 +45,7 @@ export class ChangeClock implements BackgroundPart {
   #asOf = 0;
   /** The highest id below which all transactions are known to have ended. */
   #oldest = 0;
+  /** Microseconds. */
   readonly #startedAt = Date.now() * 1000;
   readonly #task = new PeriodicTask(
     EVERY_MS,

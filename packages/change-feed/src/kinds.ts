@@ -5,16 +5,19 @@ export const changeMigrations = migrationsIn('change-feed', new URL('../migratio
 
 export interface ZonedCompany {
   readonly companyId: string;
+  /** IANA name. */
   readonly timeZone: string;
 }
 
 export interface ReadRecord {
   /** The public id. Differs from the place's id if it is a code. */
   readonly id: string;
+  /** Encoded. */
   readonly record: Uint8Array;
 }
 
 export interface OwnedKind {
+  /** `invoices`. */
   readonly kind: string;
   readonly table: string;
   /** Ids are codes instead of UUIDs. */

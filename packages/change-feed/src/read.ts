@@ -33,6 +33,7 @@ interface Found extends Scanned {
   readonly latest: number | undefined;
 }
 
+/** Order by version, kind, id. Kinds and ids compare as bytes, as the index does. */
 function isAfter(a: Place, b: Place): boolean {
   if (a.version !== b.version) return a.version > b.version;
   return a.kind === b.kind ? a.id > b.id : a.kind > b.kind;

@@ -11,6 +11,7 @@ const FORM = /^trk_[0-9A-Za-z]{38}$/;
 /** Bytes from here on are discarded: 256 is not a multiple of 62, so they would make some characters likelier than others. */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
+/** A new key: 190 random bits. Only its hash is ever stored. */
 export function generateApiKey(): string {
   let body = PREFIX;
   while (body.length < PREFIX.length + RANDOM_LENGTH) {

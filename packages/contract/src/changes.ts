@@ -4,11 +4,14 @@ import { resources } from './operation.ts';
 import { shapeNamed, type Shape } from './shape.ts';
 
 export interface ChangeKind {
+  /** `invoices`: the last part of the path, if the kind has one. */
   readonly kind: string;
   readonly owner: Owner;
+  /** What a change carries. */
   readonly record: Shape;
 }
 
+/** Sorted by name. */
 export const changeKinds: readonly ChangeKind[] = Object.freeze(
   [
     ...resources.map(({ path, owner, record }): ChangeKind => ({ kind: path, owner, record })),

@@ -4,6 +4,7 @@
 export interface Component {
   /** Name of the image, of the folder in services/ (the gateway's is gateway/), and value of the metrics' label `component`. */
   readonly name: string;
+  /** Name in the chart's values and in Kubernetes, where it differs from `name`. */
   readonly chartName?: string;
   /** Default of PORT; the default of METRICS_PORT is 1000 higher. */
   readonly port: number;
@@ -17,7 +18,9 @@ export interface Component {
   readonly consumes?: true;
   /** Publishes records of which others keep read models: `truckroll publish`. */
   readonly publishes?: true;
+  /** Owners whose <NAME>_ADDRESS it is given. */
   readonly calls?: readonly string[];
+  /** Variables that its Secret must have, and those that it may have. */
   readonly secretKeys: readonly string[];
   readonly optionalKeys?: readonly string[];
 }

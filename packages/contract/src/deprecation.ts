@@ -5,6 +5,7 @@ import { option } from './image.ts';
 /** Days in UTC, `2027-01-01`. */
 export interface Deprecation {
   readonly since: string;
+  /** First day on which it may be removed. */
   readonly sunset: string;
 }
 

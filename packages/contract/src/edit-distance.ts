@@ -1,3 +1,4 @@
+/** Insertions, deletions, replacements and swaps of neighbours between two short texts. */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

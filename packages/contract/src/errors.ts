@@ -48,6 +48,7 @@ export interface ErrorDetail {
 interface ApiErrorOptions {
   details?: readonly ErrorDetail[];
   retryAfterSeconds?: number;
+  /** Logged, never shown to a caller. */
   cause?: unknown;
   status?: number;
 }

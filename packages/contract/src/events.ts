@@ -2,6 +2,7 @@ import { option, registry } from './image.ts';
 import { shapeOf, type Shape } from './shape.ts';
 
 export interface EventType {
+  /** `service_request.created`. */
   readonly type: string;
   /** The whole body that receivers get; its documentation says when the event is raised. */
   readonly body: Shape;

@@ -14,6 +14,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   idempotency_key: 'b1946ac9-2492-4d26-8c4b-3f7e0a6d1c52',
 };
 
+/** An example value of the field; of one element if the field is repeated. */
 export function exampleOf(field: Field, keys: KeyStyle): unknown {
   if (field.example === 'null') return null;
   switch (field.kind) {
@@ -60,6 +61,7 @@ export function exampleRecord(shape: Shape, keys: KeyStyle): Record<string, unkn
   );
 }
 
+/** Derived from the name, so that examples do not change from run to run. */
 export function exampleId(name: string): string {
   const digits = hex(name);
   return [digits.slice(0, 8), digits.slice(8, 12), `4${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join('-');

@@ -34,10 +34,13 @@ export interface FieldPlan {
   readonly absent: Text;
   /** `[]`, null or a default, without the key: written for a list's wrapper that is empty. */
   readonly nothing: Text;
+  /** Values of enums by number; of booleans, false and true. */
   readonly spellings: readonly (Text | undefined)[];
   readonly room: number;
   readonly shape: Shape | undefined;
+  /** For a cursor: the operation that it belongs to. */
   readonly cursorOf: string | undefined;
+  /** Plan of the field's message. Made on first use, because shapes may contain themselves. */
   plan: JsonPlan | undefined;
 }
 
@@ -80,6 +83,7 @@ const ABSENT: Partial<Record<Kind, string>> = {
 };
 /** `"2026-03-01T15:04:05.123456Z"`, the longest number, and the quotes of a string are all shorter. */
 const SCALAR_ROOM = 40;
+/** Texts are copied in whole words of this many bytes. */
 const WORD = 8;
 
 const plans: Record<KeyStyle, Map<Shape, JsonPlan>> = { snake: new Map(), camel: new Map() };

@@ -20,7 +20,9 @@ export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'sn
 }
 
 interface Place {
+  /** Path of the object; empty for the root. */
   at: string;
+  /** Name of the field, with the index in a list. */
   name: string;
   keys: KeyStyle;
   problems: JsonProblem[];
@@ -117,6 +119,7 @@ function defaultOf(field: Field): unknown {
   return zeroOf(field);
 }
 
+/** The zero value of a scalar in a generated message. */
 export function zeroOf(field: Field): unknown {
   return field.enum?.zero ?? DEFAULTS[field.kind] ?? '';
 }

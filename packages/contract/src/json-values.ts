@@ -14,6 +14,7 @@ export function text(data: DataView, to: number, { words, length }: Text): numbe
   return to + length;
 }
 
+/** Writes a string that contains nothing to escape. */
 export function plain(from: DataView, start: number, end: number, data: DataView, to: number): number {
   const size = end - start;
   data.setUint8(to, QUOTE);
@@ -22,6 +23,7 @@ export function plain(from: DataView, start: number, end: number, data: DataView
   return to + size + 2;
 }
 
+/** Copies text that is JSON already. */
 export function raw(from: DataView, start: number, end: number, data: DataView, to: number): number {
   copy(from, start, end - start, data, to);
   return to + end - start;
@@ -64,6 +66,7 @@ function copy(from: DataView, start: number, size: number, data: DataView, to: n
   } else for (let i = 0; i < size; i++) data.setUint8(to + i, from.getUint8(start + i));
 }
 
+/** Writes microseconds since 1970 as `"2026-03-01T15:04:05.123456Z"`. */
 export function instant(data: DataView, to: number, micros: number): number {
   const days = Math.floor(micros / DAY);
   const rest = micros - days * DAY;

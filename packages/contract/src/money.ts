@@ -1,3 +1,5 @@
+// Money is an integer number of USD cents within ±(2^53−1).
+
 /** The exact sum of safe integers; undefined if it is not a safe integer, since sums are never rounded (decisions §2). */
 export function sumOfCents(cents: Iterable<number>): number | undefined {
   let sum = 0;

@@ -29,6 +29,7 @@ export interface Parameter {
   filter?: Filter;
 }
 
+/** A public record (decisions §1). */
 export interface Resource {
   path: string;
   owner: Owner;
@@ -43,6 +44,7 @@ export interface Operation {
   /** Name of the rpc, such as `ListInvoices`. Unique in the contract. */
   name: string;
   owner: Owner;
+  /** Full name of the gRPC service. */
   service: string;
   rpc: string;
   verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -58,6 +60,7 @@ export interface Operation {
   response: Shape;
   pathFields: readonly Field[];
   parameters: readonly Parameter[];
+  /** Fields of the JSON body, if the verb has one. */
   bodyFields: readonly Field[];
   deprecation?: Deprecation;
   doc: string;
@@ -185,6 +188,7 @@ export const resources: readonly Resource[] = Object.freeze(
 
 export const recordOwners: readonly RecordOwner[] = owners.filter((owner): owner is RecordOwner => resources.some((record) => record.owner === owner));
 
+/** The record that is read at /v1/<path>. */
 export function resource(path: string): Resource {
   const found = resources.find((candidate) => candidate.path === path);
   if (found === undefined) throw new Error(`the contract has no record at /v1/${path}`);

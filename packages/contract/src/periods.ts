@@ -1,3 +1,4 @@
+// The periods into which a report divides its range (decisions §2).
 import { civil } from './time.ts';
 
 export const BUCKETS = ['day', 'week', 'month', 'quarter', 'year'] as const;

@@ -23,10 +23,12 @@ export function requestCheck(packageName: string, { namedValues = false }: Reque
   };
 }
 
+/** 400 for one field whose value is well-formed but not acceptable. */
 export function refused(field: string, message: string, code: ErrorDetail['code'] = 'INVALID_FORMAT'): ApiError {
   return ApiError.invalid([{ location: 'body', field, code, message }]);
 }
 
+/** Throws 400 if any command rule is broken. */
 export function refuseBroken(broken: readonly JsonProblem[]): void {
   if (broken.length > 0) throw ApiError.invalid(broken.map((problem) => ({ location: 'body', ...problem })));
 }

@@ -5,6 +5,7 @@ import type { EnumShape, Field } from './shape.ts';
 import { BEYOND, beyondInstants, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
 import { isUuid } from './uuid.ts';
 
+/** A checked value as generated messages hold it, or its problem. */
 export type Checked = { value: unknown } | { code: DetailCode; message: string };
 
 const bad = (code: DetailCode, message: string): Checked => ({ code, message });

@@ -58,7 +58,9 @@ export interface EnumShape {
   docs: ReadonlyMap<string, string>;
   /** Values in generated messages, by public spelling: `INVOICE_STATUS_OPEN` for `OPEN`. */
   generated: ReadonlyMap<string, string>;
+  /** The unset value in generated messages: the name of number 0. */
   zero: string;
+  /** The inverse of `generated`. */
   spellings: ReadonlyMap<string, string>;
 }
 
@@ -78,6 +80,7 @@ export interface Field {
   format?: StringFormat;
   range?: Range;
   enum?: EnumShape;
+  /** Shape of an object, a reference, or a list's wrapper. */
   shape?: Shape;
   /** Public path of the record that an id or Reference points at: `accounts`. */
   refersTo?: string;
@@ -99,6 +102,7 @@ export interface Field {
 export interface Shape {
   typeName: string;
   doc: string;
+  /** In order of field number, which is the order of keys in JSON. */
   fields: readonly Field[];
   byName: ReadonlyMap<string, Field>;
 }
@@ -149,6 +153,7 @@ const OUTPUT_ONLY = 3;
 
 const shapes = new Map<string, Shape>();
 
+/** The shape of a message, cached. */
 export function shapeOf(message: DescMessage): Shape {
   const known = shapes.get(message.typeName);
   if (known !== undefined) return known;
@@ -177,6 +182,7 @@ export function shapeOf(message: DescMessage): Shape {
   return Object.freeze(shape);
 }
 
+/** The shape of a message by its full name, for messages that no public operation uses. */
 export function shapeNamed(typeName: string): Shape {
   const desc = registry.getMessage(typeName);
   if (desc === undefined) throw new Error(`proto/ does not define ${typeName}`);

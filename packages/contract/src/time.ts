@@ -50,6 +50,7 @@ export function formatInstant(micros: number): string {
   return `${formatDate(days)}T${clock}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}Z`;
 }
 
+/** Current time, with microseconds if the clock provides them. */
 export function now(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
@@ -58,11 +59,13 @@ export function isDate(text: string): boolean {
   return parseDate(text) !== undefined;
 }
 
+/** Days since 1970-01-01 of a calendar date; undefined if the text is not one. */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text);
   return match === null ? undefined : daysOf(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
+/** Calendar date of a count of days since 1970-01-01. */
 export function formatDate(days: number): string {
   const [year, month, day] = civil(days);
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;

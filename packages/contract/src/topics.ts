@@ -19,8 +19,11 @@ export const topics = Object.freeze({
   jobs: state('truckroll.scheduling.jobs'),
   /** truckroll.scheduling.v1.Assignment by `<company>/<id>`; a removed one is deleted. */
   assignments: state('truckroll.scheduling.assignments'),
+  /** truckroll.billing.v1.Invoice by `<company>/<id>`. */
   invoices: state('truckroll.billing.invoices'),
+  /** truckroll.billing.v1.Payment by `<company>/<id>`. */
   payments: state('truckroll.billing.payments'),
+  /** truckroll.billing.v1.Refund by `<company>/<id>`. */
   refunds: state('truckroll.billing.refunds'),
   /** truckroll.events.v1.Watermark by service: the time up to which everything is published (docs/adr/0006). */
   watermarks: { name: 'truckroll.watermarks', partitions: 1, keeps: { days: 1 } },

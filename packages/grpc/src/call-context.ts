@@ -7,6 +7,7 @@ import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './options.ts';
 
 /** Everything a handler knows about its call except the request. Created lazily: most reads need none of it. */
 export class CallContext implements RequestContext {
+  /** gRPC path: /truckroll.billing.v1.InvoiceService/ListInvoices */
   readonly method: string;
   readonly #call: ServerSurfaceCall;
   readonly #serviceLog: Logger;

@@ -39,6 +39,7 @@ export function newOperatorCredential(name: string): CallCredential {
   return { caller, text: text.replace('.', `:${name}.`) };
 }
 
+/** The entry of CALLER_CREDENTIALS that accepts the credential. */
 export function acceptanceOf({ text }: CallCredential): string {
   return `${text.slice(0, text.indexOf('.'))}:${hash('sha256', text)}`;
 }
@@ -82,6 +83,7 @@ export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string
 }
 
 export interface Presented {
+  /** The caller that the credential claims to be; `unknown` if it names none. */
   readonly claimed: Caller | 'unknown';
   readonly name?: string | undefined;
   readonly proven: boolean;

@@ -26,6 +26,7 @@ import { channelCredentials, type TlsConfig } from './tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './options.ts';
 import { repeatLookUps } from './driver/name-lookups.ts';
 
+/** Connections to every replica of one service. */
 export interface Channel {
   /** Calls an rpc with bytes in and out. Errors: ApiError as the peer sent it; 503 with Retry-After if the peer is unreachable or too slow. */
   call(path: string, request: Buffer, options?: CallOptions): Promise<Buffer>;

@@ -13,6 +13,7 @@ interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res>
 
 export type Definition = ServiceDefinition;
 
+/** A response, either decoded or already encoded as protobuf bytes. */
 export type Response<T> = T | Buffer;
 
 /** The function that serves a method. A stream of requests is read at the pace of the loop that consumes it. */
@@ -25,6 +26,7 @@ export type HandlerOf<M> =
         ? (requests: AsyncIterable<Req>, context: CallContext) => AsyncIterable<Response<Res>>
         : never;
 
+/** One function for every rpc of a service, under the rpc's name. */
 export type Handlers<D> = { readonly [K in keyof D]: HandlerOf<D[K]> };
 
 export type ResponseMetadata = (name: string) => string | undefined;

@@ -10,6 +10,7 @@ const SERVICE_UNKNOWN = 3;
 const FIELD = 1;
 
 interface Asked {
+  /** Empty for the whole server. */
   readonly service: string;
 }
 type Method = MethodDefinition<Asked, number>;

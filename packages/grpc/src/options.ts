@@ -2,6 +2,7 @@ import type { ChannelOptions } from '@grpc/grpc-js';
 
 /** HTTP/2 window in bytes: a page of a list is about 100 KB, which would take an extra round trip with the default of 64 KB. */
 const FLOW_CONTROL_WINDOW = 4 * 1024 * 1024;
+/** Maximum size of a message, in bytes. */
 export const LARGEST_MESSAGE = 16 * 1024 * 1024;
 
 /** Metadata key that carries the id of the public request through every call made for it. */

@@ -46,6 +46,7 @@ export interface GrpcServerOptions extends ServerLimits {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly callers: CallerCheck;
+  /** Plain HTTP/2 unless it sets a certificate. */
   readonly tls?: TlsConfig;
 }
 

@@ -9,20 +9,27 @@ import { onQueued } from './queued.ts';
 /** A message that this process has leased and no other process will send. */
 export interface Lease {
   readonly id: string;
+  /** Including this one. */
   readonly attempts: number;
 }
 
 /** The queue a sender works on. docs/how-to/notifications.md describes the statuses and their order. */
 export interface Postbox<L extends Lease> {
+  /** Whether a message is due or an attempt has timed out. */
   hasWork(): Promise<boolean>;
+  /** Deletes messages that finished long ago. Resolves to their number. */
   forgetEnded(): Promise<number>;
+  /** Marks attempts as UNKNOWN whose process died before storing a result. Resolves to their number. */
   giveUp(): Promise<number>;
   /** Leases up to `most` messages and stores their attempts. An attempt without a result after `leaseMs` counts as lost. */
   take(most: number, leaseMs: number): Promise<readonly L[]>;
+  /** Tries once. A rejected promise counts as UNKNOWN. */
   send(lease: L): Promise<Attempt>;
+  /** Counts the result of every attempt in metrics. */
   count(lease: L, outcome: MailOutcome): void;
   /** Stores the final result of an attempt, unless it has been given up in the meantime. */
   finish(lease: L, outcome: Exclude<MailOutcome, 'UNTAKEN'>, detail: string): Promise<void>;
+  /** Queues a message again that the provider did not accept. */
   postpone(lease: L, delayMs: number, detail: string): Promise<void>;
 }
 
@@ -30,6 +37,7 @@ export interface SenderOptions<L extends Lease> {
   readonly name: string;
   readonly postbox: Postbox<L>;
   readonly log: Logger;
+  /** Time limit of one attempt at the provider. */
   readonly timeoutMs?: number | undefined;
 }
 

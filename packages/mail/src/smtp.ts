@@ -15,6 +15,7 @@ export interface SmtpOptions {
 }
 
 interface SmtpError extends Error {
+  /** Set if the server answered. */
   readonly responseCode?: number | undefined;
   readonly response?: string | undefined;
   /** Node's error code, when nodemailer has put its own into `code`. */

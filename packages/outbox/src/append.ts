@@ -55,6 +55,7 @@ export interface MadePayload {
   readonly from: string;
 }
 
+/** COLUMNS without the payload. */
 export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
 
 /**
@@ -81,6 +82,7 @@ export function appendingRows(from: string, order: string): string {
   return `insert into outbox (${COLUMNS}) select ${COLUMNS} from ${from} order by ${order}`;
 }
 
+/** Statement that stores one event whose payload PostgreSQL computes. */
 export function appendingMade(
   { event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns,
   { expression, from }: MadePayload,

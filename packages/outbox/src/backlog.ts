@@ -3,6 +3,7 @@ import { handled } from '@truckroll/process';
 import type { KafkaMessage } from 'kafkajs';
 import type { IncomingEvent } from './event.ts';
 
+/** A message with its decoded event; undefined if it is not one of ours. */
 export interface ReadMessage {
   readonly message: KafkaMessage;
   readonly event: IncomingEvent | undefined;
@@ -17,6 +18,7 @@ interface Waiting {
   readonly dropped: (reason: unknown) => void;
 }
 
+/** Maximum events in one call of `handle`, and so in one transaction. */
 export const CHUNK = 500;
 /** Limits on what is read but not yet applied, over all partitions. Reading pauses above them. */
 const MOST = { messages: 4000, bytes: 8 * 1024 * 1024 };
@@ -24,6 +26,7 @@ const MOST = { messages: 4000, bytes: 8 * 1024 * 1024 };
 /** Messages that were read ahead and not yet applied. Each partition's messages are applied in order, in chunks of up to CHUNK. */
 export class Backlog {
   readonly #apply: Apply;
+  /** Keyed by `topic/partition`, as is `#working`. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #working = new Map<string, Promise<void>>();
   #stopping = new AbortController();

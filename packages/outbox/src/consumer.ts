@@ -13,6 +13,7 @@ export type Places = () => Promise<(topic: string, partition: number) => number 
 
 export interface ConsumerOptions {
   readonly kafka: KafkaClient;
+  /** Name of the consumer group: one per service and purpose; replicas share it. */
   readonly group: string;
   readonly topics: readonly Topic[];
   /**

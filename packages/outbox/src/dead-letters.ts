@@ -12,6 +12,7 @@ export interface DeadLetter {
   readonly payload: Buffer | null;
 }
 
+/** Stores a dead letter, unless it is stored already. */
 export async function storeDeadLetter(tx: Queryable, consumer: string, message: DeadLetter, reason: string): Promise<void> {
   await tx.query({
     name: 'store_dead_letter',

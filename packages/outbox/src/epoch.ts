@@ -10,6 +10,7 @@ export function epochOf(version: number): number {
   return Math.floor(version / IDS_OF_EPOCH);
 }
 
+/** The epoch of the outbox in the search path. */
 export async function currentEpoch(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ last: number }>({ text: 'select last_value as last from outbox_id_seq' });
   return epochOf(rows[0]?.last ?? 0);

@@ -27,12 +27,14 @@ export interface OutboxRow {
   readonly trace: string | null;
   readonly request_id: string | null;
   readonly payload: Buffer | null;
+  /** Microseconds since 1970. */
   readonly created_at: number;
 }
 
 export interface IncomingEvent {
   readonly id: string;
   readonly type: string;
+  /** Publishing service, such as `/truckroll/billing`. */
   readonly source: string;
   readonly companyId: string;
   readonly key: string;
@@ -45,6 +47,7 @@ export interface IncomingEvent {
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;
+  /** W3C trace context. */
   readonly trace: string | undefined;
   /** The request that caused it; undefined if there was none or the publisher is an older release. */
   readonly requestId: string | undefined;

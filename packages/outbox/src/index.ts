@@ -4,7 +4,7 @@ export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedSer
 export { Consumer } from './consumer.ts';
 export { endsOf, overallOf, type Ends } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
-export type { IncomingEvent, OutgoingEvent } from './event.ts';
+export type { IncomingEvent, OutboxRow, OutgoingEvent } from './event.ts';
 export { notOlder } from './inbox.ts';
 export { createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';
 export { operatorCalls, publishOperatorCalls } from './operator-calls.ts';

@@ -4,6 +4,7 @@ import { logLevel, type Kafka, type KafkaConfig } from 'kafkajs';
 import { createClient } from './driver/kafka-client.ts';
 import { repairKafkajs } from './driver/kafkajs-repairs.ts';
 
+/** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {
   return {
     /** Brokers of Kafka, as `host:port`; the others are discovered. */
@@ -30,6 +31,7 @@ export interface KafkaOptions {
   readonly kafkaPrefix?: string;
 }
 
+/** Creates clients that share settings but no connection. A client that has disconnected cannot connect again. */
 export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
   /** Prefix of topic and group names in Kafka. Names in code and tables do not have it. */
   readonly prefix: string;

@@ -12,7 +12,9 @@ import { ensureTopics, type Topic } from './topics.ts';
 export interface OutboxOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
+  /** CloudEvents source: `/truckroll/billing`. */
   readonly source: string;
+  /** Topics that this service publishes to; created if missing. */
   readonly topics: readonly Topic[];
   /** Whether every change committed before the watermark's time has been appended; none is published otherwise (docs/adr/0006). Runs on the relay's session. */
   readonly complete?: (session: Pick<DatabaseSession, 'query'>) => Promise<boolean>;

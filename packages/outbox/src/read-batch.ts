@@ -6,6 +6,7 @@ export const BATCH_ROWS = 500;
 const BATCH_BYTES = 700_000;
 
 export interface ReadRow extends OutboxRow {
+  /** Number of rows from the floor on, counted up to BATCH_ROWS. */
   readonly found: number;
 }
 

@@ -10,6 +10,7 @@ import { BATCH_ROWS, READ_BATCH, readRow, type ReadRow } from './read-batch.ts';
 export interface RelayOptions {
   readonly database: Database;
   readonly publisher: Publisher;
+  /** As in OutboxOptions. */
   readonly complete?: (session: Pick<DatabaseSession, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -34,6 +35,7 @@ const ANNOUNCE = { busy: 200, following: 500, idle: 2000, rest: 6000 };
 const REST_AFTER_MS = 60_000;
 /** Delay before a watermark that could not be published is tried again, in ms. */
 const AGAIN_MS = 100;
+/** Time for which an owner that announced new events counts as busy, in ms. */
 const NEWS_MS = 2000;
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
@@ -159,6 +161,7 @@ export class Relay implements BackgroundPart {
     }
   }
 
+  /** Waits for the lock. Resolves to false if stopped first. */
   async #acquire(session: DatabaseSession): Promise<boolean> {
     while (!this.#stopped()) {
       const { rows } = await session.query<{ locked: boolean }>({

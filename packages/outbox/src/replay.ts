@@ -10,6 +10,7 @@ import { watch } from './driver/vital-signs.ts';
 export interface Replay {
   readonly kafka: KafkaClient;
   readonly topic: Topic;
+  /** Receives events of one partition in order. An error ends the replay. */
   apply(events: readonly IncomingEvent[]): Promise<void>;
   readonly signal?: AbortSignal;
   progress?(share: number): void;
@@ -17,6 +18,7 @@ export interface Replay {
 
 interface Extent {
   readonly low: bigint;
+  /** The offset after the last message. */
   readonly high: bigint;
 }
 

@@ -34,6 +34,7 @@ export interface SubscriberOptions {
   readonly subscriptions: readonly Subscription[];
   /** Called in each transaction that applies events or stores a dead letter, with the last handled offset of each partition. */
   readonly reached?: (tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>) => Promise<void>;
+  /** As in ConsumerOptions, for subscribers whose `reached` stores the offsets. */
   readonly places?: Places;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -148,6 +149,7 @@ export class Subscriber implements BackgroundPart {
     for (const { events, applied, failed } of batches) await this.#applyApart(events).then(applied, failed);
   }
 
+  /** Rejects only if retrying may help. */
   async #applyApart(events: readonly IncomingEvent[]): Promise<void> {
     // Writes caused by several events belong to no single request.
     const [only] = events.length === 1 ? events : [];

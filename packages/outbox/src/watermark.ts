@@ -10,6 +10,7 @@ import type { Topic } from './topics.ts';
 /** Company id of watermarks, which cover all companies. */
 const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
 
+/** Offsets of the last messages in a service's topics of state, by topic and partition. */
 export class Positions {
   readonly #kafka: KafkaClient;
   readonly #topics: readonly string[];

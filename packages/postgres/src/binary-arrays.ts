@@ -27,6 +27,7 @@ const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
 const UUID_BYTES = 16;
 
 type Values<T> = readonly (T | null | undefined)[];
+/** Writes an element at `at` and returns its size in bytes. */
 type Write<T> = (value: T, into: Buffer, at: number) => number;
 
 function arrays<T>(oid: number, sizeOf: (value: T) => number, write: Write<T>): (values: Values<T>) => Buffer {
@@ -136,6 +137,7 @@ export const binaryArrays = {
   smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
+  /** Integers of any size. */
   numeric: arrays<number | bigint>(
     OIDS.numeric,
     (value) => NUMERIC_HEAD + 2 * (typeof value === 'number' ? digitsOf(value) : digitsOfLarge(value).length),
@@ -146,7 +148,9 @@ export const binaryArrays = {
   instant: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
   /** From days since 1970-01-01. */
   day: fixed<number>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(value - EPOCH_DAYS, at)),
+  /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
+  /** jsonb, from its text. */
   json: arrays<string>(
     OIDS.json,
     (value) => 1 + Buffer.byteLength(value),

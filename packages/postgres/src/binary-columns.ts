@@ -1,5 +1,7 @@
+/** Microseconds between 1970 and PostgreSQL's own epoch, 2000-01-01T00:00:00Z. */
 const POSTGRES_EPOCH = 946_684_800_000_000;
 
+/** A bigint, which must be a safe integer. */
 export function wholeNumberOf(value: Buffer): number {
   return value.readInt32BE(0) * 0x1_0000_0000 + value.readUInt32BE(4);
 }

@@ -28,6 +28,7 @@ export function transactionSettings({ settings = {} }: ConnectionOptions): State
   return { name: 'transaction_settings', text: `select ${own.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}` };
 }
 
+/** Sets up a new connection of a pool. Throws PoolerError. */
 export async function settle(client: Connection, options: ConnectionOptions): Promise<void> {
   const { direct, wrong } = await setOrRead(client, connectionSettings(options));
   if (direct || wrong.length === 0) return;

@@ -10,6 +10,7 @@ export const DATABASE_URL_FORM =
   'postgres://user:password@host:5432/database, and with several hosts, host:5432,other:5432, also ?target_session_attrs=read-write';
 
 export interface ParsedDatabaseUrl {
+  /** One URL for each host, in order. */
   readonly urls: readonly [string, ...string[]];
   readonly readWrite: boolean;
 }

@@ -29,6 +29,7 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Runs statements: a Database (each on any connection) or a Transaction. */
 export interface Queryable {
   /** Errors: StatementError if PostgreSQL refuses, ApiError 503 if it cannot be used now. */
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;

@@ -33,6 +33,7 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
+/** Interval at which a replica checks whether another has finished migrating, in ms. */
 const TURN_MS = 100;
 const UNDEFINED_TABLE = '42P01';
 const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;

@@ -7,6 +7,7 @@ import type { DatabaseSession } from './session.ts';
 const STEPS = '-- in steps';
 /** Milliseconds for which a migration waits for a lock. PostgreSQL looks for deadlocks after 1,000. */
 export const LOCK_MS = 500;
+/** Wait between two tries, in ms. */
 const TURNS = { firstMs: 250, mostMs: 2000 };
 /** Longest time that a step or migration is tried, in ms: longer than transactions hold locks, except by mistake. */
 const TIMEOUT_MS = 600_000;

@@ -6,6 +6,7 @@ interface Runner {
 }
 
 const MOST_AT_ONCE = 500;
+/** Wait before a statement that failed is sent again, in ms. */
 const RETRY = { firstMs: 100, mostMs: 2000 };
 
 /**

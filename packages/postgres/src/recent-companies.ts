@@ -1,6 +1,7 @@
 /** Work of no company in particular: background parts, and look-ups before the company is known. */
 export const NO_COMPANY = '';
 
+/** Time in ms for which a company counts as active after its last request. */
 const ACTIVE_MS = 1000;
 
 /** Keeps only the last two companies: enough to know whether more than one is active. */

@@ -3,9 +3,11 @@ import type { BinaryRow, ConnectionOptions, Statement, StatementResult } from '.
 import { settleSession } from './connection-settings.ts';
 import { PoolerError, translateDatabaseError } from './errors.ts';
 
+/** A single connection outside the pool. */
 export interface DatabaseSession {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
   queryBinary(statement: Statement): Promise<BinaryRow[]>;
+  /** Called with the payload of each notification on a channel that `listen` was run for. */
   onNotification(listener: (payload: string, channel: string) => void): void;
   /** Resolves when the connection has ended, for whatever reason, which releases session locks. */
   readonly ended: Promise<void>;

@@ -12,6 +12,7 @@ export interface Statement {
 export interface StatementResult<R> {
   readonly rows: R[];
   readonly rowCount: number;
+  /** First word of the command tag: SELECT, COMMIT, ROLLBACK … */
   readonly command: string;
 }
 
@@ -19,6 +20,7 @@ export interface StatementResult<R> {
 export type BinaryRow = readonly (Buffer | null)[];
 
 export interface ConnectionOptions {
+  /** If it is a function, it is called for each new connection. */
   readonly url: DatabaseUrl;
   /** URL for sessions: session-level advisory locks, LISTEN, migrations. Default: `url`. */
   readonly sessionUrl?: DatabaseUrl | undefined;

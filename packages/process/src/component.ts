@@ -7,9 +7,11 @@ export interface BackgroundPart {
   readonly name: string;
   /** Resolves when the component may answer calls. Parts that need Kafka may still be connecting then. */
   start(): Promise<void>;
+  /** Finishes or abandons its work; abandoned work must be safe to resume. */
   stop(): Promise<void>;
 }
 
+/** Server that accepts calls: gRPC, or the gateway's HTTP. */
 export interface Front {
   /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
   listen(port: number, host: string): Promise<number>;
@@ -26,6 +28,7 @@ export interface ComponentKit<C> {
   /** A part that calls depend on: started before the first call is taken, and stopped after the last has ended, even if never started. */
   foundation(part: BackgroundPart): void;
   background(part: BackgroundPart): void;
+  /** The component is ready only while every check passes. */
   check(name: string, check: ReadinessCheck): void;
   /** Aborted when the component begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal;

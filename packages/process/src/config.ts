@@ -80,6 +80,7 @@ function contentOf(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
+/** The last arguments of a setting's constructor: its default, or nothing if the variable is required. */
 export type Default<T> = [] | [fallback: T];
 
 /** Makes a setting. No message repeats the value unless `shown`. */
@@ -99,6 +100,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60
 export const env = {
   string: (name: string, ...fallback: Default<string>) => setting(name, 'a text', fallback, (text) => text),
 
+  /** A text that no message repeats: a password, a key. */
   secret: (name: string, ...fallback: Default<string>) => setting(name, 'a secret', fallback, (text) => text, false),
 
   optionalSecret: (name: string) => setting<string | undefined>(name, 'a secret', [undefined], (text) => text, false),
@@ -134,6 +136,7 @@ export const env = {
       return match ? Number(match[1]) * (DURATION_UNITS[match[2]!] ?? 1) : undefined;
     }),
 
+  /** Comma-separated; empty items are dropped. */
   list: (name: string, ...fallback: Default<readonly string[]>) =>
     setting<readonly string[]>(name, 'a comma-separated list', fallback, (text) => {
       const items = text

@@ -8,13 +8,16 @@ import { ApiError } from '@truckroll/contract';
 
 export interface Flow {
   readonly name: string;
+  /** Slots held now. */
   readonly held: number;
 }
 
 export interface FairQueueOptions {
   /** Whether the company may take one more slot now. If that becomes true for another reason than `leave`, call `fill`. */
   readonly admits: (flow: Flow) => boolean;
+  /** Maximum number of waiting requests of all companies together. */
   readonly queue: number;
+  /** Maximum time in ms that a request waits. */
   readonly maxWaitMs: number;
   /** Called for each slot that a company takes (1) or gives back (-1), before the next slot is given. */
   readonly onHeld?: (name: string, change: 1 | -1) => void;

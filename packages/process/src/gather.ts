@@ -11,6 +11,7 @@ interface Waiting<T, R> {
   reject(error: unknown): void;
 }
 
+/** Lets a call with little to carry wait `ms` for more items. */
 export interface Linger {
   readonly ms: number;
   /** Load, as a fraction of a call's capacity, from which the call does not wait. */

@@ -15,6 +15,7 @@ export interface HealthServer {
 
 export interface HealthServerOptions {
   port: number;
+  /** Address to listen on, the same as the service's. */
   host: string;
   metrics: Metrics;
   /** Read at every request, so that checks may be added while the service starts. */

@@ -47,6 +47,7 @@ export class Assembler {
   readonly #out: ByteBuffer;
   readonly #names: NameLookup;
   readonly #kept: (Kept | undefined)[] = new Array<Kept | undefined>(KEPT).fill(undefined);
+  /** Kind → ids that were not cached. */
   readonly missing = new Map<string, Set<string>>();
 
   constructor(shape: Shape, out: ByteBuffer, names: NameLookup) {

@@ -8,6 +8,7 @@ const LENGTH_BYTES = 4;
 /** A growing buffer, written front to back, with space for gRPC's frame reserved at its start. */
 export class ByteBuffer {
   bytes: Buffer;
+  /** End of the written bytes, including the reserved frame. */
   length = FRAME_BYTES;
 
   constructor(size = 64 * 1024) {

@@ -4,6 +4,7 @@ import type { JsonProblem } from '@truckroll/contract';
 import { DatabaseClientError, StatementError } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 
+/** Where the cause of a defect is logged, and the request id to find it by. */
 export interface DefectLog {
   log: Logger;
   requestId: string;

@@ -5,6 +5,7 @@ import { arrayOf, binaryArrays, uuidOf, type Transaction } from '@truckroll/post
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
 
+/** Maximum rows locked, derived and updated together. */
 export const DERIVED_TOGETHER = 2000;
 
 /** The batch with its derived fields; unchanged if the table derives nothing. */

@@ -5,6 +5,7 @@ import type { Table } from './table.ts';
 import { encodeRecord, type Encoded } from './upsert.ts';
 
 export interface Line extends Encoded<unknown> {
+  /** Counted from 1 in the file. */
   number: number;
 }
 
@@ -46,6 +47,7 @@ function replacedBy(number: number): JsonProblem {
   return { field: 'id', code: 'INVALID_FORMAT', message: `Line ${number} has the same id and replaces this one: leave one of them out.` };
 }
 
+/** Checks one line of an import, or one stored record as JSON, against all rules for lines. */
 export function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {
   let text: string;
   let json: unknown;

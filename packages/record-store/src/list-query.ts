@@ -16,6 +16,7 @@ const SELECTIVITY = ['link', 'uuid', 'text', 'boolean', 'missing'] as const;
 interface AnyOf {
   parameter: Parameter;
   values: unknown[];
+  /** Whether the values are columns, one of which is null. */
   missing: boolean;
   /** Where the values are compared: a column of the table, or the value column of a link table. */
   link: string | undefined;

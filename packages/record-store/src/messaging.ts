@@ -6,6 +6,7 @@ import { asRead } from './as-read.ts';
 import { removeNames, writeNames, type Name } from './names.ts';
 import type { Changed, Table } from './table.ts';
 
+/** Key of a record on a topic of state. */
 export function recordKey(companyId: string, id: string): string {
   return `${companyId}/${id}`;
 }
@@ -19,6 +20,7 @@ export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyI
   );
 }
 
+/** Applies published names to the names table of a service's schema. */
 export function nameSubscription(schema: string): Subscription {
   return {
     topic: topics.names,

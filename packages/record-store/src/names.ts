@@ -14,6 +14,7 @@ export interface Name {
 const CHANNEL = 'names';
 /** Above this many changes of a company at once, its cached names are dropped as a whole. */
 const MOST_NOTICES = 50;
+/** Maximum names cached by a process, about 240 bytes each including keys and maps. */
 const MOST_CACHED = 400_000;
 /** Longest time a company's names stay cached, in ms: a process that dies between its commit and the notification leaves them stale. */
 const KEEP_MS = 60_000;
@@ -49,10 +50,12 @@ export async function removeNames(tx: Transaction, schema: string, companyId: st
   tx.notify(`${schema}_${CHANNEL}`, [companyId]);
 }
 
+/** One company's names by kind, then id; null if the owner has not published one yet. */
 type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
 
 interface Cached {
   readonly names: CompanyNames;
+  /** By performance.now(). */
   readonly since: number;
 }
 

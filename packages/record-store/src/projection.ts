@@ -50,6 +50,7 @@ export async function companiesBehind(db: Queryable, projected: Projected): Prom
   return rows.map(({ company_id }) => company_id);
 }
 
+/** The projections that have rows written by an older version, in any company. */
 export async function behind<P extends Projected>(db: Queryable, projected: readonly P[]): Promise<P[]> {
   const { rows } = await db.query<{ place: number }>({
     name: 'projections_behind',
@@ -68,6 +69,7 @@ function behindIn({ table, version }: Projected): string {
     select company_id from oldest where projection < ${version}`;
 }
 
+/** Counts rows that an older version wrote, up to `most`, in one company or all. */
 export async function countBehind(
   db: Queryable,
   { table, version }: Pick<Projected, 'table' | 'version'>,

@@ -13,6 +13,7 @@ import type { Changed, Table } from './table.ts';
 export interface PublicationOptions {
   database: Database;
   tables: readonly Table[];
+  /** Wakes the outbox's relay. */
   poke(): void;
   log: Logger;
 }

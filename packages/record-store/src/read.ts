@@ -11,6 +11,7 @@ import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
 import { storedUnder, type Column, type ReadContext, type Table } from './table.ts';
 
+/** Identifies a record: its company, that company's time zone, and the record's id as requests contain it. */
 export interface Key {
   readonly company_id: string;
   readonly time_zone: string;
@@ -200,6 +201,7 @@ async function decide({ decided }: Table, db: Queryable, request: ListRequest): 
   return made;
 }
 
+/** Estimated size of these records once assembled, in bytes. */
 function roomFor(records: readonly (Parts | undefined)[]): number {
   let size = 64;
   for (const parts of records) for (const part of parts?.all ?? NOTHING) size += part.length + 64;
@@ -208,6 +210,7 @@ function roomFor(records: readonly (Parts | undefined)[]): number {
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
+/** The gRPC definition of an operation whose responses are already encoded. */
 export function rawMethod(operation: Operation) {
   const request = codec(operation.request.typeName);
   return {

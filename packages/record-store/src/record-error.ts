@@ -6,6 +6,7 @@ export class RecordError extends Error {
   override readonly name = 'RecordError';
   readonly path: string;
   readonly id: string;
+  /** Dotted path of the field that cannot hold its value. */
   readonly field: string;
 
   constructor(path: string, id: string, field: string, limit: string) {

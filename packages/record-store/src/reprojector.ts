@@ -29,6 +29,7 @@ export interface Projection extends Projected {
 export interface ReprojectStep {
   path: string;
   renewed: number;
+  /** Rows that are still outdated, as far as is known. */
   behind: number;
   refused: RefusedRow[];
   done: boolean;

@@ -17,6 +17,7 @@ export function keyedById(topic: Topic, table: string): Keyed {
 /** Names, of their owner and of each service that keeps a read model of them. */
 export const keyedNames: Keyed = { topic: topics.names, table: 'names', key: { company_id: 'uuid', kind: 'text', id: 'uuid' } };
 
+/** Makes the service publish all its records again, and publish no watermark until it has. */
 export async function publishAnew(tx: Queryable): Promise<void> {
   await tx.query({ text: 'update publications set company_id = null, after = null, published = 0, done = false, complete = false' });
 }

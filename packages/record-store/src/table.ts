@@ -3,13 +3,16 @@ import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
+/** What a read depends on, apart from stored data. */
 export interface ReadContext {
   companyId: string;
+  /** IANA name of the company's time zone. */
   timeZone: string;
 }
 
 export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
 
+/** Paths to a record's scalars that a column can hold: `status`, `account.id`. */
 export type ScalarPath<R> = {
   [K in keyof R & string]-?: NonNullable<R[K]> extends readonly unknown[]
     ? never
@@ -48,8 +51,11 @@ export type Link<R> = {
   | { of?: never; maintained?: never; view: true }
 );
 
+/** A filter whose values depend on the company's settings. */
 export interface Decided {
+  /** The column that answers it. */
   column: string;
+  /** The values of the column that match what the request asks for. */
   values: (db: Queryable, companyId: string, asked: unknown) => Promise<readonly string[]>;
 }
 
@@ -64,9 +70,11 @@ function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
 
 export interface Changed<R> {
   id: string;
+  /** Includes the derived fields if `derive` returns them as fields. */
   record: R;
   document: Uint8Array;
   derived?: Uint8Array;
+  /** The record as reads return it, if already assembled. */
   shown?: Uint8Array;
   /** Previous values of the columns in `remembers`; absent for a new record. */
   before?: Readonly<Record<string, unknown>>;
@@ -121,6 +129,7 @@ export interface Column {
   type: SqlType;
   /** Absent for maintained columns. Returns a value for arrayOf. */
   of?: (record: never) => unknown;
+  /** Converts a filter's value from the generated request to the column's representation. */
   fromRequest: (value: unknown) => unknown;
 }
 
@@ -131,6 +140,7 @@ export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | '
   columns: readonly Column[];
   links: Record<string, Link<R>>;
   maintained: readonly Maintains<R>[];
+  /** Columns of the list's fixed order. */
   order: readonly string[];
 }
 
@@ -210,6 +220,7 @@ export function registered<O extends RecordOwner>(
   });
 }
 
+/** A record's id as its column holds it: codes have their public spelling. */
 export function idOf<R>(table: Pick<Table<R>, 'columns'>, record: R): string {
   return table.columns.find((column) => column.name === 'id')?.of?.(record as never) as string;
 }

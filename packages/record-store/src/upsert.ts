@@ -109,6 +109,7 @@ async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, by
   for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
 }
 
+/** Writes the links of stored records: their own, and those that other records contribute. */
 export async function relink<R>(tx: Transaction, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
   for (const link of Object.values(table.links)) {
     const { of } = link;

@@ -12,6 +12,7 @@ export interface Search {
   /** Counts from 0, so that each attempt asks the next node. */
   readonly attempt: number;
   open(node: RedisNode, login: Login): Promise<RedisClient>;
+  /** Called when a Sentinel announces another master later. */
   onSwitch(): void;
 }
 

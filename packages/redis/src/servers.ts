@@ -17,7 +17,9 @@ export type RedisServers =
   | {
       readonly kind: 'sentinel';
       readonly nodes: readonly RedisNode[];
+      /** The master's name in the Sentinels' configuration. */
       readonly master: string;
+      /** For the master. */
       readonly login: Login;
       readonly sentinelLogin: Login;
     };

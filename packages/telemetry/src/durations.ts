@@ -1,5 +1,6 @@
 import type { Metrics, Series } from './metrics.ts';
 
+/** A histogram of durations that looks up each combination of label values only once. */
 export interface Durations {
   /** `startedAt` is from performance.now(); the values are in the order of the labels. */
   ended(startedAt: number, ...values: readonly string[]): void;

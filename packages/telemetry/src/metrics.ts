@@ -18,6 +18,7 @@ export interface HistogramMetric<L extends string> {
   /** An observer for fixed labels that does not look up their series at every observation: for hot paths. */
   of(labels: Record<L, string>): Series;
 }
+/** The series of a histogram with the same label values. */
 export interface Series {
   observe(seconds: number): void;
 }
@@ -25,6 +26,7 @@ export interface Series {
 export interface MetricDescription {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  /** Without `component`, which all metrics have. */
   readonly labels: readonly string[];
   readonly help: string;
 }
@@ -37,6 +39,7 @@ export interface MetricDescription {
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): CounterMetric<L>;
   gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): GaugeMetric<L>;
+  /** A gauge whose value is read at every scrape. */
   observedGauge(name: string, help: string, read: () => number): void;
   histogram<L extends string = never>(name: string, help: string, labels?: readonly L[], buckets?: readonly number[]): HistogramMetric<L>;
   /** Metrics of this process: event loop, heap, garbage collection and build. Call once per process. */
@@ -105,6 +108,7 @@ export function createMetrics(component: string): Metrics {
 
 interface Kept {
   readonly labels: Readonly<Record<string, string>>;
+  /** Not cumulative; by upper bound. */
   readonly bucketValues: Record<string, number>;
   sum: number;
   count: number;

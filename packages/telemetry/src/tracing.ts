@@ -75,6 +75,7 @@ export function describeSpan(attributes: SpanAttributes, name?: string): void {
   if (name !== undefined) span?.updateName(name);
 }
 
+/** Marks the active span as failed, for faults that are not thrown. */
 export function failSpan(): void {
   if (enabled) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import { checkRange, isDenied, specialRange } from './address.ts';
 
+/** What the operator allows beyond https to public addresses. */
 export interface TargetPolicy {
   readonly allowHttp: boolean;
   /** Exact `address:port` pairs that may be reached even if they are not public, over http too. */

@@ -75,6 +75,7 @@ export class CertificateWatcher implements experimental.CertificateProvider {
 
 type Certificates = Partial<Record<'cert' | 'key' | 'ca', Buffer>>;
 
+/** Rejects if the files cannot be used together. */
 async function read({ certificateFile, privateKeyFile, caCertificateFile }: CertificateFiles): Promise<Certificates> {
   const named = Object.entries({ cert: certificateFile, key: privateKeyFile, ca: caCertificateFile });
   const found = await Promise.all(named.flatMap(([name, file]) => (file === undefined ? [] : [readFile(file).then((bytes) => [name, bytes] as const)])));

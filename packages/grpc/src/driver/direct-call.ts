@@ -37,11 +37,13 @@ export interface DirectCall {
   readonly message: Buffer;
   readonly headers: Record<string, string>;
   readonly deadlineMs: number;
+  /** Called with the peer's metadata before the answer. */
   onMetadata(metadata: Metadata): void;
   /** Called once. `message` is defined if the status is OK. */
   onEnd(status: StatusObject, message: Buffer | undefined): void;
 }
 
+/** Ends a call early, with CANCELLED. */
 export type Cancel = () => void;
 
 const PICKED = 0;

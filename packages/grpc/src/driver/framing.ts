@@ -17,6 +17,7 @@ export function messageBehindRoom(bytes: Buffer, end: number): Buffer {
   return Object.defineProperty(message, room, { value: true });
 }
 
+/** Fills in the header of an uncompressed message. Returns the whole frame. */
 export function headed(frame: Buffer): Buffer {
   frame[0] = 0;
   frame.writeUInt32BE(frame.length - FRAME_BYTES, 1);

@@ -73,6 +73,7 @@ declare module 'kafkajs/src/protocol/requests/produce/index.js' {
     readonly timeout: number;
     readonly compression?: number;
     readonly transactionalId?: string | null;
+    /** A string or a kafkajs Long. */
     readonly producerId?: { toString(): string };
     readonly producerEpoch?: number;
     readonly topicData: readonly {

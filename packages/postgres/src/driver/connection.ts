@@ -63,6 +63,7 @@ export class Connection extends pg.Client {
 }
 
 export interface ConnectionConfig extends pg.ClientConfig {
+  /** URLs of the servers to choose from, if the connection must accept writes. */
   readonly candidates?: readonly string[];
 }
 
@@ -90,6 +91,7 @@ function sendWithTick(stream: Writable): void {
 export const MOST_PREPARED = 250;
 
 interface Preparing {
+  /** Names in order of last use. */
   prepared: Set<string>;
   readonly connection: Pick<ProtocolConnection, 'parsedStatements' | 'columnsByName' | 'close'>;
 }
@@ -98,7 +100,9 @@ interface ProtocolConnection extends RowConnection, BindingConnection {
   parsedStatements: Record<string, string>;
   describe(message: object): void;
   close(message: { type: 'S'; name: string }): void;
+  /** True while sending a statement whose columns need no description. */
   columnsKnown?: boolean;
+  /** Column descriptions of named statements that have run; null if they return no rows. */
   columnsByName?: Map<string, object | null>;
 }
 

@@ -11,6 +11,7 @@ export interface Binding {
   readonly statement?: string;
   readonly values?: readonly unknown[];
   readonly binary?: boolean;
+  /** Encodes a value: buffers are sent in the binary format, strings as text. */
   readonly valueMapper: (value: unknown, index: number) => Buffer | string | null | undefined;
 }
 
@@ -19,6 +20,7 @@ export interface BindingConnection {
   bind(binding: Binding): void;
 }
 
+/** Size in bytes from which a value is not copied. */
 const LARGE = 16 * 1024;
 const BIND = 0x42;
 

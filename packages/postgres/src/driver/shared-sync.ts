@@ -14,6 +14,7 @@ export interface SharingQuery {
   readonly name?: string | undefined;
   /** Whether the Sync is sent by a later statement of the same batch. */
   sharesSync: boolean;
+  /** Whether pg refused to send it. */
   readonly unsent: boolean;
   requiresPreparation(): boolean;
   handleError(error: Error, connection: object): void;
