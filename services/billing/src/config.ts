@@ -13,6 +13,7 @@ export const settings = {
 
 export type BillingConfig = Config<typeof settings>;
 
+/** Throws a ConfigError that names everything missing or invalid. */
 export function billingConfig(environment: Readonly<Record<string, string | undefined>>): BillingConfig {
   return readConfig(settings, environment);
 }

@@ -29,6 +29,7 @@ export const settings = { ...own, ...mailSettings };
 
 export type IntegrationsConfig = Config<typeof own> & MailConfig;
 
+/** Throws a ConfigError that lists the missing and invalid settings. */
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
   const config = readConfig(settings, environment);
   try {

@@ -16,9 +16,11 @@ export interface Context {
   readonly targets: TargetPolicy;
   readonly partitions: Partitions;
   readonly recoveries: {
+    /** Call after committing a new recovery. */
     look(): void;
   };
   readonly notices: DueNotices;
+  /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;
   readonly deliveries: DeliveryCounter;
   readonly log: Logger;

@@ -1,5 +1,6 @@
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 
+/** Columns of the table alias u (users) for `personOf` and `creatorOf`. */
 export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';
 
 export interface CreatorRow {

@@ -33,6 +33,7 @@ export interface PublishedEvent {
   readonly companyId: string;
   readonly subject: string;
   readonly sequence: number;
+  /** Time of the event, in microseconds since 1970. */
   readonly timestamp: number;
 }
 
@@ -49,6 +50,7 @@ export interface Delivery {
   readonly company_id: string;
   readonly endpoint_id: string;
   readonly url: string;
+  /** Sent to the receiver as webhook-id. */
   readonly event_id: string;
   readonly event_type: string;
   readonly subject: string;

@@ -13,6 +13,7 @@ export const settings = {
 
 export type ReportingConfig = Config<typeof settings>;
 
+/** Throws a ConfigError that names everything missing or invalid. */
 export function reportingConfig(environment: Readonly<Record<string, string | undefined>>): ReportingConfig {
   return readConfig(settings, environment);
 }

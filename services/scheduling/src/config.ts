@@ -17,6 +17,7 @@ export const settings = { ...own, ...notificationSettings };
 
 export type SchedulingConfig = Config<typeof own> & NotificationConfig;
 
+/** Throws a ConfigError that names everything missing or invalid. */
 export function schedulingConfig(environment: Readonly<Record<string, string | undefined>>): SchedulingConfig {
   return readConfig(settings, environment);
 }

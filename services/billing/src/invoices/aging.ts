@@ -24,6 +24,7 @@ const fragments = new Map<number | null, Uint8Array>();
 const MOST_FRAGMENTS = 10_000;
 const OPEN = Buffer.from('OPEN');
 
+/** Appends the aging of OPEN invoices to the stored record. */
 export const agingOnRead = {
   columns: ['status', 'due_at'],
   fragment(column: (index: number) => Buffer | null, { timeZone }: ReadContext): Uint8Array | undefined {

@@ -16,6 +16,7 @@ export function checkAllocations(payment: Payment): JsonProblem[] {
   });
 }
 
+/** The field through which a payment counts toward an invoice. */
 export function allocationTo({ invoice_allocations }: Payment, invoiceId: string): string | undefined {
   const index = invoice_allocations.findIndex(({ invoice_id }) => invoice_id === invoiceId);
   return index === -1 ? undefined : `invoice_allocations[${index}].applied_cents`;

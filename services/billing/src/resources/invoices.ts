@@ -30,6 +30,7 @@ export const invoices = defineTable<Invoice>({
     ...checkTotals(amounts, 'amounts'),
   ],
   derive: deriveInvoices,
+  // For reporting's read model of every invoice.
   publishes: { topic: topics.invoices, type: 'invoice.changed' },
   onRead: agingOnRead,
 });

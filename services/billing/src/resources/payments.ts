@@ -25,5 +25,6 @@ export const payments = defineTable<Payment>({
   check: checkAllocations,
   leadsTo: allocationTo,
   afterChange: async (tx, companyId, changed) => void (await refreshRecords(tx, refunds, companyId, await refundsOf(tx, companyId, changed))),
+  // For reporting's collections.
   publishes: { topic: topics.payments, type: 'payment.changed' },
 });

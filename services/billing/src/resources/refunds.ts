@@ -18,5 +18,6 @@ export const refunds = defineTable<Refund>({
   },
   derivedFields: ['collected_by'],
   derive: deriveRefunds,
+  // For reporting's collections.
   publishes: { topic: topics.refunds, type: 'refund.changed' },
 });

@@ -9,6 +9,7 @@ const KEPT = `interval '365 days'`;
 const PURGED_AT_ONCE = 500;
 const KINDS = /^AUDIT_ACTOR_KIND_/;
 
+/** Adds a change to the trail, in the transaction of the change. */
 export async function audit(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<void> {
   await tx.query(auditing(change));
 }
@@ -19,6 +20,7 @@ export async function auditRole(db: Pick<Queryable, 'query'>, change: Omit<Audit
   await audit(db, { companyId: NO_COMPANY, operator: `role:${rows[0]?.role}`, ...change });
 }
 
+/** The statement of `audit`, for transactions that batch it with others. */
 export function auditing(change: AuditedChange): Statement {
   return insertingEntries([auditEntry(change)]);
 }
@@ -61,6 +63,7 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
 }
 
 export interface AuditFilter {
+  /** Null for all companies. */
   companyId: string | null;
   ids: readonly string[];
   from: number | null | undefined;
@@ -68,11 +71,13 @@ export interface AuditFilter {
   actor: readonly string[];
   action: readonly string[];
   limit: number;
+  /** `next` of the previous page; empty for the first page. */
   after: Uint8Array;
 }
 
 export interface AuditPage {
   events: { company_id: string; event: AuditEvent }[];
+  /** Position of the next page; empty on the last page. */
   next: Buffer;
 }
 

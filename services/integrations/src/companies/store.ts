@@ -70,6 +70,7 @@ export async function updateCompany(db: Queryable, change: UpdateCompanyRequest)
   return rows[0] && companyOf(rows[0]);
 }
 
+/** Throws 404 if the company does not exist. */
 export async function requireCompany(db: Queryable, id: string): Promise<void> {
   const [company] = await selectCompanies(db, id);
   if (company === undefined) {

@@ -8,6 +8,7 @@ import { anyPending, removePending, reservePending, type Pending } from './pendi
 import type { InvalidationBus } from './redis.ts';
 import { schema } from '../schema.ts';
 
+/** PostgreSQL channel on which a replica announces that it is about to store invalidations. */
 export const CHANNEL = 'invalidations';
 /** Poll interval for invalidations that a dead process left behind. */
 const SWEEP_MS = 1000;

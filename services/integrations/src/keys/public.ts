@@ -1,3 +1,4 @@
+// API keys as managed by a company's users (decisions §8).
 import { ApiError, checkKeyExpiry, messageJson, now, refuseBroken } from '@truckroll/contract';
 import type {
   ApiKey,

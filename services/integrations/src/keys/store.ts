@@ -117,6 +117,7 @@ export async function revokeKey(tx: Queryable, id: string): Promise<KeyAccount |
   return rows[0] && keyOf(rows[0]);
 }
 
+/** Gives a key a new value and returns it. Only its hash is stored. */
 export async function replaceKeyValue(tx: Queryable, id: string): Promise<string> {
   const value = generateApiKey();
   const { keyPrefix, keySuffix } = apiKeyEnds(value);

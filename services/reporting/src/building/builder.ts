@@ -22,6 +22,7 @@ const WAITING_MS = 1000;
 const REST_MS = 5000;
 
 export interface SummaryBuilder extends BackgroundPart {
+  /** Call it after a commit that may require building. */
   look(): void;
 }
 

@@ -2,6 +2,7 @@
 
 const FIRST_MS = 1000;
 const MOST_MS = 60_000;
+/** Quiet time after which the backoff starts over, in ms. */
 const FORGET_MS = 10 * MOST_MS;
 
 interface Spoiled {

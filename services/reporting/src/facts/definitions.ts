@@ -1,3 +1,5 @@
+// The measures and dimensions of each report's sums, defined only here (decisions §2).
+
 /**
  * Version of all summaries. Raise it by one when a summary gains a dimension or measure, or when the rule for one changes, and add that one
  * to `since`. The builder then replaces sums of earlier versions (docs/adr/0006).
@@ -9,6 +11,7 @@ export const NONE = '~';
 
 /** What a dimension or measure requires that the first version did not have. */
 export interface Since {
+  /** The SUMMARIES_VERSION that introduced it. */
   version: number;
   /** Read model → the version its rows must have, if the value is in a column that this version introduced. */
   rows?: Readonly<Record<string, number>>;
@@ -16,12 +19,17 @@ export interface Since {
 
 export interface SummaryDefinition {
   name: 'invoice' | 'collection' | 'job' | 'participation';
+  /** Last part of the path of the report made from these sums. */
   report: string;
+  /** Table of sums by day and by month, overall and by each dimension. */
   table: string;
+  /** Table of sums by month for all combinations of the dimensions with few values. */
   combinations: string;
   /** Columns of counts: a row in which all are 0 does not exist. */
   counts: readonly string[];
+  /** Columns of cents, after the counts. */
   cents: readonly string[];
+  /** Dimensions that reports can group and filter by. */
   dimensions: readonly string[];
   /** Dimensions with few values, in the order of the combinations' key. */
   few: readonly string[];

@@ -10,11 +10,14 @@ export interface Entry {
   summary: SummaryDefinition;
   /** When it counts, in microseconds since 1970. */
   at: number;
+  /** Values of the summary's dimensions; NONE for a missing value. */
   values: Readonly<Record<string, string>>;
   standing: string;
+  /** In the order of measuresOf. */
   measures: readonly Amount[];
 }
 
+/** Entries in SQL, for many facts at once. */
 export interface Counted {
   summary: SummaryDefinition;
   /** SELECT of the rows that count: company_id, id of the fact, at, standing, each dimension (null for none), each measure. */
@@ -26,6 +29,7 @@ export interface FactKind {
   counted: readonly Counted[];
   /** Entries by id; ids without any are absent. */
   read(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>>;
+  /** The next ids after `after`, ascending, at most `limit`. */
   next(db: Queryable, companyId: string, after: string | null, limit: number): Promise<string[]>;
 }
 
@@ -55,10 +59,12 @@ function sameEntry(a: Entry, b: Entry): boolean {
   return a.at === b.at && sameGroup(a, b) && a.measures.every((value, i) => value === b.measures[i]);
 }
 
+/** Whether two entries count for the same values. */
 export function sameGroup(a: Entry, b: Entry): boolean {
   return a.summary === b.summary && a.standing === b.standing && a.summary.dimensions.every((dimension) => a.values[dimension] === b.values[dimension]);
 }
 
+/** Days since 1970-01-01. */
 interface Dates {
   readonly day: number;
   readonly month: number;
@@ -68,6 +74,7 @@ interface Dates {
 const dates = new Map<number, Dates>();
 const MOST_DATES = 50_000;
 
+/** The day that an instant counts on, and the first of its month. */
 export function datesOf(at: number, timeZone: string): Dates {
   return datesOfDay(countedDay(at, timeZone));
 }

@@ -64,6 +64,7 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
   return sums;
 }
 
+/** Computes facts from the current read models. */
 export async function factsOfJobs(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
   const [{ rows }, readModels] = await Promise.all([
     db.query<{ document: Buffer }>({

@@ -6,12 +6,15 @@ type Value = string | number | Buffer | null;
 
 interface RecordFact<Row> {
   name: string;
+  /** Field of the row that `entries` takes → column. */
   columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
   entries(row: Row): readonly Entry[];
+  /** The same entries in SQL. */
   counted: Counted;
 }
 
 export interface RecordFacts extends FactKind {
+  /** Entries of a row, from the values of its columns. */
   entriesOf(id: string, column: (name: string) => Value): readonly Entry[];
 }
 

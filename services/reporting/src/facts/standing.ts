@@ -18,6 +18,7 @@ export function standingOfJob({ costing, job_type }: Pick<JobFinancials, 'costin
   return standingOf(costing.job_type_included && job_type != null, costing.verification_status === CostVerificationStatus.VERIFIED);
 }
 
+/** The standings of jobs that count. */
 export function countedStandings({ costingEnabled, verifiedOnly }: Admission, includesExcluded: boolean): Standing[] {
   if (!costingEnabled) return [];
   const counted = Object.entries(STANDINGS).filter(([, { included, verified }]) => (included || includesExcluded) && (verified || !verifiedOnly));

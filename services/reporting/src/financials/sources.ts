@@ -23,6 +23,7 @@ interface Participant {
 }
 
 export interface Sources {
+  /** Undefined until it has arrived. */
   job: Job | undefined;
   /** By time of issue. */
   invoices: readonly JobInvoice[];

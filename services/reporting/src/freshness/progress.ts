@@ -23,6 +23,7 @@ export async function places(db: Queryable): Promise<(topic: string, partition: 
 }
 
 export interface FactProgress {
+  /** Stores how far partitions of a topic have been applied, in the transaction that applied them. */
   reached(tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>): Promise<void>;
   readonly watermarks: Subscription;
 }

@@ -72,6 +72,7 @@ export async function refreshJobs(
 }
 
 interface Refreshed {
+  /** Jobs without a job financial. */
   readonly absent: readonly string[];
   readonly stored: Promise<unknown>;
 }

@@ -25,6 +25,7 @@ export interface ReadModelAdminOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly group: string;
+  /** Called when generations of sums were begun, so that they are built. */
   readonly begun: () => void;
 }
 

@@ -26,6 +26,7 @@ export interface RecordReadModelDefinition<R> {
   /** Column with the job whose figures depend on the record. */
   jobColumn?: string;
   facts?: RecordFacts;
+  /** As in ReadModel. */
   part: NonNullable<ReadModel['part']>;
   columns: Record<string, ReadModelColumn<R>>;
 }

@@ -18,6 +18,7 @@ interface ReportDefinition {
   summary: SummaryDefinition;
   filters: Readonly<Record<string, string>>;
   standings(request: Request, settings: ReportSettings): readonly string[];
+  /** Whether the response contains the settings for job costs. */
   costing: boolean;
 }
 

@@ -3,9 +3,11 @@ import { civil, formatDate, parseDate, periodNumber, type BucketName } from '@tr
 
 export interface Period {
   start: number;
+  /** The day after its last one. */
   end: number;
 }
 
+/** The periods of a range in order, beginning with the period of `from`. */
 export function* periodsOf(range: Period, bucket: BucketName, from = range.start): Generator<Period> {
   for (let start = from; start < range.end; ) {
     const end = Math.min(nextStart(start, bucket), range.end);

@@ -2,6 +2,7 @@
 import { ApiError, centsOf, margin, roundedQuotient } from '@truckroll/contract';
 import { measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
 
+/** Identifies, in an error, the row of a figure that is out of range. */
 export interface FigurePlace {
   period: string;
   group: string | null;

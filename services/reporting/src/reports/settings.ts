@@ -9,6 +9,7 @@ export interface ReportSettings {
   timeZone: string;
   costingEnabled: boolean;
   verifiedOnly: boolean;
+  /** Everything committed before this time is in the figures. Microseconds since 1970. */
   asOf: number;
 }
 

@@ -10,9 +10,11 @@ export interface ReportQuestion {
   timeZone: string;
   groupBy: string | null;
   filters: ReadonlyMap<string, readonly string[]>;
+  /** Standings that count; empty if the company's settings exclude everything. */
   standings: readonly string[];
 }
 
+/** Adds a parameter and returns its placeholder. */
 export type Bind = (value: unknown, type: string) => string;
 
 const CODES: readonly string[] = ['job_class', 'payment_method'];

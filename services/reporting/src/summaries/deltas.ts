@@ -10,12 +10,14 @@ type Measures = Amount[];
 /** One day or month: standing → value → measures. Nested, so that an addition needs no composite key. */
 type OfPeriod = Map<string, Map<string, Measures>>;
 
+/** By day or month, in days since 1970. */
 type Rows = Map<number, OfPeriod>;
 
 /** Sums of one generation and summary; all other sums are computed from these. */
 interface Sums {
   /** By dimension, in alphabetical order. Sums of months and overall sums are computed when writing. */
   readonly days: ReadonlyMap<string, Rows>;
+  /** By month, and by the joined values. */
   readonly combinations: Rows;
 }
 
@@ -127,6 +129,7 @@ export interface ChangedSum {
   readonly part?: string;
   readonly period: number;
   readonly standing: string;
+  /** Value of one dimension, or the joined values of several. */
   readonly value: string;
   readonly measures: Measures;
 }

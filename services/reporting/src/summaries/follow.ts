@@ -10,6 +10,7 @@ import { holds, liveGenerations, type Generation } from './generations.ts';
 
 type Entries = ReadonlyMap<string, readonly Entry[]>;
 
+/** Adds to the sums the new entries of facts, passed by the code that stores them. */
 export type Became = (now: Entries) => void;
 
 export interface Following {

@@ -7,7 +7,9 @@ import { keyColumns } from './deltas.ts';
 
 export interface FactRange {
   kind: FactKind;
+  /** Null for the first ones. */
   after: string | null;
+  /** Included. */
   last: string;
 }
 

@@ -17,6 +17,7 @@ export interface Claim {
   fingerprint: Buffer;
 }
 
+/** The answer of a write, returned again for a repeated request. */
 export interface Answer {
   status: number;
   location: string | null;

@@ -18,6 +18,7 @@ import { changeOf, type ChangedVisit, type HeldVisit } from './store.ts';
 export interface WriteServices {
   database: Database;
   reader: RecordReader;
+  /** Wakes the relay. */
   poke(): void;
 }
 
@@ -31,6 +32,7 @@ export interface PlannedChange {
   name: string;
   held: HeldVisit;
   next: Visit;
+  /** Reasons to refuse the change, in the order of the checks. */
   refusals: () => Iterable<ApiError | undefined>;
   status: number;
   location: string | null;

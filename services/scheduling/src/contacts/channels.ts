@@ -1,3 +1,4 @@
+// Channels of contacts (decisions §12).
 import { formatProblem, type JsonProblem } from '@truckroll/contract';
 import { ContactChannelType, type Contact, type ContactChannel } from '@truckroll/contract/gen/scheduling/v1/contacts';
 

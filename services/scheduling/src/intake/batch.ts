@@ -10,13 +10,16 @@ const { bytes, text, uuid } = binaryArrays;
 export interface Recording {
   readonly companyId: string;
   readonly id: string;
+  /** The encoded document before and after the number. */
   readonly before: Buffer;
   readonly after: Buffer;
   readonly fingerprint: Buffer;
+  /** The event: its encoding before the document, and its outbox columns. */
   readonly head: Buffer;
   readonly event: MadeColumns;
 }
 
+/** The number of a new recording, or the existing recording with that id. */
 export type Recorded = { readonly number: NonNullable<ServiceRequest['number']> } | { readonly fingerprint: Buffer; readonly recorded: Buffer };
 
 /** Slots for concurrent recordings: in total, for a company alone, and for a company while others record. Recordings without a slot queue. */

@@ -1,3 +1,4 @@
+// The four public events (decisions §6), ready for the outbox.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import {
@@ -11,6 +12,7 @@ import type { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/g
 import type { OutgoingEvent } from '@truckroll/outbox';
 import { recordKey } from '@truckroll/record-store';
 
+/** One thing that happened to a service request, and the request right after it. */
 export type Step =
   | { type: 'service_request.created' | 'service_request.booked'; data: ServiceRequest }
   | { type: 'service_request.status_changed'; data: ServiceRequest; previous: ServiceRequestStatus };

@@ -7,6 +7,7 @@ import { isUnbooked, serviceRequests } from './unbooked.ts';
 
 export interface HeldRequest {
   request: ServiceRequest;
+  /** Sequence of the latest event about it. */
   sequence: number;
 }
 

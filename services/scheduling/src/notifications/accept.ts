@@ -12,6 +12,7 @@ import { defaultMessage, subjectOf } from './text.ts';
 
 export interface NotificationInput {
   companyId: string;
+  /** The visit after the change, including its new revision. */
   visit: Visit;
   job: VisitJob;
   request: CustomerNotification | null;

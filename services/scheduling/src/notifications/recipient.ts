@@ -1,3 +1,4 @@
+// Recipient and channel of a notification (decisions §5). Pure.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { sameChannel } from '../contacts/channels.ts';
@@ -6,6 +7,7 @@ export type NotificationChannel = 'EMAIL' | 'SMS';
 
 export interface Recipient {
   channel: NotificationChannel;
+  /** E-mail address, or telephone number in E.164 form. */
   address: string;
 }
 

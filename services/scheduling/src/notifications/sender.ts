@@ -12,7 +12,9 @@ export interface NotificationSenderOptions {
   providers: Providers;
   log: Logger;
   metrics: Metrics;
+  /** Wakes the relay. */
   poke(): void;
+  /** Timeout of a provider. */
   timeoutMs?: number | undefined;
 }
 

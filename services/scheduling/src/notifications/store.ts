@@ -120,6 +120,7 @@ export async function finish(
   return rows[0];
 }
 
+/** Queues a notification again that no provider has taken. */
 export async function postpone(tx: Transaction, { companyId, id }: LeasedNotification, delayMs: number, detail: string): Promise<void> {
   await tx.query({
     name: 'postpone_notification',

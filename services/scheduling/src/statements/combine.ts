@@ -5,6 +5,7 @@ export type Expressions = Pick<Statement, 'text' | 'values'>;
 
 const texts = new Map<string, string>();
 
+/** Makes a statement that changes rows a part of another statement. */
 export function expression(name: string, { text, values = [] }: Statement): Expressions {
   return { text: `${name} as (${text})`, values };
 }
