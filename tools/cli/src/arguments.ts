@@ -7,6 +7,7 @@ export function positiveInteger(text: string): number {
   return value;
 }
 
+/** A limit; 0 for `default`. */
 export function limitOrDefault(text: string): number {
   return text === 'default' ? 0 : positiveInteger(text);
 }

@@ -1,8 +1,10 @@
 /** Exit codes that scripts may rely on. */
 export const EXIT = {
   done: 0,
+  /** A record or line was rejected; the others are done. */
   refused: 1,
   usage: 2,
+  /** Something that the command needs does not answer. */
   unreachable: 3,
   defect: 70,
   interrupted: 130,

@@ -3,5 +3,6 @@ export interface Io {
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
 }

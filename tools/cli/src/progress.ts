@@ -8,6 +8,7 @@ const LOG_MS = 10_000;
 export interface Progress {
   /** `done` and `total`, in any unit, set the bar; `count`, in records, sets the rate. */
   update(count: number, done: number, total: number | undefined): void;
+  /** Clears the line, so that other text can be written. */
   clear(): void;
   end(): void;
 }

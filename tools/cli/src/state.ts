@@ -24,6 +24,7 @@ function trusted(folder: string): string {
   return folder;
 }
 
+/** A JSON file of the state; undefined if it is missing or incomplete. */
 export function readState<T>(folder: string, name: string): T | undefined {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;

@@ -14,6 +14,7 @@ import type { Calendar } from './time/calendar.ts';
 
 /** The ground and its reference data, which is small. Everything else is derived record by record. */
 export interface Company extends Ground {
+  /** When jobs were booked, and when accounts were created. */
   readonly calendar: Calendar;
   readonly signups: Calendar;
   readonly units: readonly Unit[];
@@ -22,8 +23,10 @@ export interface Company extends Ground {
   readonly leadSources: readonly LeadSource[];
   readonly tags: readonly Tag[];
   readonly members: Members;
+  /** Visits per job, and assignments per visit. */
   readonly visitDeck: Deck;
   readonly crewSizes: Rota<number>;
+  /** Job types by month of booking, each repeated by its weight. */
   readonly seasons: readonly (readonly JobType[])[];
   readonly nightJobs: NightJobs;
   jobAt(n: number): JobPlan;

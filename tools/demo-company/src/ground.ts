@@ -24,6 +24,7 @@ export interface Ground {
   readonly founded: number;
   readonly since: number;
   readonly until: number;
+  /** Company-local day number of `until`. */
   readonly today: number;
 }
 

@@ -9,6 +9,7 @@ import type { Say } from './say.ts';
 export interface DebianPackage {
   readonly title: string;
   readonly package: string;
+  /** Possible names of the package's command; the first one that runs is used. */
   readonly commands: readonly string[];
   /** What to do when apt-get cannot be used: "install it (…), or name your own server in REDIS_URL". */
   readonly otherwise: string;

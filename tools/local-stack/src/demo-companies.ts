@@ -14,6 +14,7 @@ export interface NotedCompany {
 export interface DemoAccess {
   readonly apiKey: string;
   readonly userToken: string;
+  /** Key of a second company, which shares no id with the first. */
   readonly otherApiKey: string;
 }
 

@@ -15,6 +15,7 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
+/** A free port below the kernel's range that is not in `taken`. */
 export async function choosePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   const span = HIGHEST - LOWEST;
   const start = Math.floor(Math.random() * span);

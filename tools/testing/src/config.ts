@@ -2,6 +2,7 @@ import { callers, type Caller } from '@truckroll/contract';
 import { acceptanceOf, newCallCredential, parseCallerCredentials, type CallCredential, type CallerConfig, type GrpcConfig } from '@truckroll/grpc';
 import type { BaseConfig } from '@truckroll/process';
 
+/** A credential of every component, made for this process. */
 export const testCallers: readonly CallCredential[] = callers.map(newCallCredential);
 
 export function testCaller(name: Caller): CallCredential {
@@ -10,6 +11,7 @@ export function testCaller(name: Caller): CallCredential {
 
 type TestConfig = BaseConfig & GrpcConfig & CallerConfig & { readonly databaseSessionUrl: undefined; readonly migrateAtStart: boolean };
 
+/** Any free ports, warnings in the log, calls by the components above. */
 export const testConfig: TestConfig = Object.freeze({
   databaseSessionUrl: undefined,
   migrateAtStart: true,

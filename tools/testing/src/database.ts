@@ -20,6 +20,7 @@ const REFUSE_NOTIFYING_WRITES = `
 export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 
 export interface TestDatabase {
+  /** URL of a database that only this test uses, with a role that may do everything in it. */
   readonly url: string;
   drop(): Promise<void>;
 }
@@ -42,6 +43,7 @@ export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   return { url: urlOf(name), drop: () => dropDatabase(name) };
 }
 
+/** A database for one service, with the pool for the code under test. `close` ends the pool and drops the database. */
 export async function openFreshDatabase(
   { schema, migrations }: { readonly schema: string; readonly migrations: readonly MigrationSet[] },
   options: Partial<Database['options']> = {},

@@ -1,8 +1,11 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
+/** A proxy between a client and a server that can interrupt and restore the connection. */
 export interface TcpProxy {
   readonly port: number;
+  /** Closes every connection; new ones are accepted. */
   drop(): void;
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
   close(): Promise<void>;

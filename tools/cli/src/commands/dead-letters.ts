@@ -8,6 +8,7 @@ import { table } from '../table.ts';
 /** Services with dead letters: those that consume events into their own tables, and integrations, which keeps events that webhook dispatchers do not know. */
 const CONSUMERS = owners.filter((owner) => components.some(({ name, consumes }) => name === owner && consumes));
 const LISTED = 100;
+/** Longest time in ms of one retry call; the next call tries what remains. */
 const RETRY_MS = 600_000;
 
 const EXAMPLES = `

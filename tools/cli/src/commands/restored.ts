@@ -31,7 +31,9 @@ Examples:
   truckroll --json restored --lag 6h > restored.json    # webhooks were hours behind at that moment`;
 
 interface Options {
+  /** Seconds. */
   lag: number;
+  /** Seconds. */
   wait: number;
 }
 

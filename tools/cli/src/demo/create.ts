@@ -32,6 +32,7 @@ export async function createCredentials(session: Session, companyId: string): Pr
   return { userId, apiKey: value };
 }
 
+/** Whether the key is still valid for the company. */
 export async function authenticates(session: Session, { apiKey, companyId }: DemoCompany): Promise<boolean> {
   const identity = session.client('integrations', IdentityServiceService);
   const { principal } = await identity.authenticate({ key_hash: hashApiKey(apiKey) });

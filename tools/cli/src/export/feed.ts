@@ -18,6 +18,7 @@ const CHANGES_FILE = 'changes.ndjson';
 /** Kinds that only the feed has: `company.json` is written from its own path. */
 export const FEED_ONLY = changeKinds.map(({ kind }) => kind).filter((kind) => kind !== 'company' && !resources.some(({ path }) => path === kind));
 
+/** The cursor of what changes from now on. `kinds` is empty for all. */
 export async function cursorOfNow(kinds: readonly string[], options: ApiClientOptions): Promise<string> {
   return ((await readApi(FEED, { kinds, cursor: 'now' }, options)) as Page).nextCursor;
 }
@@ -28,6 +29,7 @@ export async function writeCursor(folder: string, cursor: string): Promise<strin
   return file;
 }
 
+/** A cursor, or what a file of this name holds. */
 export async function readCursor(cursorOrFile: string): Promise<string> {
   return await readFile(cursorOrFile, 'utf8').then(
     (text) => text.trim(),

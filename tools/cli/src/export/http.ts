@@ -9,7 +9,9 @@ export interface ApiClientOptions {
   readonly apiKey: string;
   readonly signal: AbortSignal;
   onWaiting?(reason: string): void;
+  /** Longest time in ms that the API may be unavailable. */
   readonly maxRetryMs?: number;
+  /** Timeout of each attempt, in ms. */
   readonly longestAnswerMs?: number;
 }
 
@@ -39,6 +41,7 @@ export async function readApi(path: string, query: ExportQuery, options: ApiClie
 }
 
 interface Answer {
+  /** 503 if there was no answer. */
   readonly status: number;
   readonly body?: unknown;
   readonly retryAfterSeconds?: number;

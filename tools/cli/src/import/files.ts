@@ -4,6 +4,7 @@ import { editDistance, inOrderOfReference, type Resource } from '@truckroll/cont
 import { EXIT, Failure } from '../failure.ts';
 
 export interface InputFile {
+  /** The name that the user gave. */
   readonly file: string;
   readonly resource: Resource;
   readonly bytes: number;
@@ -12,6 +13,7 @@ export interface InputFile {
 export interface ImportPlan {
   /** In order of reference: records that others refer to come first. */
   readonly inputs: readonly InputFile[];
+  /** Files that are skipped, with the reason. */
   readonly ignored: readonly string[];
 }
 

@@ -14,6 +14,7 @@ export interface Import {
   /** Report what would happen to each line, without importing. */
   readonly dryRun?: boolean;
   readonly resource: Resource;
+  /** The name that bad lines are reported under: `invoices.ndjson`. */
   readonly name: string;
   /** In the unit of the batches' readBytes; undefined if unknown. */
   readonly total: number | undefined;

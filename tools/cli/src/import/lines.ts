@@ -2,12 +2,14 @@
 import { createReadStream } from 'node:fs';
 
 export interface Batch {
+  /** Starts at 1. */
   readonly firstLine: number;
   readonly lines: Buffer[];
   /** Bytes of the input up to and including this batch, for the progress bar. */
   readonly readBytes: number;
 }
 
+/** Called for a line that is too long to send; the owner judges everything else. */
 export type TooLong = (line: number) => void;
 
 const MOST_LINES = 500;
@@ -25,6 +27,7 @@ export async function* batchesOf(file: string, tooLong: TooLong): AsyncGenerator
   yield* batches(linesIn(source), tooLong);
 }
 
+/** A line and the number of bytes read so far; `text` is undefined if the line is too long. */
 interface Line {
   readonly text: Buffer | undefined;
   readonly readBytes: number;

@@ -121,6 +121,7 @@ class Attempt {
     this.#woken = Promise.withResolvers();
   }
 
+  /** Resolves when this attempt takes nothing more from the source. */
   async end(): Promise<void> {
     this.#over = true;
     this.#abort.abort();

@@ -6,6 +6,7 @@ export interface ReceiverOptions {
   readonly port: number;
   /** Secrets, `whsec_…`; two during a rotation. Without any, nothing is verified. */
   readonly secrets: readonly string[];
+  /** Status of the answer to an accepted delivery. */
   readonly status: number;
   readonly received: (verdict: Verdict) => void;
 }

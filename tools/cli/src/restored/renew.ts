@@ -24,6 +24,7 @@ import { keysOf, missingKeys, moveGroup, takeWaiting, type Placed } from './outd
 import { readWindow, type Window } from './window.ts';
 
 const restored: Record<Owner, Restored> = { integrations, scheduling, billing, reporting };
+/** In the order in which they are renewed. */
 export const SERVICES: readonly Restored[] = owners.map((owner) => restored[owner]);
 
 export type Databases = ReadonlyMap<string, Database>;
@@ -35,6 +36,7 @@ export interface Renewing {
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
+  /** Called with the number of events read, and the share of all topics read, from 0 to 1. */
   readonly progress: (events: number, share: number) => void;
 }
 
@@ -42,8 +44,11 @@ export interface Renewed {
   readonly epoch: number;
   /** The newest time in the database, in microseconds since 1970; undefined if there is none. */
   readonly asOf: number | undefined;
+  /** Number of keys published as removed, by topic. */
   readonly removed: Readonly<Record<string, number>>;
+  /** Number of events published again, because they had not become deliveries. */
   readonly repeated: number;
+  /** Published events that are not part of the restored data. */
   readonly undone: Window['undone'];
   readonly deliveries: readonly Delivery[];
   readonly messages: readonly UnknownMessage[];

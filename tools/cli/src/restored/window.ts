@@ -21,6 +21,7 @@ export interface WindowOptions {
   /** Microseconds since 1970. */
   readonly since: number;
   readonly signal: AbortSignal;
+  /** Called with the share read, from 0 to 1. */
   readonly progress: (share: number) => void;
 }
 

@@ -8,9 +8,12 @@ export interface DayOptions {
   readonly api: SchedulingApi;
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly chance: Chance;
+  /** Simulated time per real time. */
   readonly speed: number;
+  /** Length of the day in simulated minutes; it ends in any state of the requests. */
   readonly minutes: number;
   readonly requestsPerHour: number;
+  /** Aborting it ends the day at once. */
   readonly signal: AbortSignal;
   say(line: string): void;
 }
@@ -24,5 +27,6 @@ export interface Scene extends Omit<DayOptions, 'say'> {
   readonly technicians: readonly Named[];
   readonly tally: Tally;
   say(text: string): void;
+  /** A visit that no other request of this day has taken; undefined if there is none left. */
   freeVisit(): Visit | undefined;
 }

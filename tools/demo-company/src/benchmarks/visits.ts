@@ -7,6 +7,7 @@ import type { Planned } from '../sources.ts';
 export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
   /** A multiple of 40. There are twice as many assignments and half as many jobs. */
   readonly visits: number;
+  /** Number of team members. Default: 400. */
   readonly members?: number;
   /** Number of accounts. Default: one per twenty visits. */
   readonly accounts?: number;

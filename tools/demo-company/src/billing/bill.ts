@@ -30,6 +30,7 @@ export interface BillTerms {
   readonly discounts: number;
   readonly multiplier: number;
   readonly charge: Charge;
+  /** Whether one extra line reduces the amount slightly. */
   readonly adjusted: boolean;
 }
 

@@ -51,6 +51,7 @@ export interface PaymentPlan {
   readonly allocations: readonly { invoice_id: string; applied_cents: number }[];
 }
 
+/** One payment attempt: its status, the cents paid, and the cents applied to the invoice. */
 type Attempt = readonly [status: Status, paid: number, applied: number];
 
 function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {

@@ -34,8 +34,10 @@ export interface LeadPlan {
   readonly id: string;
   readonly stage: Stage;
   readonly outcome: Spelled<JobLeadOutcome>;
+  /** A person who inquired but is not (yet) a customer. */
   readonly stranger: boolean;
   readonly createdAt: number;
+  /** The job that the lead became, or the one it would have become. */
   readonly job: JobPlan;
 }
 

@@ -5,6 +5,7 @@ export interface Person {
   readonly first: string;
   readonly last: string;
   readonly name: string;
+  /** ASCII, for e-mail addresses. */
   readonly handle: string;
 }
 

@@ -29,6 +29,7 @@ export interface Member {
 
 export interface Members {
   readonly all: readonly Member[];
+  /** Members who take bookings and enter records. */
   readonly office: readonly Member[];
   readonly sales: readonly Member[];
   readonly technicians: readonly Member[];

@@ -35,6 +35,7 @@ export function referenceOf(path: string, at: string, field: Field): (subject: S
   };
 }
 
+/** `count` of the candidates, each at most once. */
 export function referencesOf(path: string, at: string, field: Field): (subject: Subject, count: number) => unknown[] {
   const candidates = candidatesOf(path, field.refersTo as string);
   const of = stream(at);

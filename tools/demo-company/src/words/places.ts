@@ -1,6 +1,7 @@
 export interface City {
   readonly name: string;
   readonly state: string;
+  /** First three digits of the city's postal codes. */
   readonly postal: string;
   readonly latitude: number;
   readonly longitude: number;

@@ -5,6 +5,7 @@ import type { TokenIssuer } from '../token-issuer.ts';
 export const CONSOLE_CLIENT_ID = 'truckroll-console';
 
 export interface IssuerUser {
+  /** `sub` of the tokens. */
   readonly subject: string;
   readonly name: string;
   readonly email: string;
@@ -12,7 +13,9 @@ export interface IssuerUser {
 }
 
 export interface IssuerOptions extends TokenIssuer {
+  /** Addresses of the console, exactly as browsers show them. */
   readonly consoleUrls: readonly string[];
   readonly users: () => Promise<readonly IssuerUser[]>;
+  /** Lifetime of access tokens in seconds. */
   readonly lifetimeSeconds: number;
 }

@@ -10,6 +10,7 @@ const SIGN_IN = '/sign-in/';
 
 /** Names the API within the issuer, which asks for a URI. The tokens' `aud` is the configured audience. */
 const API = 'urn:truckroll:api';
+/** Time limits in seconds for choosing a user, and for exchanging the code. */
 const SIGN_IN_SECONDS = 3600;
 const CODE_SECONDS = 60;
 

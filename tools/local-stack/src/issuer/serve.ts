@@ -4,6 +4,7 @@ import type { Provider } from 'oidc-provider';
 import { problemPage, signInPage } from './page.ts';
 import type { IssuerOptions, IssuerUser } from './client.ts';
 
+/** Longest body of a chosen user, in bytes. */
 const LONGEST_BODY = 4096;
 const SIGN_IN = /^\/sign-in\/[\w-]+$/;
 

@@ -12,6 +12,7 @@ export interface DaemonOptions {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** The user to run as, when it is not this process's user. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Output is appended to this file rather than piped, so neither process blocks or breaks the other. */
   readonly log: string;

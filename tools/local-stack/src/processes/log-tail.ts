@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_MS = 25;
 const KEPT_BYTES = 1 << 20;
 
+/** Reads what is appended to a log file after this object was created. */
 export class LogTail {
   readonly #file: string;
   readonly #from: number;

@@ -6,6 +6,7 @@ export interface RunOptions {
 }
 
 export interface RunResult {
+  /** Null when the command could not be started or was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;

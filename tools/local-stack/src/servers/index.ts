@@ -10,6 +10,7 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import { LOOPBACK, type RunningServer, type ServerContext, type ServerName } from './server.ts';
 
+/** Minimum free disk space to start anything, in bytes. */
 const NEEDED_SPACE = 500e6;
 const PORT_TRIES = 5;
 
@@ -28,7 +29,9 @@ export interface ServerOptions {
   readonly only?: ReadonlySet<ServerName>;
 }
 
+/** An address is empty when `only` excludes its server. */
 export interface Addresses {
+  /** URL of an administrator. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly kafkaBrokers: string;

@@ -2,6 +2,7 @@ import { Problem, fullDisk } from '../problem.ts';
 import { Daemon, exitText, type DaemonOptions } from '../processes/daemon.ts';
 
 export interface Launch extends Omit<DaemonOptions, 'order'> {
+  /** Printed when the server can be used. */
   readonly ready: RegExp;
   readonly title: string;
   readonly dataFolder: string;
@@ -9,6 +10,7 @@ export interface Launch extends Omit<DaemonOptions, 'order'> {
   readonly afterDeletion: string;
 }
 
+/** Another process took the port after it was found free. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';
 }

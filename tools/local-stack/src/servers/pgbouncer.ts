@@ -9,6 +9,7 @@ import { postgresUser } from './postgres-user.ts';
 import type { RunningServer, ServerContext } from './server.ts';
 
 export interface PgBouncerOptions {
+  /** URLs of one PostgreSQL, one for each role that may use the pooler. */
   readonly urls: readonly string[];
   readonly mode: 'session' | 'transaction';
   readonly poolSize: number;

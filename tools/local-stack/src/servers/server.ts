@@ -3,6 +3,7 @@ import type { Watchdog } from '../processes/watchdog.ts';
 import type { Ports } from '../ports.ts';
 import type { Say } from '../say.ts';
 
+/** Reachable from this machine only. */
 export const LOOPBACK = '127.0.0.1';
 
 export type ServerName = 'postgres' | 'redis' | 'kafka';
@@ -13,6 +14,7 @@ export interface ServerContext {
   readonly ports: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
+  /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless: boolean;
   readonly address: string;
 }

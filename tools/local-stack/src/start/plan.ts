@@ -15,13 +15,16 @@ export interface ProcessPlan {
   readonly order: StopOrder;
   readonly readyUrl: string;
   readonly metricsUrl: string;
+  /** Every setting that the process needs, except the machine's own environment. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface StartPlan {
   readonly baseUrl: string;
+  /** host:port of each service's gRPC, by service name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly processes: readonly ProcessPlan[];
+  /** Whether people sign in to the console at the local issuer. */
   readonly signsIn: boolean;
 }
 
@@ -36,6 +39,7 @@ export interface PlanOptions {
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
   /** Whether the issuer of `tokens` has a sign-in page, at the address that is its name. */
   readonly signsIn?: boolean;
+  /** Bundle by component, to run instead of its modules. */
   readonly bundles?: ReadonlyMap<string, string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

@@ -9,7 +9,9 @@ import type { Say } from '../say.ts';
 const SETTLE_MS = 50;
 
 export interface SourceWatchOptions {
+  /** Main module by component. */
   readonly components: Readonly<Record<string, string>>;
+  /** Receives the bundles. */
   readonly folder: string;
   readonly restart: (name: string, script: string, changedAt: number) => void;
   readonly say: Say;
@@ -19,7 +21,9 @@ export interface SourceWatchOptions {
 interface Component {
   readonly name: string;
   readonly bundler: Rebundler;
+  /** The latest successful build. */
   built: Rebuilt;
+  /** Whether a build has failed since. */
   broken: boolean;
 }
 

@@ -28,6 +28,7 @@ export interface StartOptions {
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly observed?: boolean;
+  /** Whether components are rebuilt and restarted when their sources change. */
   readonly watched?: boolean;
   readonly stop: Promise<unknown>;
 }

@@ -14,6 +14,7 @@ const UNREPORTED_POLL_MS = 500;
 const FIRST_TRIES = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
+/** A process that was ready for this many milliseconds has recovered: its next failure counts as the first. */
 const RECOVERED_MS = 60_000;
 /** Longer than the services' own drain limit (DRAIN_TIMEOUT). */
 const GRACE_MS = 15_000;
@@ -30,6 +31,7 @@ export interface SupervisedOptions {
 /** A process that is restarted, after a growing pause, whenever it ends unexpectedly. */
 export class Supervised {
   readonly name: string;
+  /** Resolves when the process is first ready; rejects when it keeps ending before that. */
   readonly ready: Promise<void>;
   readonly log: string;
   readonly #options: SupervisedOptions;

@@ -11,6 +11,7 @@ export interface SystemOptions {
   readonly watchdog: Watchdog;
   readonly say: Say;
   readonly environment: NodeJS.ProcessEnv;
+  /** Aborts when the processes must no longer be restarted. */
   readonly signal: AbortSignal;
 }
 
