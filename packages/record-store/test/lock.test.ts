@@ -40,16 +40,6 @@ test('locks a company within one service, independently of other services on the
   expect(await isHeld(billing, companyId)).toBe(false);
 });
 
-test('waits for a replica of the previous release, which locks the company for all services', async () => {
-  const companyId = randomUUID();
-  await reporting.transaction(async (tx) => {
-    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
-    expect(await isHeld(reporting, companyId)).toBe(true);
-    expect(await isHeld(reporting, companyId, 'part')).toBe(true);
-    expect(await isHeld(billing, companyId)).toBe(true);
-  });
-});
-
 test('does not make parts of a company wait for each other, but makes a lock of the company wait for all of them', async () => {
   const companyId = randomUUID();
   await reporting.transaction(async (tx) => {
