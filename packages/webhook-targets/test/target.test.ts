@@ -21,7 +21,7 @@ test.each([
   ['https://example.com/#x', '#'],
   ['https://example.com:0', 'port'],
   ['https://127.0.0.1:4568', 'loopback'],
-  ['https://[fd00::1]', 'private'],
+  ['https://[fd00::1]', 'uniqueLocal'],
   ['https://printer.local', 'its own network'],
 ])('%s is refused, with a message that says what to give instead', (url, message) => {
   expect(() => readTarget(url, policy)).toThrow(TargetProblem);
@@ -32,6 +32,42 @@ test('a name that resolves to an address that is not public is refused before co
   const target = readTarget('https://hooks.example.com', policy);
   expect(() => checkAddress(target, '93.184.215.14', policy)).not.toThrow();
   for (const address of ['10.0.0.1', '::ffff:8.8.8.8', 'fe80::1%lo', '127.1']) expect(() => checkAddress(target, address, policy)).toThrow('not public');
+});
+
+/** First and last addresses of the ranges of IANA's registries for special purposes, and of IPv6 outside global unicast. */
+const SPECIAL = [
+  ['0.0.0.0', '0.255.255.255'],
+  ['10.0.0.0', '10.255.255.255'],
+  ['100.64.0.0', '100.127.255.255'],
+  ['127.0.0.0', '127.255.255.255'],
+  ['169.254.0.0', '169.254.255.255'],
+  ['172.16.0.0', '172.31.255.255'],
+  ['192.0.0.0', '192.0.0.255'],
+  ['192.0.2.0', '192.0.2.255'],
+  ['192.31.196.0', '192.31.196.255'],
+  ['192.52.193.0', '192.52.193.255'],
+  ['192.88.99.0', '192.88.99.255'],
+  ['192.168.0.0', '192.168.255.255'],
+  ['192.175.48.0', '192.175.48.255'],
+  ['198.18.0.0', '198.19.255.255'],
+  ['198.51.100.0', '198.51.100.255'],
+  ['203.0.113.0', '203.0.113.255'],
+  ['224.0.0.0', '255.255.255.255'],
+  ['::', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2002::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['2620:4f:8000::', '2620:4f:8000:ffff:ffff:ffff:ffff:ffff'],
+  ['3ffe::', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ['4000::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+];
+const BESIDE = ['9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '172.15.255.255', '172.32.0.0', '192.0.1.0', '198.20.0.0', '223.255.255.255'];
+const BESIDE_IPV6 = ['2000::', '2001:200::', '2001:db7:ffff::', '2001:db9::', '2003::', '2620:4f:7fff::', '2620:4f:8001::', '3ffd:ffff::', '3fff:1000::'];
+
+test('addresses of special ranges are refused from the first to the last, and those beside them are not', () => {
+  const target = readTarget('https://hooks.example.com', policy);
+  for (const address of SPECIAL.flat()) expect(() => checkAddress(target, address, policy)).toThrow(TargetProblem);
+  for (const address of [...BESIDE, ...BESIDE_IPV6]) expect(() => checkAddress(target, address, policy)).not.toThrow();
 });
 
 test('an operator can only allow exact addresses with ports, in their usual spelling', () => {
