@@ -33,16 +33,23 @@ export function allServices(): DescService[] {
 }
 
 export function documentation(desc: Described | DescEnum['values'][number]): { text: string; example?: string } {
-  const lines = (comments(desc) ?? '').split('\n').map((line) => line.trim());
+  const lines = (commentOf(desc) ?? '').split('\n').map((line) => line.trim());
   const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length);
   const text = lines.filter((line) => line !== '' && !line.startsWith('Example: ')).join(' ');
   return example === undefined ? { text } : { text, example };
 }
 
+let comments: Map<string, string> | undefined;
+
 /** The comment of an element, looked up by its path in FileDescriptorProto as SourceCodeInfo addresses it. */
-function comments(desc: Described | DescEnum['values'][number]): string | undefined {
-  const path = sourcePath(desc).join('.');
-  return commentsOf(fileOf(desc)).get(path);
+function commentOf(desc: Described | DescEnum['values'][number]): string | undefined {
+  comments ??= new Map(
+    image('truckroll.binpb').file.flatMap(({ name, sourceCodeInfo }) =>
+      (sourceCodeInfo?.location ?? []).map(({ path, leadingComments }) => [`${name} ${path.join('.')}`, leadingComments] as const),
+    ),
+  );
+  const { file } = 'file' in desc ? desc : desc.parent;
+  return comments.get(`${file.proto.name} ${sourcePath(desc).join('.')}`);
 }
 
 const FILE_MESSAGE = 4;
@@ -53,13 +60,6 @@ const MESSAGE_NESTED = 3;
 const MESSAGE_ENUM = 4;
 const SERVICE_METHOD = 2;
 const ENUM_VALUE = 2;
-
-function fileOf(desc: Described | DescEnum['values'][number]): DescMessage['file'] {
-  if (desc.kind === 'field') return desc.parent.file;
-  if (desc.kind === 'rpc') return desc.parent.file;
-  if (desc.kind === 'enum_value') return desc.parent.file;
-  return desc.file;
-}
 
 function sourcePath(desc: Described | DescEnum['values'][number]): number[] {
   switch (desc.kind) {
@@ -80,21 +80,4 @@ function sourcePath(desc: Described | DescEnum['values'][number]): number[] {
     case 'field':
       return [...sourcePath(desc.parent), MESSAGE_FIELD, desc.parent.proto.field.indexOf(desc.proto)];
   }
-}
-
-let files: Map<string, FileDescriptorSet['file'][number]> | undefined;
-const commentCache = new Map<string, Map<string, string>>();
-
-function commentsOf({ proto: { name } }: DescMessage['file']): Map<string, string> {
-  let found = commentCache.get(name);
-  if (found === undefined) {
-    files ??= new Map(image('truckroll.binpb').file.map((file) => [file.name, file]));
-    found = new Map(
-      (files.get(name)?.sourceCodeInfo?.location ?? [])
-        .filter((location) => location.leadingComments !== '')
-        .map((location) => [location.path.join('.'), location.leadingComments]),
-    );
-    commentCache.set(name, found);
-  }
-  return found;
 }

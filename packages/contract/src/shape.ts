@@ -25,20 +25,23 @@ export type Kind =
   /** A list position as bytes on the wire, sealed by the writer into an opaque cursor in JSON. */
   | 'cursor';
 
-export type StringFormat =
-  | 'time_zone'
-  | 'phone'
-  | 'email'
-  | 'color'
-  | 'currency'
-  | 'revision'
-  | 'url'
-  | 'idempotency_key'
-  | 'one_line'
-  | 'json_pointer'
-  | 'event_type'
-  | 'subscription'
-  | 'change_kind';
+/** Formats of strings; the others are kinds of their own. */
+const STRING_FORMATS = [
+  'time_zone',
+  'phone',
+  'email',
+  'color',
+  'currency',
+  'revision',
+  'url',
+  'idempotency_key',
+  'one_line',
+  'json_pointer',
+  'event_type',
+  'subscription',
+  'change_kind',
+] as const;
+export type StringFormat = (typeof STRING_FORMATS)[number];
 
 export interface Range {
   min?: number;
@@ -108,46 +111,17 @@ export interface Shape {
 }
 
 const REFERENCE = 'truckroll.type.v1.Reference';
-const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
-  1: 'uuid',
-  2: 'timestamp',
-  3: 'date',
-  4: 'local_date',
-  5: 'cents',
-  6: 'time_zone',
-  7: 'phone',
-  8: 'email',
-  9: 'color',
-  10: 'currency',
-  11: 'revision',
-  12: 'url',
-  13: 'lower_case',
-  14: 'idempotency_key',
-  15: 'one_line',
-  16: 'json_pointer',
-  17: 'timestamp',
-  18: 'event_type',
-  19: 'subscription',
-  20: 'json',
-  21: 'change_kind',
+/** Names of the option's values by number: `time_zone`. */
+const formats = new Map(registry.getEnum('truckroll.options.v1.Format')?.values.map(({ number, localName }) => [number, localName.toLowerCase()]));
+const KINDS_BY_FORMAT: Readonly<Record<string, Kind>> = {
+  uuid: 'uuid',
+  timestamp: 'timestamp',
+  expiry: 'timestamp',
+  date: 'date',
+  local_date: 'local_date',
+  cents: 'cents',
+  json: 'json',
 };
-const STRING_FORMATS = new Set<string>([
-  'time_zone',
-  'phone',
-  'email',
-  'color',
-  'currency',
-  'revision',
-  'url',
-  'idempotency_key',
-  'one_line',
-  'json_pointer',
-  'event_type',
-  'subscription',
-  'change_kind',
-]);
-/** The timestamp format whose far-future values mean null. */
-const EXPIRY = 17;
 const OPTIONAL = 1;
 const OUTPUT_ONLY = 3;
 
@@ -190,8 +164,8 @@ export function shapeNamed(typeName: string): Shape {
 }
 
 function fieldOf(desc: DescField): Field {
-  const formatNumber = option<number>(desc, 'truckroll.options.v1.format') ?? 0;
-  const format = FORMATS[formatNumber];
+  const format = formats.get(option<number>(desc, 'truckroll.options.v1.format') ?? 0) as string;
+  const stringFormat = STRING_FORMATS.find((name) => name === format);
   const range = option<Range>(desc, 'truckroll.options.v1.range');
   const refersTo = option<{ type: string }>(desc, 'google.api.resource_reference')?.type.replace('truckroll/', '');
   const deprecation = deprecationOf(desc);
@@ -210,9 +184,9 @@ function fieldOf(desc: DescField): Field {
     nullable: desc.proto.proto3Optional,
     repeated: desc.fieldKind === 'list',
     derived: behaviors.includes(OUTPUT_ONLY),
-    endless: formatNumber === EXPIRY,
+    endless: format === 'expiry',
     dispensable: behaviors.includes(OPTIONAL),
-    ...(format !== undefined && STRING_FORMATS.has(format) ? { format: format as StringFormat } : {}),
+    ...(stringFormat === undefined ? {} : { format: stringFormat }),
     ...(range === undefined ? {} : { range: plainRange(range) }),
     ...(enumeration === undefined ? {} : { enum: enumOf(enumeration, format === 'lower_case') }),
     ...(message === undefined ? {} : { shape: shapeOf(message) }),
@@ -238,11 +212,12 @@ function plainRange(range: Range): Range {
   return Object.fromEntries(names.filter((name) => Object.hasOwn(range, name)).map((name) => [name, range[name]]));
 }
 
-function kindOf(desc: DescField, format: string | undefined): Kind {
+function kindOf(desc: DescField, format: string): Kind {
   if (desc.message?.typeName === REFERENCE) return 'reference';
   if (desc.message !== undefined) return desc.message.fields.every((field) => field.name === 'values') ? 'list' : 'object';
   if (desc.enum !== undefined) return 'enum';
-  if (format !== undefined && !STRING_FORMATS.has(format) && format !== 'lower_case') return format as Kind;
+  const ofFormat = KINDS_BY_FORMAT[format];
+  if (ofFormat !== undefined) return ofFormat;
   switch (desc.scalar) {
     case ScalarType.STRING:
       return 'string';
