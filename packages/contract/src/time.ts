@@ -2,6 +2,7 @@
 import { Temporal } from 'temporal-polyfill';
 
 const DAY = 86_400_000_000;
+const DAY_MS = 86_400_000;
 /** Largest magnitude that a double holds exactly: years 1684 to 2255. */
 const LIMIT = Number.MAX_SAFE_INTEGER;
 /** Microseconds beyond any record's time: as a filter bound they exclude nothing or everything. */
@@ -73,32 +74,17 @@ export function formatDate(days: number): string {
 
 /** Year, month and day of a count of days since 1970-01-01, in the proleptic Gregorian calendar. */
 export function civil(days: number): [year: number, month: number, day: number] {
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365);
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
-  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
-  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
-  return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day];
+  const date = new Date(days * DAY_MS);
+  return [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate()];
 }
 
 /** Undefined for invalid dates and for year 0, which PostgreSQL does not have. */
 function daysOf(year: number, month: number, day: number): number | undefined {
-  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
-  // The inverse of `civil`, for years from 1.
-  const shifted = month <= 2 ? year - 1 : year;
-  const era = Math.floor(shifted / 400);
-  const yearOfEra = shifted - era * 400;
-  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
-  return era * 146_097 + dayOfEra - 719_468;
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  const date = new Date(0);
+  // Date.UTC would take the years 1 to 99 for 1901 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = year !== 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return exists ? date.getTime() / DAY_MS : undefined;
 }
 
 /** Whether the runtime knows the IANA time zone in exactly this spelling: not every consumer accepts `america/chicago`. */
