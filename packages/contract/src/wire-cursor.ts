@@ -1,7 +1,4 @@
-const VARINT = 0;
-const FIXED64 = 1;
-const DELIMITED = 2;
-const FIXED32 = 5;
+import { WireType } from '@bufbuild/protobuf/wire';
 
 /**
  * Iterates over the fields of an encoded message for callers that need positions instead of values. JsonWriter has its own loop,
@@ -27,7 +24,7 @@ export class WireCursor {
   }
 
   get delimited(): boolean {
-    return this.type === DELIMITED;
+    return this.type === WireType.LengthDelimited;
   }
 
   advance(): void {
@@ -41,17 +38,17 @@ export class WireCursor {
     this.field = tag >>> 3;
     this.type = tag & 7;
     switch (this.type) {
-      case VARINT:
+      case WireType.Varint:
         this.end = this.body;
         while ((this.bytes[this.end++] as number) >= 0x80);
         break;
-      case FIXED64:
+      case WireType.Bit64:
         this.end = this.body + 8;
         break;
-      case DELIMITED:
+      case WireType.LengthDelimited:
         this.end = this.#varint() + this.body;
         break;
-      case FIXED32:
+      case WireType.Bit32:
         this.end = this.body + 4;
         break;
       default:
