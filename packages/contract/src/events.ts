@@ -6,8 +6,6 @@ export interface EventType {
   readonly type: string;
   /** The whole body that receivers get; its documentation says when the event is raised. */
   readonly body: Shape;
-  /** Whether endpoints can subscribe to it. A test event goes only to the endpoint under test. */
-  readonly subscribable: boolean;
 }
 
 export const TEST_EVENT = 'webhook.test';
@@ -17,11 +15,12 @@ export const publicEvents: readonly EventType[] = Object.freeze(
     .flatMap(({ messages }) => messages)
     .flatMap((message) => {
       const type = option<string>(message, 'truckroll.options.v1.event_type');
-      return type === undefined ? [] : [Object.freeze({ type, body: shapeOf(message), subscribable: type !== TEST_EVENT })];
+      return type === undefined ? [] : [Object.freeze({ type, body: shapeOf(message) })];
     }),
 );
 
+/** The types that a field of each format takes. Endpoints do not subscribe to test events, which go only to the endpoint under test. */
 export const eventTypesOf: Readonly<Record<'event_type' | 'subscription', readonly EventType[]>> = {
   event_type: publicEvents,
-  subscription: publicEvents.filter(({ subscribable }) => subscribable),
+  subscription: publicEvents.filter(({ type }) => type !== TEST_EVENT),
 };
