@@ -1,8 +1,9 @@
 // Computes derived fields before a batch is stored, and again when their sources change. One rule does both, so the order in which
 // records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
-import { arrayOf, binaryArrays, uuidOf, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, uuidOf, type Transaction } from '@truckroll/postgres';
 import { publishChanged } from './messaging.ts';
+import { storedColumns } from './stored-columns.ts';
 import type { Changed, Table } from './table.ts';
 
 /** Maximum rows locked, derived and updated together. */
@@ -48,27 +49,16 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
   const batch = await withDerived(tx, table, companyId, stored);
   if (batch.length === 0) return [];
   // The columns of the list's order never change by derivation, and link tables repeat them.
-  const columns = table.columns.filter(({ name, of }) => of !== undefined && !table.order.includes(name));
-  const names = ['derived', ...columns.map(({ name }) => `"${name}"`)];
-  const types = ['bytea', ...columns.map(({ type }) => type)];
+  const columns = storedColumns(table).filter(({ name }) => name !== 'document' && !table.order.includes(name));
+  const names = columns.map(({ name }) => `"${name}"`);
   const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
   const { rows: different } = await tx.query<{ id: string }>({
     name: `refresh_${table.table}`,
     text: `update ${table.table} t set ${names.map((name) => `${name} = d.${name}`).join(', ')}
-      from unnest($2::uuid[], ${types.map((type, i) => `$${i + 3}::${type}[]`).join(', ')}) d(id, ${names.join(', ')})
+      from unnest($2::uuid[], ${columns.map(({ type }, i) => `$${i + 3}::${type}[]`).join(', ')}) d(id, ${names.join(', ')})
       where t.company_id = $1 and t.id = d.id and (${list('t')}) is distinct from (${list('d')})
       returning t.id`,
-    values: [
-      companyId,
-      binaryArrays.uuid(batch.map(({ id }) => id)),
-      binaryArrays.bytes(batch.map(({ derived }) => derived ?? new Uint8Array())),
-      ...columns.map(({ type, of }) =>
-        arrayOf(
-          type,
-          batch.map(({ record }) => of?.(record as never)),
-        ),
-      ),
-    ],
+    values: [companyId, binaryArrays.uuid(batch.map(({ id }) => id)), ...columns.map(({ values }) => values(batch))],
   });
   const differing = new Set(different.map(({ id }) => id));
   const changed = batch.filter(({ id }) => differing.has(id));

@@ -1,12 +1,13 @@
 // Reprojects records from their stored documents, in transactions of one company's batch (docs/adr/0005).
 import { codec } from '@truckroll/contract';
-import { arrayOf, binaryArrays, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
+import { arrayOf, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import { companiesBehind } from './projection.ts';
 import type { Projection, ReprojectOptions } from './reprojector.ts';
+import { storedColumns } from './stored-columns.ts';
 import type { Changed, Table } from './table.ts';
 import { relink } from './upsert.ts';
 
@@ -111,17 +112,15 @@ async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string,
 
 /** Writes the projected values with their version. Returns the ids of the rows that changed. */
 async function store<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<Set<string>> {
-  const columns = table.columns.filter(({ name, of }) => of !== undefined && name !== 'id');
-  const derives = table.derive !== undefined;
-  const names = [...columns.map(({ name }) => `"${name}"`), ...(derives ? ['derived'] : [])];
-  const types = [idType(table), ...columns.map(({ type }) => type), ...(derives ? ['bytea'] : [])];
+  const columns = storedColumns(table).filter(({ name }) => name !== 'document' && name !== 'id');
+  const names = columns.map(({ name }) => `"${name}"`);
   const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
   const { rows } = await tx.query<{ id: string; differs: boolean }>({
     name: `renew_${table.table}`,
     text: `update ${table.table} t set projection = ${table.version}, ${names.map((name) => `${name} = n.${name}`).join(', ')}
       from (
         select d.*, row(${list('o')}) is distinct from row(${list('d')}) as differs
-        from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')}) d(id, ${names.join(', ')})
+        from unnest($2::${idType(table)}[], ${columns.map(({ type }, i) => `$${i + 3}::${type}[]`).join(', ')}) d(id, ${names.join(', ')})
         join ${table.table} o on o.company_id = $1 and o.id = d.id
       ) n
       where t.company_id = $1 and t.id = n.id
@@ -132,13 +131,7 @@ async function store<R>(tx: Transaction, table: Table<R>, companyId: string, bat
         idType(table),
         batch.map(({ id }) => id),
       ),
-      ...columns.map(({ type, of }) =>
-        arrayOf(
-          type,
-          batch.map(({ record }) => of?.(record as never)),
-        ),
-      ),
-      ...(derives ? [binaryArrays.bytes(batch.map(({ derived }) => derived ?? new Uint8Array()))] : []),
+      ...columns.map(({ values }) => values(batch)),
     ],
   });
   return new Set(rows.filter(({ differs }) => differs).map(({ id }) => id));

@@ -7,9 +7,8 @@ import { asRead } from './as-read.ts';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
+import { storedColumns } from './stored-columns.ts';
 import { idOf, type Changed, type Link, type Table } from './table.ts';
-
-const NOTHING = new Uint8Array();
 
 export interface Upserted<R> {
   created: number;
@@ -52,30 +51,17 @@ export async function upsertEncoded<R>(
   const batch = await withDerived(tx, table, companyId, [...byId.values()]);
   await recalled;
   for (const item of batch) byId.set(item.id, item);
-  const columns = table.columns.filter((column) => column.of !== undefined);
-  const bytes = table.derive === undefined ? ['document'] : ['document', 'derived'];
-  // Quoted: a record may have a field whose name SQL reserves.
-  const names = [...columns.map((column) => `"${column.name}"`), ...bytes];
-  const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
+  const columns = storedColumns(table);
+  const names = columns.map(({ name }) => `"${name}"`);
   const storing = handled(
     tx.query<{ id: string; created: boolean }>({
       name: `upsert_${table.table}`,
       text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
-      select $1, ${table.version}, * from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
+      select $1, ${table.version}, * from unnest(${columns.map(({ type }, i) => `$${i + 2}::${type}[]`).join(', ')})
       on conflict (company_id, id) do update set projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
       where t.document <> excluded.document
       returning id, xmax = 0 as created`,
-      values: [
-        companyId,
-        ...columns.map(({ type, of }) =>
-          arrayOf(
-            type,
-            batch.map(({ record }) => of?.(record as never)),
-          ),
-        ),
-        binaryArrays.bytes(batch.map(({ document }) => document)),
-        ...(table.derive === undefined ? [] : [binaryArrays.bytes(batch.map(({ derived }) => derived ?? NOTHING))]),
-      ],
+      values: [companyId, ...columns.map(({ values }) => values(batch))],
     }),
   );
   if (whileWaiting !== undefined) {
