@@ -1,6 +1,7 @@
 // The latest names of referenced records. The owner writes them with its records, other services as events arrive. Each process caches the
 // names it uses, and PostgreSQL's notifications invalidate those that changed.
 import type { Database, Queryable, DatabaseSession, Transaction } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
 /** `version` grows with every change, so that a redelivered event does not undo a later one. The owner, whose writes are in order, uses 0. */
@@ -64,7 +65,8 @@ export interface NameLookup {
   get(kind: string, id: string): Uint8Array | null | undefined;
 }
 
-export class NameCache {
+export class NameCache implements BackgroundPart {
+  readonly name = 'names';
   readonly #database: Database;
   readonly #schema: string;
   readonly #log: Logger;

@@ -1,38 +1,25 @@
 // Reprojects rows that older rules wrote: at start, while an older replica may be writing, and when an operator requests it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
+import type { ProjectionServiceService, RefusedRecord, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
+import type { Handlers } from '@truckroll/grpc';
 import type { Database } from '@truckroll/postgres';
-import { logOutage, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, logOutage, pause, streamOf, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { behind, countBehind, mayProject, type Projected } from './projection.ts';
-
-/** A row that the current rules cannot project. It stays unchanged, and gates that depend on it stay closed. */
-export interface RefusedRow {
-  company_id: string;
-  id: string;
-  reason: string;
-}
 
 export interface ReprojectOptions {
   readonly signal: AbortSignal;
   renewed(rows: number): void;
-  refused(row: RefusedRow): void;
-  /** Pauses in proportion to the given working time, to leave CPU and database to other work. */
+  /** Called for a row that the current rules cannot project: it stays unchanged, and gates that depend on it stay closed. */
+  refused(row: RefusedRecord): void;
+  /** In the background, pauses for as long as the given work took, to leave CPU and database to other work. */
   rest(milliseconds: number): Promise<void>;
 }
 
 export interface Projection extends Projected {
   /** Skips rows that are up to date. Can be aborted and restarted at any time. */
   renew(work: ReprojectOptions): Promise<void>;
-}
-
-export interface ReprojectStep {
-  path: string;
-  renewed: number;
-  /** Rows that are still outdated, as far as is known. */
-  behind: number;
-  refused: RefusedRow[];
-  done: boolean;
 }
 
 export interface ReprojectorOptions {
@@ -44,18 +31,28 @@ export interface ReprojectorOptions {
   poke?: () => void;
 }
 
+interface RenewOptions {
+  readonly signal: AbortSignal;
+  readonly rests: boolean;
+  readonly progress?: (step: ReprojectResponse) => void;
+}
+
 const EVERY_MS = 5000;
-/** Minimum interval between searches, in multiples of a search's duration: with very many companies, searching takes at most 1 % of the time. */
+/** Rest after a search, in multiples of its duration: with very many companies, searching takes at most 1 % of the time. */
 const LOOK_SHARE = 100;
-/** Milliseconds of rest per millisecond of work in the background; a run for an operator does not rest. */
-const WORK_SHARE = 1;
 const MOST_COUNTED = 10_000_000;
+/** Most refused records that a response names. */
+const MOST_REFUSED = 100;
 
 export class Reprojector implements BackgroundPart {
   readonly name = 'projections';
   readonly #options: ReprojectorOptions;
   readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #looks = new PeriodicTask(
+    EVERY_MS,
+    (signal) => this.#look(signal),
+    (error, failures) => logOutage(this.#options.log, 'records written by older rules cannot be reprojected', failures, error),
+  );
   readonly #behind;
   readonly #renewed;
   readonly #refused;
@@ -69,38 +66,32 @@ export class Reprojector implements BackgroundPart {
   }
 
   async start(): Promise<void> {
-    this.#running = this.#watch();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the service is stopping'));
-    await this.#running;
+    await this.#looks.stop();
   }
 
-  async #watch(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { log } = this.#options;
-    for (let failures = 0; !signal.aborted; ) {
-      const lookedAt = performance.now();
-      let tookMs = 0;
-      try {
-        await this.#look(() => (tookMs = performance.now() - lookedAt));
-        failures = 0;
-      } catch (error) {
-        if (!signal.aborted) logOutage(log, 'records written by older rules cannot be reprojected', (failures += 1), error);
-      }
-      await delay(Math.max(EVERY_MS, tookMs * LOOK_SHARE), undefined, { signal, ref: false }).catch(() => undefined);
-    }
+  handlers(): Handlers<typeof ProjectionServiceService> {
+    return { reproject: ({ path }, { signal }) => streamOf((emit) => this.run(path, signal, emit)) };
   }
 
-  /** Returns at once if another replica is working. */
-  async #look(looked: () => void): Promise<void> {
-    const { database, projections, log } = this.#options;
+  async #look(signal: AbortSignal): Promise<void> {
+    const { database, projections } = this.#options;
+    const lookedAt = performance.now();
     if ((await mayProject(database, projections)) !== 'yes') return;
     const older = await behind(database, projections);
     for (const projection of projections) if (!older.includes(projection)) this.#behind.set({ path: projection.path }, 0);
-    looked();
-    if (older.length === 0) return;
+    const tookMs = performance.now() - lookedAt;
+    if (older.length > 0) await this.#renewAll(older, signal);
+    await pause(tookMs * LOOK_SHARE, signal);
+  }
+
+  /** Returns at once if another replica is working. */
+  async #renewAll(older: readonly Projection[], signal: AbortSignal): Promise<void> {
+    const { database, log } = this.#options;
     const session = await database.session();
     try {
       const { rows } = await session.query<{ mine: boolean }>({
@@ -108,7 +99,7 @@ export class Reprojector implements BackgroundPart {
       });
       if (rows[0]?.mine !== true) return;
       for (const projection of older) {
-        const { renewed, refused } = await this.#renew(projection, this.#stopping.signal, WORK_SHARE);
+        const { renewed, refused } = await this.#renew(projection, { signal, rests: true });
         if (renewed > 0) log.info({ path: projection.path, version: projection.version, rows: renewed }, 'reprojected records that older rules had written');
         if (refused.length > 0)
           log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the current rules');
@@ -119,12 +110,12 @@ export class Reprojector implements BackgroundPart {
   }
 
   /**
-   * Reprojects outdated rows of one path or of all, at full speed, until the signal aborts. Errors: 400 for a path that this service does
-   * not have, 503 while a later release is active or this one has just begun.
+   * Reprojects outdated rows of one path, or of all if it is empty, at full speed, until the signal aborts. Errors: 400 for a path that this
+   * service does not have, 503 while a later release is active or this one has just begun.
    */
-  async run(path: string | undefined, signal: AbortSignal, progress: (step: ReprojectStep) => void): Promise<void> {
+  async run(path: string, signal: AbortSignal, progress: (step: ReprojectResponse) => void): Promise<void> {
     const { database, projections } = this.#options;
-    const chosen = projections.filter((projection) => path === undefined || projection.path === path);
+    const chosen = projections.filter((projection) => path === '' || projection.path === path);
     if (chosen.length === 0) {
       const message = `This service projects ${projections.map((projection) => projection.path).join(', ')}.`;
       throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
@@ -137,15 +128,15 @@ export class Reprojector implements BackgroundPart {
     }
     const both = AbortSignal.any([signal, this.#stopping.signal]);
     for (const projection of chosen) {
-      const step = await this.#renew(projection, both, 0, progress);
-      progress({ ...step, done: true });
+      const step = await this.#renew(projection, { signal: both, rests: false, progress });
+      progress({ ...step, refused: step.refused.slice(0, MOST_REFUSED), done: true });
     }
   }
 
-  async #renew(projection: Projection, signal: AbortSignal, share: number, progress?: (step: ReprojectStep) => void): Promise<ReprojectStep> {
+  async #renew(projection: Projection, { signal, rests, progress }: RenewOptions): Promise<ReprojectResponse> {
     const { database, poke } = this.#options;
     const { path } = projection;
-    const step: ReprojectStep = { path, renewed: 0, behind: await countBehind(database, projection, undefined, MOST_COUNTED), refused: [], done: false };
+    const step: ReprojectResponse = { path, renewed: 0, behind: await countBehind(database, projection, undefined, MOST_COUNTED), refused: [], done: false };
     this.#behind.set({ path }, step.behind);
     if (step.behind === 0) return step;
     await projection.renew({
@@ -156,14 +147,14 @@ export class Reprojector implements BackgroundPart {
         this.#renewed.inc({ path }, rows);
         this.#behind.set({ path }, step.behind);
         if (rows > 0) poke?.();
-        progress?.({ ...step });
+        progress?.({ ...step, refused: [] });
       },
       refused: (row) => {
         step.refused.push(row);
         this.#refused.inc({ path });
       },
       rest: async (milliseconds) => {
-        if (share > 0) await delay(milliseconds * share, undefined, { signal });
+        if (rests) await delay(milliseconds, undefined, { signal });
       },
     });
     step.behind = await countBehind(database, projection, undefined, MOST_COUNTED);

@@ -1,6 +1,7 @@
 // Two releases of a table's rules on one database: the newer one finds and reprojects what the older one writes.
 import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
+import type { ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { Database, migrate, type DatabaseSchema } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -11,7 +12,7 @@ import { NameCache } from '../src/names.ts';
 import { companiesBehind, withProjections } from '../src/projection.ts';
 import { RecordReader } from '../src/read.ts';
 import { recordProjection } from '../src/reproject.ts';
-import { Reprojector, type ReprojectStep } from '../src/reprojector.ts';
+import { Reprojector } from '../src/reprojector.ts';
 
 const own = {
   name: 'own',
@@ -95,8 +96,8 @@ async function rows(): Promise<unknown[][]> {
   return found.map(({ projection, address_postal_code, area }) => [projection, address_postal_code, area]);
 }
 
-async function reproject(signal = new AbortController().signal): Promise<ReprojectStep> {
-  const steps: ReprojectStep[] = [];
+async function reproject(signal = new AbortController().signal): Promise<ReprojectResponse> {
+  const steps: ReprojectResponse[] = [];
   await reprojector.run('locations', signal, (step) => steps.push(step));
   return steps.at(-1)!;
 }
@@ -211,7 +212,7 @@ describe('once a newer release has begun', () => {
       log: silentLog,
       metrics: createMetrics('older'),
     });
-    await expect(theirs.run(undefined, new AbortController().signal, () => undefined)).rejects.toMatchObject({
+    await expect(theirs.run('', new AbortController().signal, () => undefined)).rejects.toMatchObject({
       status: 503,
       message: expect.stringMatching(/later release/),
     });

@@ -9,16 +9,7 @@ import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import {
-  NameCache,
-  Publication,
-  Reprojector,
-  nameSubscription,
-  projectionHandlers,
-  recordKinds,
-  recordProjection,
-  serveRecords,
-} from '@truckroll/record-store';
+import { NameCache, Publication, Reprojector, nameSubscription, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
 import type { BillingConfig } from './config.ts';
 import { readReceivables } from './reports/receivables.ts';
 import { tables } from './resources/index.ts';
@@ -39,7 +30,7 @@ export function createBilling(config: BillingConfig): Service {
       const published = [...publication.topics, topics.billingAudit];
       const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: published, complete: publication.complete, log, metrics });
       const subscriptions = [nameSubscription(SCHEMA)];
-      background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
+      background(names);
       background(outbox);
       background(publication);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
@@ -49,7 +40,7 @@ export function createBilling(config: BillingConfig): Service {
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(ProjectionServiceService, reprojector.handlers());
       server.implement(PublishingServiceService, publication.handlers());
       const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
       changes.parts.forEach(background);

@@ -9,7 +9,7 @@ import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Reprojector, nameSubscription, projectionHandlers, recordKinds, serveRecords } from '@truckroll/record-store';
+import { NameCache, Reprojector, nameSubscription, recordKinds, serveRecords } from '@truckroll/record-store';
 import type { ReportingConfig } from './config.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
@@ -39,7 +39,7 @@ export function createReporting(config: ReportingConfig): Service {
       const look = (): void => builder.look();
       const { reached, watermarks } = followProgress(database, log);
       const subscriptions = [nameSubscription(SCHEMA), ...readModelSubscriptions(look), watermarks];
-      background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
+      background(names);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, places: () => places(database), log, metrics });
       background(subscriber);
       background(financialsForEveryJob(database, log));
@@ -51,7 +51,7 @@ export function createReporting(config: ReportingConfig): Service {
       server.implement(ReportingAdminServiceService, readModelAdmin({ database, kafka, group: SCHEMA, begun: look }));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(ProjectionServiceService, reprojector.handlers());
       const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);

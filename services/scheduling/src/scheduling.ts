@@ -10,7 +10,7 @@ import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
+import { NameCache, Publication, RecordReader, Reprojector, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
@@ -40,7 +40,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });
       const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, complete: publication.complete, log, metrics });
       background({ name: 'job classes', start: () => storeJobClasses(database), stop: async () => undefined });
-      background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
+      background(names);
       background(outbox);
       background(publication);
       background(keyPurge(database, log));
@@ -51,7 +51,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(ProjectionServiceService, reprojector.handlers());
       server.implement(PublishingServiceService, publication.handlers());
       const kinds = [
         ...recordKinds(tables, { database, names }),
