@@ -37,8 +37,7 @@ const SAMPLED_EVERY = 100_000;
 /** Age of the readable moment in seconds above which the log names the transaction that holds it back. */
 const LATE_SECONDS = 5;
 
-export class ChangeClock implements BackgroundPart {
-  readonly name = 'change clock';
+export class ChangeClock {
   readonly #database: Database;
   readonly #log: Logger;
   #samples: Sample[] = [];
@@ -47,11 +46,11 @@ export class ChangeClock implements BackgroundPart {
   #oldest = 0;
   /** Microseconds. */
   readonly #startedAt = Date.now() * 1000;
-  readonly #task = new PeriodicTask(
+  readonly part: BackgroundPart = new PeriodicTask(
     EVERY_MS,
     () => this.#tick(),
     (error, failures) => logOutage(this.#log, 'the change feed cannot read the state of transactions', failures, error),
-  );
+  ).asPart('change clock');
   readonly #holders;
 
   constructor(database: Database, log: Logger, metrics: Metrics) {
@@ -61,14 +60,6 @@ export class ChangeClock implements BackgroundPart {
     this.#holders = metrics.counter('change_feed_held_back_total', 'Seconds in which a transaction held back the change feed, by its application', [
       'application',
     ]);
-  }
-
-  async start(): Promise<void> {
-    this.#task.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.stop();
   }
 
   async now(): Promise<Moment> {

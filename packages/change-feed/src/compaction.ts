@@ -9,18 +9,17 @@ const EVERY_MS = 600_000;
 const BATCH = 50_000;
 const FEWEST = 1000;
 
-export class Compaction implements BackgroundPart {
-  readonly name = 'change compaction';
+export class Compaction {
   readonly #database: Database;
   readonly #clock: ChangeClock;
   readonly #log: Logger;
   /** What could be read at the previous run. No reader is still below it, so none misses a row whose successor it cannot read yet. */
   #below: number | undefined;
-  readonly #task = new PeriodicTask(
+  readonly part: BackgroundPart = new PeriodicTask(
     EVERY_MS,
-    () => this.run(),
+    (signal) => this.run(signal),
     (error, failures) => logOutage(this.#log, 'the log of changes could not be compacted', failures, error),
-  );
+  ).asPart('change compaction');
 
   constructor(database: Database, clock: ChangeClock, log: Logger) {
     this.#database = database;
@@ -28,16 +27,8 @@ export class Compaction implements BackgroundPart {
     this.#log = log;
   }
 
-  async start(): Promise<void> {
-    this.#task.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.stop();
-  }
-
   /** Compacts the companies whose log has grown by half since the last time. Replicas may do so at once; they only repeat the work. */
-  async run(): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const below = this.#below;
     this.#below = (await this.#clock.now()).below;
     if (below === undefined) return;
@@ -55,7 +46,7 @@ export class Compaction implements BackgroundPart {
       values: [below],
     });
     for (const { company_id } of rows) {
-      if (this.#task.stopped) return;
+      if (signal.aborted) return;
       await this.#compact(company_id, below);
     }
   }

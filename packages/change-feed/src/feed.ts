@@ -35,6 +35,6 @@ export function changeFeed({ database, kinds, log, metrics }: ChangeFeedOptions)
       digestRecords: (request) => digestRecords(reading, request),
       findChanged: (request) => watch.find(request),
     },
-    parts: [clock, backfill, new Compaction(database, clock, log)],
+    parts: [clock.part, backfill, new Compaction(database, clock, log).part],
   };
 }
