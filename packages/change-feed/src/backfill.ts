@@ -2,12 +2,12 @@
 // complete, its feed answers 503.
 import { ApiError } from '@truckroll/contract';
 import type { Database, Transaction } from '@truckroll/postgres';
-import { logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import type { OwnedKind } from './kinds.ts';
 
 const BATCH = 1000;
-/** Interval between looks while another replica works, and delay before a retry, in ms. */
+/** Interval between looks while another replica works, and before a retry, in ms. */
 const AGAIN_MS = 1000;
 
 interface Progress {
@@ -21,8 +21,11 @@ export class Backfill implements BackgroundPart {
   readonly #database: Database;
   readonly #kinds: readonly OwnedKind[];
   readonly #log: Logger;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new PeriodicTask(
+    AGAIN_MS,
+    (signal) => this.#run(signal),
+    (error, failures) => logOutage(this.#log, 'stored records could not be added to the feed; trying again', failures, error),
+  );
   #complete = false;
 
   constructor(database: Database, kinds: readonly OwnedKind[], log: Logger) {
@@ -34,12 +37,11 @@ export class Backfill implements BackgroundPart {
   /** Does the first batches before it returns: an empty schema is then complete before it accepts records. */
   async start(): Promise<void> {
     await this.#some().catch((error: unknown) => this.#log.warn({ error }, 'stored records could not be added to the feed at start; trying again'));
-    this.#running = this.#run();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** Errors: 503 while records of these kinds may be missing from the feed. */
@@ -55,19 +57,12 @@ export class Backfill implements BackgroundPart {
     throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5 });
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    for (let failures = 0; !signal.aborted && !this.#complete; ) {
-      try {
-        const startedAt = performance.now();
-        const worked = await this.#some();
-        failures = 0;
-        // Pauses for as long as the work took, to leave the database to other work.
-        if (!this.#complete) await pause(worked ? performance.now() - startedAt : AGAIN_MS, signal);
-      } catch (error) {
-        logOutage(this.#log, 'stored records could not be added to the feed; trying again', (failures += 1), error);
-        await pause(AGAIN_MS, signal);
-      }
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!this.#complete && !signal.aborted) {
+      const startedAt = performance.now();
+      if (!(await this.#some())) return;
+      // Pauses for as long as the work took, to leave the database to other work.
+      await pause(performance.now() - startedAt, signal);
     }
   }
 
