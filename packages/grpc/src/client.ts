@@ -1,13 +1,5 @@
 import { once } from 'node:events';
-import {
-  Client,
-  Metadata,
-  status as GrpcStatus,
-  type CallOptions as GrpcCallOptions,
-  type ChannelOptions,
-  type ServiceError,
-  type StatusObject,
-} from '@grpc/grpc-js';
+import { Client, Metadata, status as GrpcStatus, type ServiceError, type StatusObject } from '@grpc/grpc-js';
 import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
 import {
   ATTR_RPC_METHOD,
@@ -39,7 +31,6 @@ export interface Channel {
 export interface ChannelSettings {
   /** Deadline of calls that set none. Milliseconds. */
   readonly deadlineMs?: number;
-  readonly channelOptions?: ChannelOptions;
   /** Credentials of the caller. If there are several, each call uses one that the contract allows for the rpc. */
   readonly credentials?: readonly CallCredential[];
   /** Plain HTTP/2 unless it sets a CA file. */
@@ -69,7 +60,7 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 /** Connects on first use. */
 export function openChannel(address: string, settings: ChannelSettings = {}): Channel {
   const defaultDeadlineMs = settings.deadlineMs ?? DEFAULT_DEADLINE_MS;
-  const peer = new Client(targetOf(address), channelCredentials(settings.tls ?? {}), { ...clientOptions(), ...settings.channelOptions });
+  const peer = new Client(targetOf(address), channelCredentials(settings.tls ?? {}), clientOptions());
 
   const entryOf = entryByRpc(settings.credentials ?? []);
   const calls = durations(settings.metrics, 'rpc_client_call_duration_seconds', 'Calls that were made, retries included, by rpc and gRPC status of the last', [
@@ -81,11 +72,6 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     const startedAt = performance.now();
     return work((code) => calls.ended(startedAt, path.slice(1), GrpcStatus[code]));
   }
-
-  const deadline = (options: CallOptions | undefined, stream: boolean): GrpcCallOptions => {
-    const limit = options?.deadlineMs ?? (stream ? undefined : defaultDeadlineMs);
-    return limit === undefined ? {} : { deadline: Date.now() + limit };
-  };
 
   const direct = directCalls(peer);
   repeatLookUps(peer);
@@ -150,20 +136,17 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     if (!method.requestStream && !method.responseStream) {
       return (request: unknown, options?: CallOptions) => unary(path, encode, decode, request, options);
     }
-    return (input: unknown, options?: CallOptions) =>
-      timed(path, (ended) =>
-        receive(
-          options?.signal,
-          () => {
-            if (!method.requestStream)
-              return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(headersOf(options, entryOf(path))), deadline(options, true));
-            const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(headersOf(options, entryOf(path))), deadline(options, true));
-            send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
-            return call;
-          },
-          ended,
-        ),
-      );
+    return (input: unknown, options?: CallOptions) => {
+      const start = () => {
+        const metadata = metadataOf(headersOf(options, entryOf(path)));
+        const deadline = options?.deadlineMs === undefined ? {} : { deadline: Date.now() + options.deadlineMs };
+        if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadata, deadline);
+        const call = peer.makeBidiStreamRequest(path, encode, decode, metadata, deadline);
+        send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
+        return call;
+      };
+      return timed(path, (ended) => receive(options?.signal, start, ended));
+    };
   }
 
   return {

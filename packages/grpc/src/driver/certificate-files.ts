@@ -1,93 +1,66 @@
 // Fault: grpc-js's FileWatcherCertificateProvider takes files that do not match each other, such as a key that was replaced before its
-// certificate; a server then refuses connections until they match.
+// certificate; a server then refuses connections until they match. Its timer also keeps a process running that has nothing left to do.
 // Upstream: no upstream issue known.
-// Ends: with a version of grpc-js whose provider keeps the previous files in that case.
-import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
-import type { experimental } from '@grpc/grpc-js';
+// Ends: with a version of grpc-js whose provider keeps the previous files in that case, and does not hold the process.
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { experimental } from '@grpc/grpc-js';
 
 const REFRESH_MS = 60_000;
 
-export interface CertificateFiles {
-  readonly certificateFile?: string | undefined;
-  readonly privateKeyFile?: string | undefined;
-  readonly caCertificateFile?: string | undefined;
-}
+export type CertificateFiles = Omit<experimental.FileWatcherCertificateProviderConfig, 'refreshIntervalMs'>;
+
+type Listener<Update> = (update: Update | null) => void;
 
 /**
  * Certificates from files that are read again every minute, or every `refreshMs`. Files that are unusable together, such as a key that
- * was replaced before its certificate or a half-written file, are ignored and the previous ones kept.
+ * was replaced before its certificate or a half-written file, are ignored: grpc-js goes on with the previous ones.
  */
-export class CertificateWatcher implements experimental.CertificateProvider {
-  readonly #files: CertificateFiles;
-  readonly #refreshMs: number;
-  readonly #caListeners = new Set<experimental.CaCertificateUpdateListener>();
-  readonly #identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
-  #latest: Certificates | undefined;
-  #timer: NodeJS.Timeout | undefined;
+export class CertificateWatcher extends experimental.FileWatcherCertificateProvider {
+  readonly #ca = usableOnly<experimental.CaCertificateUpdate>(({ caCertificate: ca }) => ({ ca }));
+  readonly #identity = usableOnly<experimental.IdentityCertificateUpdate>(({ certificate: cert, privateKey: key }) => ({ cert, key }));
 
   constructor(files: CertificateFiles, refreshMs = REFRESH_MS) {
-    this.#files = files;
-    this.#refreshMs = refreshMs;
+    super({ ...files, refreshIntervalMs: refreshMs });
   }
 
-  addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
-    this.#caListeners.add(listener);
-    this.#watch(() => listener(caOf(this.#latest)));
+  override addCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    super.addCaCertificateListener(this.#ca(listener));
+    this.#release();
   }
 
-  removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
-    this.#caListeners.delete(listener);
-    this.#rest();
+  override removeCaCertificateListener(listener: experimental.CaCertificateUpdateListener): void {
+    super.removeCaCertificateListener(this.#ca(listener));
   }
 
-  addIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
-    this.#identityListeners.add(listener);
-    this.#watch(() => listener(identityOf(this.#latest)));
+  override addIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    super.addIdentityCertificateListener(this.#identity(listener));
+    this.#release();
   }
 
-  removeIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
-    this.#identityListeners.delete(listener);
-    this.#rest();
+  override removeIdentityCertificateListener(listener: experimental.IdentityCertificateUpdateListener): void {
+    super.removeIdentityCertificateListener(this.#identity(listener));
   }
 
-  #watch(notify: () => void): void {
-    if (this.#latest !== undefined) process.nextTick(notify);
-    if (this.#timer !== undefined) return;
-    this.#timer = setInterval(() => void this.#look(), this.#refreshMs).unref();
-    void this.#look();
-  }
-
-  #rest(): void {
-    if (this.#caListeners.size + this.#identityListeners.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  async #look(): Promise<void> {
-    const found = await read(this.#files).catch(() => undefined);
-    if (found === undefined || (this.#latest !== undefined && alike(found, this.#latest))) return;
-    this.#latest = found;
-    for (const listener of this.#identityListeners) listener(identityOf(found));
-    for (const listener of this.#caListeners) listener(caOf(found));
+  #release(): void {
+    (this as unknown as { refreshTimer: NodeJS.Timeout | null }).refreshTimer?.unref();
   }
 }
 
-type Certificates = Partial<Record<'cert' | 'key' | 'ca', Buffer>>;
-
-/** Rejects if the files cannot be used together. */
-async function read({ certificateFile, privateKeyFile, caCertificateFile }: CertificateFiles): Promise<Certificates> {
-  const named = Object.entries({ cert: certificateFile, key: privateKeyFile, ca: caCertificateFile });
-  const found = await Promise.all(named.flatMap(([name, file]) => (file === undefined ? [] : [readFile(file).then((bytes) => [name, bytes] as const)])));
-  const certificates: Certificates = Object.fromEntries(found);
-  createSecureContext(certificates);
-  return certificates;
+/** Makes listeners that pass on only updates that can be used: always the same one for a listener, so that it can be removed. */
+function usableOnly<Update>(contextOf: (update: Update) => SecureContextOptions): (listener: Listener<Update>) => Listener<Update> {
+  const made = new WeakMap<Listener<Update>, Listener<Update>>();
+  return (listener) => {
+    const usable = made.get(listener) ?? ((update: Update | null) => void (update !== null && isUsable(contextOf(update)) && listener(update)));
+    made.set(listener, usable);
+    return usable;
+  };
 }
 
-const alike = (a: Certificates, b: Certificates): boolean =>
-  (['cert', 'key', 'ca'] as const).every((name) => a[name] === b[name] || (a[name] && b[name]?.equals(a[name])));
-
-const caOf = (latest: Certificates | undefined) => (latest?.ca === undefined ? null : { caCertificate: latest.ca });
-
-const identityOf = (latest: Certificates | undefined) =>
-  latest?.cert === undefined || latest.key === undefined ? null : { certificate: latest.cert, privateKey: latest.key };
+function isUsable(context: SecureContextOptions): boolean {
+  try {
+    createSecureContext(context);
+    return true;
+  } catch {
+    return false;
+  }
+}
