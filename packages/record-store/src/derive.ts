@@ -15,8 +15,8 @@ export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId
   const derived = await table.derive(tx, companyId, batch);
   const type = codec(table.resource.record.typeName) as Parameters<typeof encodeFragment>[0];
   return batch.map((item) => {
-    const fields: object = derived.get(item.id) ?? new Uint8Array();
-    if (fields instanceof Uint8Array) return { ...item, derived: fields };
+    const fields = derived.get(item.id);
+    if (fields === undefined) return { ...item, derived: new Uint8Array() };
     return { ...item, record: { ...item.record, ...fields }, derived: encodeFragment(type, fields) };
   });
 }

@@ -62,15 +62,9 @@ export interface Decided {
 /** Consequences of one import line or one write, in the transaction that stores it. */
 export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
 
-function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
-  return async (tx, companyId, changed) => {
-    for (const step of steps) await step(tx, companyId, changed);
-  };
-}
-
 export interface Changed<R> {
   id: string;
-  /** Includes the derived fields if `derive` returns them as fields. */
+  /** Includes the derived fields. */
   record: R;
   document: Uint8Array;
   derived?: Uint8Array;
@@ -106,10 +100,10 @@ export interface TableDefinition<R> {
   /** Fields taken only from the derived part of a record that has one, and null if it lacks them. The document's values are used until then. */
   derivedFields?: readonly (keyof R & string)[];
   /**
-   * Derived fields by id, encoded or as an object, which columns can use too. Called before a batch is stored and by refreshRecords, with
-   * the records' rows locked.
+   * Derived fields by id, which columns can use too; none for a record that is read as its document says. Called before a batch is stored
+   * and by refreshRecords, with the records' rows locked.
    */
-  derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array | Fields<R>>>;
+  derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Fields<R>>>;
   /** Takes locks that other transactions take before the records themselves, to avoid deadlocks. Runs before a batch's own rows are locked or written. */
   lockFirst?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<void>;
   /** Columns whose previous values afterChange needs in order to update what a record used to affect. */
@@ -214,9 +208,12 @@ export function registered<O extends RecordOwner>(
   return Object.entries<Table>(tables).map(([key, table]) => {
     if (table.path !== key || table.schema !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
     const consequence = consequences[key as ResourceOf<O>];
-    return consequence === undefined
-      ? table
-      : { ...table, afterChange: table.afterChange === undefined ? consequence : inTurn(table.afterChange, consequence) };
+    if (consequence === undefined) return table;
+    const afterChange: AfterChange<never> = async (...change) => {
+      await table.afterChange?.(...change);
+      await consequence(...change);
+    };
+    return { ...table, afterChange };
   });
 }
 

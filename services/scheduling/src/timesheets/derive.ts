@@ -23,18 +23,16 @@ export function checkTimeEntry({ starts_at, ends_at, duration_minutes }: TimeEnt
   return problems;
 }
 
-const AS_RECORDED = new Uint8Array();
-
 /** Computes the duration for documents stored before durations were recorded. */
 export async function deriveTimeEntries(
   _tx: Transaction,
   _companyId: string,
   batch: readonly Changed<TimeEntry>[],
-): Promise<ReadonlyMap<string, Uint8Array | Partial<TimeEntry>>> {
+): Promise<ReadonlyMap<string, Partial<TimeEntry>>> {
   return new Map(
-    batch.map(({ id, record: { starts_at, ends_at, duration_minutes } }): [string, Uint8Array | Partial<TimeEntry>] => {
-      if (ends_at == null || duration_minutes != null) return [id, AS_RECORDED];
-      return [id, { duration_minutes: Math.floor((ends_at - starts_at) / MICROS_PER_MINUTE) }];
+    batch.flatMap(({ id, record: { starts_at, ends_at, duration_minutes } }): [string, Partial<TimeEntry>][] => {
+      if (ends_at == null || duration_minutes != null) return [];
+      return [[id, { duration_minutes: Math.floor((ends_at - starts_at) / MICROS_PER_MINUTE) }]];
     }),
   );
 }
