@@ -13,7 +13,6 @@ export { serveRecords } from './serve.ts';
 export { companiesBehind, countBehind, withProjections, type Projected } from './projection.ts';
 export { recordProjection } from './reproject.ts';
 export { Reprojector, type Projection, type ReprojectOptions } from './reprojector.ts';
-export { instantOf, uuidOf } from '@truckroll/postgres';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';
 export { Publication } from './publication.ts';
 export { keyedById, keyedNames, publishAnew, recordStates } from './restored.ts';

@@ -1,8 +1,8 @@
 // A refund takes account, method and collector from its payment (decisions §12), and from its own line until the payment arrives.
 import { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
-import type { Transaction } from '@truckroll/postgres';
-import { uuidOf, type Changed } from '@truckroll/record-store';
+import { uuidOf, type Transaction } from '@truckroll/postgres';
+import type { Changed } from '@truckroll/record-store';
 
 export async function deriveRefunds(tx: Transaction, companyId: string, batch: readonly Changed<Refund>[]): Promise<ReadonlyMap<string, Partial<Refund>>> {
   const rows = await tx.queryBinary({

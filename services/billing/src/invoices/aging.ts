@@ -1,7 +1,8 @@
 // How late an invoice is, in days of the company's time zone (api.md, Aging). It depends on today, so it is never stored.
 import { encodeFragment, localDay, now } from '@truckroll/contract';
 import { AgingBucket, Invoice, type Aging } from '@truckroll/contract/gen/billing/v1/invoices';
-import { instantOf, type ReadContext } from '@truckroll/record-store';
+import { instantOf } from '@truckroll/postgres';
+import type { ReadContext } from '@truckroll/record-store';
 
 const BUCKETS: readonly [upTo: number, bucket: AgingBucket][] = [
   [0, AgingBucket.CURRENT],

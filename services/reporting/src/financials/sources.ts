@@ -2,8 +2,7 @@ import { resource } from '@truckroll/contract';
 import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
-import { binaryArrays, type Queryable } from '@truckroll/postgres';
-import { uuidOf } from '@truckroll/record-store';
+import { uuidOf, binaryArrays, type Queryable } from '@truckroll/postgres';
 
 interface CompanySettings {
   time_zone: string;

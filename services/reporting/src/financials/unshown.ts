@@ -2,7 +2,8 @@
 // financial fails (decisions §12).
 import { ApiError } from '@truckroll/contract';
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { RecordError, uuidOf } from '@truckroll/record-store';
+import { uuidOf } from '@truckroll/postgres';
+import { RecordError } from '@truckroll/record-store';
 import { totalsOf } from './totals.ts';
 
 const LIMIT = '±9007199254740991';

@@ -6,8 +6,8 @@ import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycl
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
-import type { Transaction } from '@truckroll/postgres';
-import { refreshRecords, uuidOf, type Changed } from '@truckroll/record-store';
+import { uuidOf, type Transaction } from '@truckroll/postgres';
+import { refreshRecords, type Changed } from '@truckroll/record-store';
 import { technicians } from '../visits/rules.ts';
 import { refreshFormClasses } from '../forms/job-class.ts';
 import { afterTechniciansChanged } from '../intake/technicians.ts';

@@ -2,8 +2,8 @@ import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointmen
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
-import type { Transaction } from '@truckroll/postgres';
-import { uuidOf, type Changed } from '@truckroll/record-store';
+import { uuidOf, type Transaction } from '@truckroll/postgres';
+import type { Changed } from '@truckroll/record-store';
 import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 import { locationIdOf, visitJobOf } from './job.ts';
 
