@@ -15,9 +15,8 @@ const SELECTIVITY = ['link', 'uuid', 'text', 'boolean', 'missing'] as const;
 
 interface AnyOf {
   parameter: Parameter;
+  /** For the type `missing`, columns of which one is null. */
   values: unknown[];
-  /** Whether the values are columns, one of which is null. */
-  missing: boolean;
   /** Where the values are compared: a column of the table, or the value column of a link table. */
   link: string | undefined;
   column: Column | undefined;
@@ -36,15 +35,13 @@ export function listStatement(table: Table, request: ListRequest): Statement {
     if (link === undefined) return ofLink.map(compare);
     return [`exists (select from ${link} o where o.company_id = t.company_id and o.id = t.id and ${ofLink.map(compare).join(' and ')})`];
   });
-  for (const filter of others) {
-    conditions.push(
-      filter.missing
-        ? `(${filter.values.map(isNull).join(' or ')})`
-        : filter.link === undefined
-          ? `t.${filter.column?.name} = any(${bind(filter.values, `${filter.type}[]`)})`
-          : `exists (select from ${filter.link} o where o.company_id = t.company_id and o.id = t.id and o.value = any(${bind(filter.values, `${filter.type}[]`)}))`,
-    );
-  }
+  const conditionOf = ({ type, values: wanted, link, column }: AnyOf): string => {
+    if (type === 'missing') return `(${wanted.map(isNull).join(' or ')})`;
+    const among = `any(${bind(wanted, `${type}[]`)})`;
+    if (link === undefined) return `t.${column?.name} = ${among}`;
+    return `exists (select from ${link} o where o.company_id = t.company_id and o.id = t.id and o.value = ${among})`;
+  };
+  conditions.push(...others.map(conditionOf));
   const gate = gateOf(table, request);
   if (gate !== undefined) conditions.push(noneBefore(table.table, gate.version));
   const walkOf = driver?.link === undefined ? 't' : 'l';
@@ -56,35 +53,23 @@ export function listStatement(table: Table, request: ListRequest): Statement {
   const limit = pageSize(request.collection.limit) + 1;
   const walk = (value: string | undefined): string => walkStatement(table, driver, value, conditions, limit);
 
+  // A record may match two of the values, or lack two of the references, but appears once in the page.
+  const order = list(table.order, 'p');
+  const merged = (rows: string): string => `select distinct on (${order}) p.* from ${rows} order by ${order} limit ${limit}`;
+
   let text: string;
   if (driver === undefined) text = walk(undefined);
-  else if (driver.missing)
-    text = merged(
-      table,
-      driver.values.map((column) => walkStatement(table, undefined, undefined, [...conditions, isNull(column)], limit)),
-      limit,
-    );
-  else if (driver.values.length === 1) text = walk(bind(driver.values[0], driver.type));
-  else {
-    const order = table.order.map((name) => `p.${name}`).join(', ');
-    const each = `unnest(${bind(driver.values, `${driver.type}[]`)}) v(value), lateral (${walk('v.value')}) p`;
-    // A record may match two of the values, but appears once in the page.
-    text = `select distinct on (${order}) p.* from ${each} order by ${order} limit ${limit}`;
-  }
+  else if (driver.type === 'missing') {
+    const walks = driver.values.map((column) => walkStatement(table, undefined, undefined, [...conditions, isNull(column)], limit));
+    text = walks.length === 1 ? (walks[0] as string) : merged(`(${walks.map((each) => `(${each})`).join(' union all ')}) p`);
+  } else if (driver.values.length === 1) text = walk(bind(driver.values[0], driver.type));
+  else text = merged(`unnest(${bind(driver.values, `${driver.type}[]`)}) v(value), lateral (${walk('v.value')}) p`);
   // The number of rows within bounds depends on their values, so such a page is planned each time instead of prepared.
   const label = `list_${table.table}`;
   return bounds.length > 0 ? { label, text, values } : { label, name: statementName(text), text, values };
 }
 
 const isNull = (column: unknown): string => `t.${String(column)} is null`;
-
-/** One walk per column: a record may lack several, but appears once in the page. */
-function merged(table: Table, walks: readonly string[], limit: number): string {
-  const [only, ...more] = walks;
-  if (more.length === 0) return only as string;
-  const order = list(table.order, 'p');
-  return `select distinct on (${order}) p.* from (${walks.map((walk) => `(${walk})`).join(' union all ')}) p order by ${order} limit ${limit}`;
-}
 
 function walkStatement(table: Table, driver: AnyOf | undefined, value: string | undefined, conditions: string[], limit: number): string {
   const { order } = table;
@@ -125,8 +110,7 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
     const column = link === undefined ? columnFor(table, name, filter.field) : undefined;
     if (filter.comparison === 'missing') {
       const columns = [given].flat().map((value) => referenceColumn(table, field.enum?.spellings.get(value as string) ?? '')?.name);
-      if (columns.length > 0)
-        anyOf.push({ parameter, values: [...new Set(columns)].sort(), missing: true, link: undefined, column: undefined, type: 'missing' });
+      if (columns.length > 0) anyOf.push({ parameter, values: [...new Set(columns)].sort(), link: undefined, column: undefined, type: 'missing' });
       continue;
     }
     if (filter.comparison !== 'any') {
@@ -143,7 +127,6 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
     const spelled = field.enum?.spellings;
     anyOf.push({
       parameter,
-      missing: false,
       values: values.map((value) => spelled?.get(value as string) ?? (column === undefined ? value : (column.fromRequest(value) ?? value))),
       link: link?.table,
       column,
