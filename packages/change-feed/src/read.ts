@@ -4,7 +4,7 @@ import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordCha
 import type { Database } from '@truckroll/postgres';
 import { VERSIONS_OF_EPOCH, type ChangeClock, type Moment } from './clock.ts';
 import type { Backfill } from './backfill.ts';
-import type { OwnedKind, ReadRecord } from './kinds.ts';
+import type { OwnedKind, ReadRecord, ZonedCompany } from './kinds.ts';
 
 export interface ReadingParts {
   readonly database: Database;
@@ -150,11 +150,7 @@ async function versionsOf({ database, kinds }: ReadingParts, companyId: string, 
   return versions;
 }
 
-async function recordsOf(
-  kinds: ReadonlyMap<string, OwnedKind>,
-  company: { companyId: string; timeZone: string },
-  rows: readonly Found[],
-): Promise<Map<Found, ReadRecord>> {
+async function recordsOf(kinds: ReadonlyMap<string, OwnedKind>, company: ZonedCompany, rows: readonly Found[]): Promise<Map<Found, ReadRecord>> {
   const records = new Map<Found, ReadRecord>();
   const read = async ([kind, ofKind]: [string, Found[]]): Promise<void> => {
     const found = await kinds.get(kind)!.read(

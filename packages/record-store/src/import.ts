@@ -12,12 +12,7 @@ import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
 import { storedUnder, type Table } from './table.ts';
 import { upsertEncoded } from './upsert.ts';
 
-interface Outcome {
-  created: number;
-  changed: number;
-  unchanged: number;
-  problems: LineProblem[];
-}
+type Outcome = Omit<ImportResponse, 'first_line' | 'lines'>;
 
 interface Storing {
   table: Table<unknown>;

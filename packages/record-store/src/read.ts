@@ -9,7 +9,7 @@ import { idType, listStatement } from './list-query.ts';
 import type { ListRequest } from './list-request.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
-import { storedUnder, type Column, type ReadContext, type Table } from './table.ts';
+import { storedUnder, type Column, type Table } from './table.ts';
 
 /** Identifies a record: its company, that company's time zone, and the record's id as requests contain it. */
 export interface Key {
@@ -64,7 +64,7 @@ export class RecordReader {
     const rows = await this.#page(request);
     const page = rows.slice(0, limit);
     const keys = this.#table.order.length;
-    const records = page.map((row) => this.#parts(row, keys, { companyId, timeZone }));
+    const records = page.map((row) => this.#parts(row, keys, timeZone));
     const out = await this.#assemble(companyId, records);
     if (rows.length > limit) {
       const last = page.at(-1) as WireRow;
@@ -98,7 +98,7 @@ export class RecordReader {
     const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values };
     const [row] = await this.#database.of(companyId).queryWire(statement);
     if (row === undefined) throw ApiError.notFound();
-    const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);
+    const out = await this.#assemble(companyId, [this.#parts(row, 0, timeZone)]);
     return out.view();
   }
 
@@ -107,8 +107,7 @@ export class RecordReader {
     const found = new Array<Parts | undefined>(keys.length);
     for (const row of await this.#database.queryWire(this.#detailsStatement(keys))) {
       const index = (row.column(0) as Buffer).readUInt32BE(ORDINAL_LOW) - 1;
-      const { company_id: companyId, time_zone: timeZone } = keys[index] as Key;
-      found[index] = this.#parts(row, 1, { companyId, timeZone });
+      found[index] = this.#parts(row, 1, (keys[index] as Key).time_zone);
     }
     const first = this.#writeReads(keys, found, (companyId) => this.#names.of(companyId));
     const lacking = [...first.assemblers].filter(([, { missing }]) => missing.size > 0);
@@ -141,11 +140,11 @@ export class RecordReader {
     return out.view();
   }
 
-  #parts(row: WireRow, keys: number, context: ReadContext): Parts {
+  #parts(row: WireRow, keys: number, timeZone: string): Parts {
     const all: Uint8Array[] = [row.column(keys) as Buffer];
     const derived = row.column(keys + 1);
     if (derived !== null) all.push(derived);
-    const fragment = this.#table.onRead?.fragment((index) => row.column(keys + 2 + index), context);
+    const fragment = this.#table.onRead?.fragment((index) => row.column(keys + 2 + index), timeZone);
     if (fragment !== undefined) all.push(fragment);
     return { all, derived: derived != null };
   }

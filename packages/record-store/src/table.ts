@@ -3,13 +3,6 @@ import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
-/** What a read depends on, apart from stored data. */
-export interface ReadContext {
-  companyId: string;
-  /** IANA name of the company's time zone. */
-  timeZone: string;
-}
-
 export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
 
 /** Paths to a record's scalars that a column can hold: `status`, `account.id`. */
@@ -114,8 +107,11 @@ export interface TableDefinition<R> {
   afterChange?: AfterChange<R>;
   /** Publishes records as reads return them, whenever one is stored or one of its derived fields changes. */
   publishes?: { topic: TopicDefinition; type: string };
-  /** Fields that depend on the time of reading: encoded, in field order, from the raw values of these columns, which are numbered from 0. */
-  onRead?: { columns: readonly string[]; fragment: (column: (index: number) => Buffer | null, context: ReadContext) => Uint8Array | undefined };
+  /**
+   * Fields that depend on the time of reading: encoded, in field order, from the raw values of these columns, which are numbered from 0, and
+   * the IANA name of the company's time zone.
+   */
+  onRead?: { columns: readonly string[]; fragment: (column: (index: number) => Buffer | null, timeZone: string) => Uint8Array | undefined };
 }
 
 export interface Column {

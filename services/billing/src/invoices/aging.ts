@@ -2,7 +2,6 @@
 import { encodeFragment, localDay, now } from '@truckroll/contract';
 import { AgingBucket, Invoice, type Aging } from '@truckroll/contract/gen/billing/v1/invoices';
 import { instantOf } from '@truckroll/postgres';
-import type { ReadContext } from '@truckroll/record-store';
 
 const BUCKETS: readonly [upTo: number, bucket: AgingBucket][] = [
   [0, AgingBucket.CURRENT],
@@ -28,7 +27,7 @@ const OPEN = Buffer.from('OPEN');
 /** Appends the aging of OPEN invoices to the stored record. */
 export const agingOnRead = {
   columns: ['status', 'due_at'],
-  fragment(column: (index: number) => Buffer | null, { timeZone }: ReadContext): Uint8Array | undefined {
+  fragment(column: (index: number) => Buffer | null, timeZone: string): Uint8Array | undefined {
     const status = column(0);
     if (status === null || !OPEN.equals(status)) return undefined;
     const dueAt = column(1);
