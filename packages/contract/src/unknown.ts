@@ -1,13 +1,12 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import type { Field, Shape } from './shape.ts';
+import type { Shape } from './shape.ts';
 
 /** The first field (`data.#23`) or enum value (`data.status = 9`) that only a newer release knows, or undefined. Throws if the bytes are not protobuf. */
 export function firstUnknown(shape: Shape, bytes: Uint8Array, at = ''): string | undefined {
   const reader = new BinaryReader(bytes);
-  const fields = fieldsOf(shape);
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
-    const field = fields.get(number);
+    const field = shape.fields.find((known) => known.number === number);
     if (field === undefined) return `${at}#${number}`;
     if (field.shape !== undefined) {
       const found = firstUnknown(field.shape, reader.bytes(), `${at}${field.name}.`);
@@ -22,12 +21,4 @@ export function firstUnknown(shape: Shape, bytes: Uint8Array, at = ''): string |
     }
   }
   return undefined;
-}
-
-const byNumber = new WeakMap<Shape, ReadonlyMap<number, Field>>();
-
-function fieldsOf(shape: Shape): ReadonlyMap<number, Field> {
-  let fields = byNumber.get(shape);
-  if (fields === undefined) byNumber.set(shape, (fields = new Map(shape.fields.map((field) => [field.number, field]))));
-  return fields;
 }
