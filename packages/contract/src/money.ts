@@ -1,21 +1,14 @@
 // Money is an integer number of USD cents within ±(2^53−1).
 
 /** The exact sum of safe integers; undefined if it is not a safe integer, since sums are never rounded (decisions §2). */
-export function sumOfCents(cents: Iterable<number>): number | undefined {
+export function sumOfCents(cents: readonly number[]): number | undefined {
   let sum = 0;
-  /** The part of the sum that left the safe range; later values may bring the total back. */
-  let carried = 0n;
   for (const value of cents) {
-    const next = sum + value;
-    if (Number.isSafeInteger(next)) {
-      sum = next;
-    } else {
-      carried += BigInt(sum) + BigInt(value);
-      sum = 0;
-    }
+    sum += value;
+    // Later values may bring it back.
+    if (!Number.isSafeInteger(sum)) return centsOf(cents.reduce((total, each) => total + BigInt(each), 0n));
   }
-  const whole = carried === 0n ? sum : Number(carried + BigInt(sum));
-  return Number.isSafeInteger(whole) ? whole : undefined;
+  return sum;
 }
 
 /** An exact sum as a number; undefined if it is not a safe integer. */
