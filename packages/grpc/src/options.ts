@@ -11,12 +11,7 @@ export const REQUEST_ID = 'x-request-id';
 /** Deadline of calls that set none, on both sides. Milliseconds. */
 export const DEFAULT_DEADLINE_MS = 15_000;
 
-export interface ServerLimits {
-  /** Age at which clients must reconnect, so that they find newer replicas. Milliseconds. Default: never. */
-  readonly maxConnectionAgeMs?: number;
-}
-
-export function serverOptions({ maxConnectionAgeMs }: ServerLimits = {}): ChannelOptions {
+export function serverOptions(maxConnectionAgeMs?: number): ChannelOptions {
   return {
     'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW,
     'grpc.max_receive_message_length': LARGEST_MESSAGE,

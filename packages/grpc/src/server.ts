@@ -27,7 +27,7 @@ import './driver/framing.ts';
 import { passingBytes, type Definition, type Handlers } from './handlers.ts';
 import { addHealth } from './health-check.ts';
 import { serverCredentials, type TlsConfig } from './tls.ts';
-import { serverOptions, type ServerLimits } from './options.ts';
+import { serverOptions } from './options.ts';
 
 export interface GrpcServer {
   /** Serves a generated service. Call before listen. */
@@ -42,10 +42,12 @@ export interface GrpcServer {
   drain(graceMs: number, delayMs?: number): Promise<void>;
 }
 
-export interface GrpcServerOptions extends ServerLimits {
+export interface GrpcServerOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly callers: CallerCheck;
+  /** Age at which clients must reconnect, so that they find newer replicas. Milliseconds. Default: never. */
+  readonly maxConnectionAgeMs?: number;
   /** Plain HTTP/2 unless it sets a certificate. */
   readonly tls?: TlsConfig;
 }
@@ -63,7 +65,7 @@ type AnyHandler = (request: unknown, context: CallContext) => unknown;
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { log, metrics } = options;
   const { mayCall = callersOf } = options.callers;
-  const server = new Server({ ...serverOptions(options), interceptors: [callerInterceptor(options.callers, log, metrics)] });
+  const server = new Server({ ...serverOptions(options.maxConnectionAgeMs), interceptors: [callerInterceptor(options.callers, log, metrics)] });
   let address: string | undefined;
   const transport = serverCredentials(options.tls ?? {});
   const health = addHealth(server);
