@@ -4,7 +4,7 @@ import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import type { CallContext, Handlers } from '@truckroll/grpc';
 import { uuidOf, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
-import { Notifier, logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
@@ -23,9 +23,9 @@ const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 /** Outbox rows above which publishing waits for the relay, so that current changes are not delayed by the whole backlog. */
 const MOST_WAITING = 5000;
 const FULL_MS = 20;
-/** Interval between progress reports of a requested pass, and delay before a retry after a database error, in ms. */
+/** Interval between progress reports of a requested pass, in ms. Each also wakes the publication. */
 const AGAIN_MS = 1000;
-/** Poll interval when nothing is known to be left, in ms. The replica with the active relay also checks whenever it could not publish a watermark. */
+/** Interval between looks, in ms. The replica with the active relay also looks whenever it could not publish a watermark. */
 const REST_MS = 10_000;
 
 type Published = Table & { publishes: NonNullable<Table['publishes']> };
@@ -37,11 +37,13 @@ export class Publication implements BackgroundPart {
   readonly topics: readonly TopicDefinition[];
   readonly #options: PublicationOptions;
   readonly #tables: readonly Published[];
-  readonly #stopping = new AbortController();
-  readonly #left = new Notifier();
+  readonly #looks = new PeriodicTask(
+    REST_MS,
+    (signal) => this.#run(signal),
+    (error, failures) => logOutage(this.#options.log, 'stored records could not be published; trying again', failures, error),
+  );
   /** Id of the lowest outbox row last seen: rows before it are dead and need not be scanned again. */
   #lowest = 0;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: PublicationOptions) {
     this.#options = options;
@@ -58,7 +60,7 @@ export class Publication implements BackgroundPart {
       values: [this.#paths()],
     });
     const complete = rows[0]?.complete === true;
-    if (!complete) this.#left.notify();
+    if (!complete) this.#looks.now();
     return complete;
   };
 
@@ -66,12 +68,11 @@ export class Publication implements BackgroundPart {
   async start(): Promise<void> {
     const { database, log } = this.#options;
     await this.#some(database).catch((error: unknown) => log.warn({ error }, 'stored records could not be published at start; trying again'));
-    this.#running = this.#run();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#looks.stop();
   }
 
   handlers(): Handlers<typeof PublishingServiceService> {
@@ -84,10 +85,10 @@ export class Publication implements BackgroundPart {
       text: `update publications set company_id = null, after = null, published = 0, done = false where done and path = any($1::text[])`,
       values: [this.#paths()],
     });
-    this.#left.notify();
     const totals = new Map<string, number>();
     for (const table of this.#tables) totals.set(table.resource.path, await about(database, table));
     for (const published = new Set<string>(); published.size < this.#tables.length; ) {
+      this.#looks.now();
       const { rows } = await database.query<Omit<PublishResponse, 'total'>>({
         text: 'select path, published, done from publications where path = any($1::text[]) order by path',
         values: [this.#paths()],
@@ -98,7 +99,7 @@ export class Publication implements BackgroundPart {
         yield { ...row, total: totals.get(row.path) ?? 0 };
       }
       signal.throwIfAborted();
-      if (published.size < this.#tables.length) await pause(AGAIN_MS, this.#stopping.signal);
+      if (published.size < this.#tables.length) await pause(AGAIN_MS, signal);
     }
   }
 
@@ -106,21 +107,11 @@ export class Publication implements BackgroundPart {
     return this.#tables.map(({ resource }) => resource.path);
   }
 
-  async #run(): Promise<void> {
-    const { database, poke, log } = this.#options;
-    for (let failures = 0; !this.#stopping.signal.aborted; ) {
-      try {
-        const published = await this.#some(database);
-        failures = 0;
-        if (published) {
-          poke();
-          while (!this.#stopping.signal.aborted && (await this.#full())) await pause(FULL_MS, this.#stopping.signal);
-        } else await this.#left.wait(REST_MS, this.#stopping.signal);
-      } catch (error) {
-        failures += 1;
-        logOutage(log, 'stored records could not be published; trying again', failures, error);
-        await pause(AGAIN_MS, this.#stopping.signal);
-      }
+  async #run(signal: AbortSignal): Promise<void> {
+    const { database, poke } = this.#options;
+    while (!signal.aborted && (await this.#some(database))) {
+      poke();
+      while (!signal.aborted && (await this.#full())) await pause(FULL_MS, signal);
     }
   }
 
