@@ -40,9 +40,9 @@ export async function importBatch(
 
 /** Errors: 400 for a path that this service does not own. */
 export function readBatch(tables: readonly Table[], request: ImportRequest, defectLog: DefectLog): ReadBatch {
-  const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
+  const table = tables.find((candidate) => candidate.path === request.path) as Table<unknown> | undefined;
   if (table === undefined) {
-    const known = tables.map((candidate) => candidate.resource.path).join(', ');
+    const known = tables.map((candidate) => candidate.path).join(', ');
     const message = `This service imports ${known}.`;
     throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
   }
@@ -126,10 +126,10 @@ async function storeTogether(
     });
 }
 
-function importedBy({ resource }: Table<unknown>, companyId: string, lines: readonly Line[], outcome: Outcome): OutgoingEvent {
+function importedBy({ path, resource }: Table<unknown>, companyId: string, lines: readonly Line[], outcome: Outcome): OutgoingEvent {
   const { created, changed, unchanged } = outcome;
   const after = JSON.stringify({ firstLine: lines[0]?.number, lines: lines.length, created, changed, unchanged });
-  return auditEvent(resource.owner as AuditedService, { companyId, action: 'records.imported', object: { kind: 'imports', id: resource.path }, after });
+  return auditEvent(resource.owner as AuditedService, { companyId, action: 'records.imported', object: { kind: 'imports', id: path }, after });
 }
 
 class Undone extends Error {
@@ -143,7 +143,7 @@ class Undone extends Error {
 
 function problemOf(table: Table<unknown>, { number, id, record }: Line, error: unknown): LineProblem {
   const message = reasonOf(error);
-  const own = error instanceof RecordError && error.path === table.resource.path && error.id === id;
+  const own = error instanceof RecordError && error.path === table.path && error.id === id;
   const field = error instanceof RecordError ? (own ? error.field : table.leadsTo?.(record, error.id)) : undefined;
   return { line: number, field: field ?? '(line)', code: error instanceof RecordError ? 'OUT_OF_RANGE' : 'TOO_LARGE', message };
 }

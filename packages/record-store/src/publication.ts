@@ -86,7 +86,7 @@ export class Publication implements BackgroundPart {
       values: [this.#paths()],
     });
     const totals = new Map<string, number>();
-    for (const table of this.#tables) totals.set(table.resource.path, await about(database, table));
+    for (const table of this.#tables) totals.set(table.path, await about(database, table));
     for (const published = new Set<string>(); published.size < this.#tables.length; ) {
       this.#looks.now();
       const { rows } = await database.query<Omit<PublishResponse, 'total'>>({
@@ -104,7 +104,7 @@ export class Publication implements BackgroundPart {
   }
 
   #paths(): string[] {
-    return this.#tables.map(({ resource }) => resource.path);
+    return this.#tables.map(({ path }) => path);
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -158,7 +158,7 @@ async function about(database: Database, { table }: Published): Promise<number> 
 
 /** Publishes the next records of a pass; false if it is finished, or another replica is working on it. */
 async function publishNext(tx: Transaction, table: Published): Promise<boolean> {
-  const { path } = table.resource;
+  const { path } = table;
   const { rows } = await tx.query<{ company_id: string | null; after: string | null }>({
     name: 'publication_at',
     text: 'select company_id, after from publications where path = $1 and not done for update skip locked',
@@ -195,7 +195,7 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
           and company_id = (select min(company_id::text)::uuid from unpublished where path = $1) limit ${BATCH} for update skip locked)
       delete from unpublished u using taken t where u.path = t.path and u.company_id = t.company_id and u.id = t.id
       returning u.company_id, u.id`,
-    values: [table.resource.path],
+    values: [table.path],
   });
   const companyId = rows[0]?.company_id;
   if (companyId === undefined) return false;

@@ -124,7 +124,6 @@ export interface Column {
 }
 
 export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | 'links' | 'version'> {
-  schema: string;
   path: string;
   version: number;
   columns: readonly Column[];
@@ -153,7 +152,6 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   const links = definition.links ?? {};
   const table: Table<R> = {
     ...definition,
-    schema: resource.owner,
     path: resource.path,
     version: definition.version ?? 1,
     columns,
@@ -202,7 +200,7 @@ export function registered<O extends RecordOwner>(
   consequences: { readonly [path in ResourceOf<O>]?: AfterChange<never> } = {},
 ): readonly Table[] {
   return Object.entries<Table>(tables).map(([key, table]) => {
-    if (table.path !== key || table.schema !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
+    if (table.path !== key || table.resource.owner !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
     const consequence = consequences[key as ResourceOf<O>];
     if (consequence === undefined) return table;
     const afterChange: AfterChange<never> = async (...change) => {
