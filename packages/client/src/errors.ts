@@ -1,12 +1,5 @@
 import type { ErrorCode, ErrorDetail } from './types.ts';
 
-interface Refusal {
-  readonly code: ErrorCode | 'UNRECOGNIZED';
-  readonly message: string;
-  readonly details: readonly ErrorDetail[];
-  readonly requestId: string | undefined;
-}
-
 /** The API answered with an error. Branch on `code`; `message` and `details` are for people. */
 export class TruckrollError extends Error {
   override readonly name = 'TruckrollError';
@@ -22,7 +15,7 @@ export class TruckrollError extends Error {
   /** The original response; its body can still be read. */
   readonly response: Response;
 
-  constructor({ code, message, details, requestId }: Refusal, response: Response) {
+  constructor({ code, message, details, requestId }: Pick<TruckrollError, 'code' | 'message' | 'details' | 'requestId'>, response: Response) {
     super(message);
     this.code = code;
     this.status = response.status;
