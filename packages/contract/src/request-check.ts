@@ -47,15 +47,9 @@ type Place = () => string;
 function checkFields(shape: Shape, request: object, at: Place, check: Check): Record<string, unknown> {
   const given = request as Record<string, unknown>;
   const taken: Record<string, unknown> = {};
-  let ranges = false;
-  for (const field of shape.fields) {
-    const value = given[field.name];
-    taken[field.name] = value === undefined || value === null ? value : checkField(field, value, () => `${at()}${check.spelled(field.name)}`, check);
-    ranges ||= field.after !== undefined;
-  }
-  if (ranges)
-    for (const { field, ...problem } of checkRanges(shape, request))
-      check.details.push({ location: 'body', field: `${at()}${check.spelled(field)}`, ...problem });
+  for (const field of shape.fields) taken[field.name] = checkField(field, given[field.name], () => `${at()}${check.spelled(field.name)}`, check);
+  for (const { field, ...problem } of checkRanges(shape, request))
+    check.details.push({ location: 'body', field: `${at()}${check.spelled(field)}`, ...problem });
   return taken;
 }
 
