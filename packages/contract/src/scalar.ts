@@ -102,7 +102,9 @@ function checkRange(field: Field, value: number): Checked {
   return { value };
 }
 
-const PATTERNS = {
+const FORMATS = {
+  time_zone: [{ test: isTimeZone }, 'Give an IANA time zone such as America/Chicago.'],
+  url: [{ test: (text: string) => URL.canParse(text) }, 'Give an absolute URL.'],
   phone: [/^\+[1-9]\d{1,14}$/, 'Give a telephone number in E.164 form, such as +15125550100.'],
   // Exactly one address: mail servers treat separators, quotes and comments specially.
   email: [/^[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+@[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+$/u, 'Give one e-mail address, without a name and control characters.'],
@@ -116,8 +118,8 @@ const PATTERNS = {
 } as const;
 
 /** The problem of a text that should have the format; undefined if it is fine. */
-export function formatProblem(format: keyof typeof PATTERNS, text: string): string | undefined {
-  const [pattern, message] = PATTERNS[format];
+export function formatProblem(format: keyof typeof FORMATS, text: string): string | undefined {
+  const [pattern, message] = FORMATS[format];
   return pattern.test(text) ? undefined : message;
 }
 
@@ -132,12 +134,6 @@ function checkString(field: Field, value: string): Checked {
   const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
   if (minLength !== undefined && length < minLength) return bad('OUT_OF_RANGE', `Give at least ${characters(minLength)}.`);
   if (maxLength !== undefined && length > maxLength) return bad('OUT_OF_RANGE', `Give at most ${characters(maxLength)}.`);
-  if (field.format === 'time_zone') {
-    return isTimeZone(value) ? { value } : bad('INVALID_FORMAT', 'Give an IANA time zone such as America/Chicago.');
-  }
-  if (field.format === 'url') {
-    return URL.canParse(value) ? { value } : bad('INVALID_FORMAT', 'Give an absolute URL.');
-  }
   if (field.format === 'event_type' || field.format === 'subscription') {
     const types = eventTypesOf[field.format].map(({ type }) => type);
     return types.includes(value) ? { value } : bad('INVALID_ENUM_VALUE', `Give one of ${types.join(', ')}.`);
@@ -146,8 +142,8 @@ function checkString(field: Field, value: string): Checked {
     const kinds = changeKinds.map(({ kind }) => kind);
     return kinds.includes(value) ? { value } : bad('INVALID_ENUM_VALUE', `Give one of ${kinds.join(', ')}.`);
   }
-  const pattern = field.format && PATTERNS[field.format];
-  return pattern === undefined || pattern[0].test(value) ? { value } : bad('INVALID_FORMAT', pattern[1]);
+  const problem = field.format && formatProblem(field.format, value);
+  return problem === undefined ? { value } : bad('INVALID_FORMAT', problem);
 }
 
 function checkEnum(shape: EnumShape, value: unknown): Checked {
