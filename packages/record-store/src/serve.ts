@@ -3,19 +3,15 @@ import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/re
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { ImportServiceService, type CheckImportRequest, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { GrpcServer } from '@truckroll/grpc';
-import type { Database } from '@truckroll/postgres';
 import { checkStored } from './check-stored.ts';
 import { importBatch, readBatch, storeBatch } from './import.ts';
 import type { ListRequest } from './list-request.ts';
-import type { NameCache } from './names.ts';
-import { RecordReader, rawMethod, type Key } from './read.ts';
+import { RecordReader, rawMethod, type Key, type ReaderOptions } from './read.ts';
 import { readAhead } from './read-ahead.ts';
 import { statisticsKeeper } from './statistics.ts';
 import type { Table } from './table.ts';
 
-export interface RecordServices {
-  database: Database;
-  names: NameCache;
+export interface RecordServices extends ReaderOptions {
   /** Called after each stored batch: the outbox relay's poke. */
   afterImport?: () => void;
 }
