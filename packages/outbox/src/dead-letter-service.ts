@@ -4,16 +4,10 @@ import { isUnavailable, type Database } from '@truckroll/postgres';
 import { listDeadLetters } from './dead-letters.ts';
 import type { Subscriber } from './subscription.ts';
 
-export interface DeadLetterOptions {
-  readonly database: Database;
-  readonly group: string;
-  readonly subscriber: Subscriber;
-}
-
 const MOST = 1000;
 
 /** Serves ParkingService, the protocol's name for dead letters, for a service with one subscriber. */
-export function deadLetterHandlers({ database, group, subscriber }: DeadLetterOptions): Handlers<typeof ParkingServiceService> {
+export function deadLetterHandlers(database: Database, subscriber: Subscriber, group: string): Handlers<typeof ParkingServiceService> {
   return {
     listParkedEvents: ({ limit }): Promise<ListParkedEventsResponse> => listDeadLetters(database, group, Math.min(Math.max(limit, 1), MOST)),
     retryParkedEvents: () => retryDeadLetters(subscriber),
@@ -24,7 +18,7 @@ export function deadLetterHandlers({ database, group, subscriber }: DeadLetterOp
 export async function retryDeadLetters(subscriber: Subscriber): Promise<RetryParkedEventsResponse> {
   let applied = 0;
   try {
-    await subscriber.retryDeadLetters(() => (applied += 1));
+    for (let last = await subscriber.retryDeadLetter(0); last !== undefined; last = await subscriber.retryDeadLetter(last)) applied += 1;
     return { applied, reason: null };
   } catch (error) {
     if (isUnavailable(error)) throw error;

@@ -30,16 +30,13 @@ export function deadLetterOf(event: IncomingEvent): DeadLetter {
 
 /** The oldest dead letter with an id above `after` that holds an event and is not locked; locks it until the transaction ends. */
 export async function takeDeadLetter(tx: Queryable, consumer: string, after: number): Promise<{ id: number; event: IncomingEvent } | undefined> {
-  const { rows } = await tx.query<Omit<DeadLetter, 'offset'> & { id: number; log_offset: number }>({
+  const { rows } = await tx.query<StoredLetter>({
     name: 'take_dead_letter',
     text: `select id, topic, partition, log_offset, key, headers, payload from parked_event
       where consumer = $1 and id > $2 and headers ? 'id' order by id limit 1 for update skip locked`,
     values: [consumer, after],
   });
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  const { id, headers, log_offset, ...rest } = row;
-  return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
+  return rows.map(eventOfLetter)[0];
 }
 
 export async function listDeadLetters(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
@@ -55,10 +52,6 @@ export async function listDeadLetters(db: Queryable, consumer: string, most: num
   return { events, count: counts[0]?.count ?? 0 };
 }
 
-export async function deleteDeadLetter(tx: Queryable, id: number): Promise<void> {
-  await tx.query({ name: 'delete_dead_letter', text: 'delete from parked_event where id = $1', values: [id] });
-}
-
 export async function deleteDeadLetters(tx: Queryable, consumer: string, ids: readonly number[]): Promise<void> {
   await tx.query({ name: 'delete_dead_letters', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
 }
@@ -70,7 +63,7 @@ export async function deadLettersAfter(
   after: number,
   most: { events: number; bytes: number },
 ): Promise<{ id: number; event: IncomingEvent; reason: string }[]> {
-  const { rows } = await db.query<Omit<DeadLetter, 'offset'> & { id: number; log_offset: number; reason: string }>({
+  const { rows } = await db.query<StoredLetter & { reason: string }>({
     name: 'dead_letters_after',
     text: `with next as (
         select id, row_number() over found as place, sum(octet_length(payload)) over found as bytes
@@ -79,11 +72,17 @@ export async function deadLettersAfter(
       where n.place = 1 or coalesce(n.bytes, 0) <= $4 order by e.id`,
     values: [consumer, after, most.events, most.bytes],
   });
-  return rows.map(({ id, reason, headers, log_offset, ...rest }) => ({
-    id,
-    reason,
-    event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent,
-  }));
+  return rows.map(({ reason, ...row }) => ({ reason, ...eventOfLetter(row) }));
+}
+
+interface StoredLetter extends Omit<DeadLetter, 'offset'> {
+  readonly id: number;
+  readonly log_offset: number;
+}
+
+/** Undoes `deadLetterOf`. */
+function eventOfLetter({ id, headers, log_offset, ...rest }: StoredLetter): { id: number; event: IncomingEvent } {
+  return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
 }
 
 export async function forgetDeadLetters(db: Queryable, consumer: string, days: number): Promise<number> {

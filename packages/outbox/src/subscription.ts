@@ -16,7 +16,7 @@ import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
 import { versionRetention } from './retention.ts';
-import { deadLetterOf, deleteDeadLetter, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
+import { deadLetterOf, deleteDeadLetters, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
 import type { Topic } from './topics.ts';
 
 export interface Subscription {
@@ -162,26 +162,20 @@ export class Subscriber implements BackgroundPart {
   }
 
   /**
-   * Applies dead letters again, oldest first, each in its own transaction. One with `version` deduplication is dropped if a newer event of
-   * its key was applied since. Calls `applied` for each and returns their number. Rejects with the error of the first that fails.
+   * Applies the oldest dead letter with an id above `after` again, in its own transaction; with `version` deduplication only if no newer
+   * event of its key was applied since. Returns its id; undefined if there is none. Rejects with the error of its handler.
    */
-  async retryDeadLetters(applied: () => void = () => undefined): Promise<number> {
+  retryDeadLetter(after: number): Promise<number | undefined> {
     const { database, group } = this.#options;
-    let count = 0;
-    for (let last: number | undefined = 0; last !== undefined; count += 1) {
-      const after: number = last;
-      last = await database.transaction(async (tx) => {
-        const letter = await takeDeadLetter(tx, group, after);
-        if (letter === undefined) return undefined;
-        const subscription = this.#subscription(letter.event);
-        const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [letter.event]) : [letter.event];
-        if (events.length > 0) await subscription.apply(tx, events);
-        await deleteDeadLetter(tx, letter.id);
-        return letter.id;
-      });
-      if (last !== undefined) applied();
-    }
-    return count - 1;
+    return database.transaction(async (tx) => {
+      const letter = await takeDeadLetter(tx, group, after);
+      if (letter === undefined) return undefined;
+      const subscription = this.#subscription(letter.event);
+      const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [letter.event]) : [letter.event];
+      if (events.length > 0) await subscription.apply(tx, events);
+      await deleteDeadLetters(tx, group, [letter.id]);
+      return letter.id;
+    });
   }
 
   async #applyAll(batches: readonly (readonly IncomingEvent[])[]): Promise<void> {

@@ -5,7 +5,7 @@ import { silentLog } from '@truckroll/telemetry';
 import { openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
-import { Subscriber, ensureTopics, deadLetterHandlers, type Subscription, type Topic } from '../src/index.ts';
+import { Subscriber, ensureTopics, deadLetterHandlers, retryDeadLetters, type Subscription, type Topic } from '../src/index.ts';
 import type { SubscriberOptions } from '../src/subscription.ts';
 import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
 
@@ -167,11 +167,11 @@ test('makes a dead letter of an event that cannot be applied, continues, and can
   const letters = await setting.database.query({ text: 'select key, convert_from(payload, $1) as payload, reason from parked_event', values: ['UTF8'] });
   expect(letters.rows).toEqual([{ key: 'k', payload: 'poison', reason: 'TypeError: cannot read it' }]);
   expect((await metrics.render()).body).toMatch(/consumer_events_total\{.*result="parked".*\} 1/);
-  await expect(subscriber.retryDeadLetters()).rejects.toThrow('cannot read it');
+  expect(await retryDeadLetters(subscriber)).toEqual({ applied: 0, reason: 'TypeError: cannot read it' });
   fixed = true;
-  expect(await subscriber.retryDeadLetters()).toBe(1);
+  expect(await retryDeadLetters(subscriber)).toEqual({ applied: 1, reason: null });
   expect(applied.items).toEqual(['before', 'after', 'poison']);
-  expect(await subscriber.retryDeadLetters()).toBe(0);
+  expect(await retryDeadLetters(subscriber)).toEqual({ applied: 0, reason: null });
   const { rows } = await setting.database.query({ text: 'select payload from applied order by position' });
   expect(rows.map((row) => row['payload'])).toEqual(['before', 'after', 'poison']);
 });
@@ -222,7 +222,7 @@ test('does not undo a newer event when it applies a dead letter of a compacted t
   broken = false;
   await send(topic, { key: 'a', text: 'a2', version: 2 });
   await applied.count(1);
-  expect(await subscriber.retryDeadLetters()).toBe(2);
+  expect(await retryDeadLetters(subscriber)).toEqual({ applied: 2, reason: null });
   expect(texts(applied)).toEqual(['a2', 'b1']);
   expect((await letters()).rowCount).toBe(0);
 });
@@ -237,7 +237,7 @@ test('lists dead letters with their reasons, and applies them again up to the fi
       tx.afterCommit(() => applied.add(...events.map(textOf)));
     },
   });
-  const deadLetters = deadLetterHandlers({ database: setting.database, group: topic.name, subscriber });
+  const deadLetters = deadLetterHandlers(setting.database, subscriber, topic.name);
   const call = undefined as never;
   await send(topic, { key: 'k', text: '1' }, { text: '2' }, { text: 'last' });
   await subscriber.start();
@@ -263,7 +263,7 @@ test('makes a dead letter of a message that is not an event, and continues', asy
   const { rows } = await setting.database.query({ text: 'select reason, headers from parked_event' });
   expect(rows).toEqual([{ reason: 'the message is no event', headers: { 'header who': 'stranger' } }]);
   expect(await metric(metrics, 'consumer_unreadable_total')).toBe(1);
-  expect(await subscriber.retryDeadLetters()).toBe(0);
+  expect(await retryDeadLetters(subscriber)).toEqual({ applied: 0, reason: null });
 });
 
 test('makes no dead letters while PostgreSQL is down, and waits', async () => {

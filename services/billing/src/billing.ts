@@ -36,7 +36,7 @@ export function createBilling(config: BillingConfig): Service {
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
-      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);

@@ -46,7 +46,7 @@ export function createReporting(config: ReportingConfig): Service {
       background(freshnessMetrics(database, log, metrics));
       background(builder);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
-      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(ReportsServiceService, reportHandlers(database, names));
       server.implement(ReportingAdminServiceService, readModelAdmin({ database, kafka, group: SCHEMA, begun: look }));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
