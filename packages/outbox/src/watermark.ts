@@ -1,14 +1,13 @@
 // Watermarks (docs/adr/0006): how far a service has published. The relay publishes them between its events.
 import { randomUUID } from 'node:crypto';
-import { formatInstant, topics } from '@truckroll/contract';
+import { topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Message, RecordMetadata, TopicMessages } from 'kafkajs';
 import { withAdmin } from './admin.ts';
+import { NO_COMPANY } from './audit.ts';
+import { messageOf } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { Topic } from './topics.ts';
-
-/** Company id of watermarks, which cover all companies. */
-const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
 
 /** Offsets of the last messages in a service's topics of state, by topic and partition. */
 export class Positions {
@@ -57,18 +56,21 @@ export class Positions {
 
 /** A watermark as a normal event, so that consumers can decode it like any other. `at` is in microseconds since 1970. */
 export function watermarkMessages(prefix: string, source: string, at: number, positions: Watermark['positions']): TopicMessages {
-  const headers = {
-    'content-type': 'application/protobuf',
-    ce_specversion: '1.0',
-    ce_id: randomUUID(),
-    ce_type: 'watermark',
-    ce_source: source,
-    ce_subject: source,
-    ce_time: formatInstant(at),
-    ce_companyid: NO_COMPANY,
+  const topic = topics.watermarks.name;
+  const row = {
     // Versions must grow and have at most 15 digits, which milliseconds satisfy.
-    ce_version: String(Math.floor(at / 1000)),
+    id: Math.floor(at / 1000),
+    event_id: randomUUID(),
+    topic,
+    key: source,
+    type: 'watermark',
+    // Watermarks cover all companies.
+    company_id: NO_COMPANY,
+    sequence: null,
+    trace: null,
+    request_id: null,
+    payload: Buffer.from(Watermark.encode({ at, positions }).finish()),
+    created_at: at,
   };
-  const value = Buffer.from(Watermark.encode({ at, positions }).finish());
-  return { topic: prefix + topics.watermarks.name, messages: [{ key: source, value, headers }] };
+  return { topic: prefix + topic, messages: [messageOf(row, source)] };
 }
