@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { backoffMs, handled, logOutage, pause, retrying, type BackgroundPart } from '@truckroll/process';
 import { durations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOffsets } from 'kafkajs';
@@ -50,6 +51,7 @@ export class Consumer implements BackgroundPart {
   readonly name: string;
   readonly #options: ConsumerOptions;
   readonly #stopping = new AbortController();
+  readonly #stopped = once(this.#stopping.signal, 'abort');
   readonly #lag;
   readonly #unreadable;
   readonly #retries;
@@ -108,7 +110,7 @@ export class Consumer implements BackgroundPart {
         this.#reached = new Map();
         const { places } = this.#options;
         if (places === undefined) return;
-        const placed = this.#dropBacklog('the group has rebalanced its partitions').then(() => this.#place(consumer, memberAssignment, places));
+        const placed = this.#dropBacklog().then(() => this.#place(consumer, memberAssignment, places));
         this.#placed = placed;
         void placed.then(() => {
           if (this.#placed === placed) this.#placed = undefined;
@@ -119,9 +121,8 @@ export class Consumer implements BackgroundPart {
       });
       try {
         await ensureTopics(kafka, topics, log, this.#stopping.signal);
-        const consuming = this.#consume(consumer).then(() => this.#stopped());
-        const error = await Promise.race([watched.failed, consuming]);
-        if (error !== undefined) throw error;
+        const failed = watched.failed.then((error) => Promise.reject(error));
+        await Promise.race([failed, this.#consume(consumer).then(() => this.#stopped)]);
       } catch (error) {
         if (!this.#stopping.signal.aborted) {
           failures += 1;
@@ -282,17 +283,9 @@ export class Consumer implements BackgroundPart {
   }
 
   /** Drops what was read ahead, and the offsets reached before the rebalance: their partitions may belong to another member now. */
-  async #dropBacklog(reason: string): Promise<void> {
+  async #dropBacklog(): Promise<void> {
     this.#ahead.clear();
-    await this.#backlog.drop(new Error(reason));
+    await this.#backlog.drop(new Error('the group has rebalanced its partitions'));
     this.#reached = new Map();
-  }
-
-  #stopped(): Promise<undefined> {
-    const { signal } = this.#stopping;
-    return new Promise((resolve) => {
-      if (signal.aborted) resolve(undefined);
-      else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    });
   }
 }
