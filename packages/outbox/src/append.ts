@@ -49,12 +49,6 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
   };
 }
 
-/** How the caller's SQL computes an event's payload: `expression` is evaluated over the rows of `from`. */
-export interface MadePayload {
-  readonly expression: string;
-  readonly from: string;
-}
-
 /** COLUMNS without the payload. */
 export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
 
@@ -82,14 +76,11 @@ export function appendingRows(from: string, order: string): string {
   return `insert into outbox (${COLUMNS}) select ${COLUMNS} from ${from} order by ${order}`;
 }
 
-/** Statement that stores one event whose payload PostgreSQL computes. */
-export function appendingMade(
-  { event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns,
-  { expression, from }: MadePayload,
-): Statement {
+/** Statement that stores one event, whose payload is the column `payload` of the only row of `from`. */
+export function appendingMade({ event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns, from: string): Statement {
   return {
     text: `insert into outbox (${COLUMNS})
-      select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text, $8::uuid from ${from}`,
+      select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, payload, $7::text, $8::uuid from ${from}`,
     values: [event_id, topic, key, type, company_id, sequence, trace, request_id],
   };
 }

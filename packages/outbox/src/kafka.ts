@@ -1,4 +1,4 @@
-import { env } from '@truckroll/process';
+import { env, type Config } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { logLevel, type Kafka, type KafkaConfig } from 'kafkajs';
 import { createClient } from './driver/kafka-client.ts';
@@ -22,14 +22,8 @@ export function kafkaSettings() {
   };
 }
 
-export interface KafkaOptions {
-  readonly kafkaBrokers: readonly string[];
-  readonly kafkaTls?: boolean;
-  readonly kafkaMechanism?: 'none' | 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly kafkaUsername?: string;
-  readonly kafkaPassword?: string;
-  readonly kafkaPrefix?: string;
-}
+type KafkaConfiguration = Config<ReturnType<typeof kafkaSettings>>;
+export type KafkaOptions = Pick<KafkaConfiguration, 'kafkaBrokers'> & Partial<KafkaConfiguration>;
 
 /** Creates clients that share settings but no connection. A client that has disconnected cannot connect again. */
 export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {

@@ -14,7 +14,7 @@ const EVERY_MS = 6 * 3_600_000;
 const SLICE = 5000;
 
 /** Deletes a consumer's old versions in slices, so that no statement holds many locks. Returns the number deleted. */
-export async function forgetVersions(database: Pick<Database, 'query'>, consumer: string, days = KEEP_DAYS, signal?: AbortSignal): Promise<number> {
+export async function forgetVersions(database: Pick<Database, 'query'>, consumer: string, signal?: AbortSignal): Promise<number> {
   let forgotten = 0;
   let after = { topic: '', key: '' };
   while (signal?.aborted !== true) {
@@ -29,7 +29,7 @@ export async function forgetVersions(database: Pick<Database, 'query'>, consumer
           returning 1)
         select last.topic, last.key, (select count(*) from forgotten) as forgotten
         from (select topic, key from slice order by topic desc, key desc limit 1) last`,
-      values: [consumer, after.topic, after.key, days],
+      values: [consumer, after.topic, after.key, KEEP_DAYS],
     });
     const [slice] = rows;
     if (slice === undefined) break;
@@ -48,7 +48,7 @@ interface Slice {
 export function versionRetention(database: Database, consumer: string, log: Logger): PeriodicTask {
   return new PeriodicTask(
     EVERY_MS,
-    async (signal) => void (await forgetVersions(database, consumer, KEEP_DAYS, signal)),
+    async (signal) => void (await forgetVersions(database, consumer, signal)),
     (error) => log.debug({ error, consumer }, 'old versions of applied events were not deleted; trying again later'),
   );
 }

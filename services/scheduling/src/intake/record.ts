@@ -126,7 +126,7 @@ function storing({ companyId, id, before, after, fingerprint, head, event }: Rec
         values: [companyId, id, fingerprint],
       }),
       expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
-      expression('appended', appendingMade(event, { expression: 'payload', from: 'event' })),
+      expression('appended', appendingMade(event, 'event')),
     ],
     'number from numbered',
   );
