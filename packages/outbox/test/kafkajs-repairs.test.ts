@@ -1,7 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { Kafka, KafkaJSConnectionError, KafkaJSRequestTimeoutError, logLevel } from 'kafkajs';
-import Decoder from 'kafkajs/src/protocol/decoder.js';
-import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairKafkajs } from '../src/driver/kafkajs-repairs.ts';
 import { eventually } from './setting.ts';
@@ -87,19 +85,6 @@ test('opens one connection for concurrent callers', async () => {
   await Promise.all([admin.listTopics(), admin.listTopics(), admin.listTopics(), admin.listTopics()]);
   expect(sockets.length - before).toBe(1);
   await admin.disconnect();
-});
-
-test('decodes variable-length numbers as they were encoded, with the predicted size', () => {
-  const most = 2 ** 31 - 1;
-  const numbers = [0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, -8193, 2 ** 20, -(2 ** 27), most, -most - 1];
-  for (const number of numbers) {
-    const { buffer } = new Encoder().writeVarInt(number);
-    expect([new Decoder(buffer).readVarInt(), buffer.length]).toEqual([number, Encoder.sizeOfVarInt(number)]);
-  }
-  for (const number of [...numbers, 2 ** 31, -(2 ** 40), 2 ** 53 - 1]) {
-    const { buffer } = new Encoder().writeVarLong(number);
-    expect([new Decoder(buffer).readVarLong().toString(), buffer.length]).toEqual([String(number), Encoder.sizeOfVarLong(number)]);
-  }
 });
 
 test('stops a consumer without waiting for the response to a fetch', async () => {

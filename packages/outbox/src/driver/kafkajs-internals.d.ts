@@ -35,19 +35,7 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     offset: number;
     readonly buffer: Buffer;
     ensureAvailable(length: number): void;
-    writeUVarInt(value: number): this;
-    writeVarInt(value: number): this;
-    writeVarLong(value: number): this;
-    static sizeOfVarInt(value: number): number;
-    static sizeOfVarLong(value: number): number;
     constructor(size?: number);
-  }
-}
-declare module 'kafkajs/src/protocol/decoder.js' {
-  export default class Decoder {
-    constructor(buffer: Buffer);
-    readVarInt(): number;
-    readVarLong(): { toString(): string };
   }
 }
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
