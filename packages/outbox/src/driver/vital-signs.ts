@@ -9,15 +9,9 @@ const SILENCE_MS = 60_000;
 /** Watches a consumer. `failed` resolves with the error when kafkajs gives up, or after a minute without a fetch, heartbeat or join. */
 export function watch(consumer: Consumer): { readonly failed: Promise<Error>; stop(): void } {
   const { promise: failed, resolve } = Promise.withResolvers<Error>();
-  let seenAt = performance.now();
-  const seen = () => {
-    seenAt = performance.now();
-  };
+  const silence = setTimeout(() => resolve(new Error('the consumer has not fetched or sent a heartbeat for a minute')), SILENCE_MS);
   const { CRASH, FETCH, HEARTBEAT, GROUP_JOIN } = consumer.events;
   consumer.on(CRASH, ({ payload }) => resolve(payload.error));
-  for (const event of [FETCH, HEARTBEAT, GROUP_JOIN]) consumer.on(event, seen);
-  const timer = setInterval(() => {
-    if (performance.now() - seenAt > SILENCE_MS) resolve(new Error('the consumer has not fetched or sent a heartbeat for a minute'));
-  }, SILENCE_MS / 10);
-  return { failed, stop: () => clearInterval(timer) };
+  for (const event of [FETCH, HEARTBEAT, GROUP_JOIN]) consumer.on(event, () => silence.refresh());
+  return { failed, stop: () => clearTimeout(silence) };
 }
