@@ -34,7 +34,17 @@ export class WireRow {
   }
 
   columns(): (Buffer | null)[] {
-    return rowFields(this.#bytes, this.#start);
+    const bytes = this.#bytes;
+    const count = bytes.readUInt16BE(this.#start);
+    const fields = new Array<Buffer | null>(count);
+    let offset = this.#start + 2;
+    for (let index = 0; index < count; index += 1) {
+      const length = bytes.readInt32BE(offset);
+      offset += 4;
+      fields[index] = length === -1 ? null : bytes.subarray(offset, offset + length);
+      if (length > 0) offset += length;
+    }
+    return fields;
   }
 }
 
@@ -69,13 +79,12 @@ export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (byt
         partial = Buffer.concat([head, chunk]);
         return;
       }
+      partial = undefined;
       // Copies only the message that was split between chunks; the rest of the chunk is read in place.
       if (needed !== undefined) {
-        partial = undefined;
         scan(Buffer.concat([head, chunk.subarray(0, needed)]));
         bytes = chunk.subarray(needed);
       } else {
-        partial = undefined;
         bytes = Buffer.concat([head, chunk]);
       }
     }
@@ -113,17 +122,4 @@ export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (byt
 
 function messageLength(bytes: Buffer, offset: number): number {
   return 1 + bytes.readUInt32BE(offset + 1);
-}
-
-function rowFields(bytes: Buffer, start: number): (Buffer | null)[] {
-  const count = bytes.readUInt16BE(start);
-  const fields = new Array<Buffer | null>(count);
-  let offset = start + 2;
-  for (let index = 0; index < count; index += 1) {
-    const length = bytes.readInt32BE(offset);
-    offset += 4;
-    fields[index] = length === -1 ? null : bytes.subarray(offset, offset + length);
-    if (length > 0) offset += length;
-  }
-  return fields;
 }
