@@ -15,41 +15,31 @@ type Kit = ComponentKit<{ readonly migrateAtStart: boolean }>;
 
 /** A pool with its schema. It is migrated, or waited for, before the component serves; checked for readiness; closed last. */
 export function openDatabase(kit: Kit, { migrations, ...settings }: DatabaseOptions & DatabaseSchema): Database {
-  const { name, metrics, foundation, check } = kit;
+  const { name, config, log, metrics, foundation, check, stopping } = kit;
   const { schema } = settings;
   const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
   const database = new Database({ applicationName: `truckroll-${name}`, metrics, ...settings });
+  /** Rejects while PostgreSQL is unavailable, or lacks migrations that the component does not run itself. Returns the names applied. */
+  const prepare = async (): Promise<string[]> => {
+    await database.session().then((session) => session.close());
+    const applied = config.migrateAtStart ? await migrate({ ...database.options, schema, sets: migrations }) : [];
+    await database.check();
+    const missing = config.migrateAtStart ? [] : await missingMigrations(database, migrations);
+    unapplied.set({ schema }, missing.length);
+    if (missing.length > 0) throw new SchemaBehind(schema, missing);
+    return applied;
+  };
   foundation({
     name: `database ${schema}`,
-    start: () => prepare(kit, database, { schema, migrations }, (count) => unapplied.set({ schema }, count)),
+    start: async () => {
+      const applied = await retrying(prepare, (error, failures) => isWaitedFor(log, error, failures), stopping);
+      if (applied.length > 0) log.info({ schema, applied }, 'migrated the schema');
+    },
     stop: () => database.close(),
   });
   check(`database ${schema}`, () => database.check());
   check('DATABASE_SESSION_URL', () => database.checkSession());
   return database;
-}
-
-/** Waits for PostgreSQL, and for migrations if the component does not run them itself, as long as it takes. */
-async function prepare(
-  { config, log, stopping }: Kit,
-  database: Database,
-  { schema, migrations }: DatabaseSchema,
-  onMissing: (count: number) => void,
-): Promise<void> {
-  const applied = await retrying(
-    async () => {
-      await database.session().then((session) => session.close());
-      const changed = config.migrateAtStart ? await migrate({ ...database.options, schema, sets: migrations }) : [];
-      await database.check();
-      const missing = config.migrateAtStart ? [] : await missingMigrations(database, migrations);
-      onMissing(missing.length);
-      if (missing.length > 0) throw new SchemaBehind(schema, missing);
-      return changed;
-    },
-    (error, failures) => isWaitedFor(log, error, failures),
-    stopping,
-  );
-  if (applied.length > 0) log.info({ schema, applied }, 'migrated the schema');
 }
 
 function isWaitedFor(log: Logger, error: unknown, failures: number): boolean {
