@@ -63,11 +63,13 @@ const SET_OR_READ = `select name, value, pg_backend_pid() as pid,
 /** Applies the settings if there is no pooler, or if `maySet` says that it keeps them; otherwise only reads them. */
 async function setOrRead(client: Connection, settings: Readonly<Record<string, string>>, maySet = false) {
   const { processID } = client as unknown as { processID: number };
-  const { rows } = await execute(client, { text: SET_OR_READ, values: [JSON.stringify(settings), maySet, processID] });
-  const found = rows as { name: string; value: string; pid: number; correct: boolean }[];
+  const { rows } = await execute<{ name: string; value: string; pid: number; correct: boolean }>(client, {
+    text: SET_OR_READ,
+    values: [JSON.stringify(settings), maySet, processID],
+  });
   return {
-    direct: found.every(({ pid }) => pid === processID),
-    wrong: found.filter(({ correct }) => !correct).map(({ name, value }) => [name, value] as const),
+    direct: rows.every(({ pid }) => pid === processID),
+    wrong: rows.filter(({ correct }) => !correct).map(({ name, value }) => [name, value] as const),
   };
 }
 
@@ -78,8 +80,11 @@ const TRIES = 3;
 async function keepsSession(client: Connection, options: ConnectionOptions): Promise<boolean> {
   const mark = (of: Connection, value: string) => execute(of, { text: `select set_config('truckroll.session', $1, false)`, values: [value] });
   const isMarked = async (value: string): Promise<boolean> => {
-    const { rows } = await execute(client, { text: `select current_setting('truckroll.session', true) = $1 as marked`, values: [value] });
-    return (rows[0] as { marked: boolean | null }).marked === true;
+    const { rows } = await execute<{ marked: boolean | null }>(client, {
+      text: `select current_setting('truckroll.session', true) = $1 as marked`,
+      values: [value],
+    });
+    return rows[0]?.marked === true;
   };
   const other = new Connection(connectionConfig(options));
   try {

@@ -2,10 +2,10 @@ import { SHED, FairQueue, handled } from '@truckroll/process';
 import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGRESQL, databaseDurations, withSpan, type Metrics } from '@truckroll/telemetry';
 import pg from 'pg';
 import type { WireRow } from './driver/binary-rows.ts';
-import { Connection, connectionConfig, execute, executeBinary, type Sending } from './driver/connection.ts';
-import type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './statement.ts';
+import { Connection, columnsOf, connectionConfig, execute, executeBinary, type Sending } from './driver/connection.ts';
+import type { BinaryRow, ConnectionOptions, Queryable, Statement, StatementResult } from './statement.ts';
 import { settle, transactionSettings } from './connection-settings.ts';
-import { PoolerError, StatementError, isContention, isUnavailable, translateDatabaseError } from './errors.ts';
+import { PoolerError, StatementError, isContention, isUnavailable, rethrow, translateDatabaseError } from './errors.ts';
 import { Notifications } from './notifications.ts';
 import { NO_COMPANY, RecentCompanies } from './recent-companies.ts';
 import { createSession, type DatabaseSession } from './session.ts';
@@ -15,8 +15,6 @@ export interface DatabaseOptions extends ConnectionOptions {
   readonly maxConnections?: number;
   /** Maximum number of calls waiting for a connection. Beyond it, the company with the most waiting calls gets a 429 for its newest. Default 100. */
   readonly maxWaiting?: number;
-  /** Milliseconds that a call waits for its turn to take a connection. Default 5,000. */
-  readonly maxWaitMs?: number;
   readonly metrics?: Metrics;
 }
 
@@ -27,14 +25,6 @@ export interface TransactionOptions {
   readonly retryContention?: boolean;
   /** When aborted, no further statement runs and nothing is committed. */
   readonly signal?: AbortSignal;
-}
-
-/** Runs statements: a Database (each on any connection) or a Transaction. */
-export interface Queryable {
-  /** Errors: StatementError if PostgreSQL refuses, ApiError 503 if it cannot be used now. */
-  query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
-  /** Like query, with columns as raw bytes in PostgreSQL's binary format: for stored documents on the read path. */
-  queryBinary(statement: Statement): Promise<BinaryRow[]>;
 }
 
 export interface Transaction extends Queryable {
@@ -62,6 +52,8 @@ const TRANSACTIONS_BESIDE = 1;
 
 type Kind = 'read' | 'transaction';
 
+/** Milliseconds that a call waits for its turn to take a connection. */
+const MAX_WAIT_MS = 5000;
 /** Maximum age of the last answer at which a busy pool counts as healthy. */
 const BUSY_MS = 2000;
 
@@ -74,7 +66,7 @@ export class Database implements Queryable {
   readonly #recent = new RecentCompanies();
   readonly #held: Record<Kind, number> = { read: 0, transaction: 0 };
   readonly #waiting: Record<Kind, number> = { read: 0, transaction: 0 };
-  readonly #onShed: (kind: Kind) => void;
+  readonly #refused;
   readonly #observe: (statement: Statement, startedAt: number, error?: unknown) => void;
   /** Sent before the other statements of a transaction that may write. */
   readonly #settings: Statement | undefined;
@@ -86,12 +78,11 @@ export class Database implements Queryable {
     this.options = options;
     const max = options.maxConnections ?? 14;
     const each = max - Math.floor(max * RESERVED);
-    const refused = options.metrics?.counter('database_refused_total', 'Refused as too much of one company waited for a connection', ['kind']);
-    this.#onShed = (kind) => refused?.inc({ kind });
+    this.#refused = options.metrics?.counter('database_refused_total', 'Refused as too much of one company waited for a connection', ['kind']);
     this.#queue = new FairQueue({
       admits: (flow) => this.#queue.held < max && this.#held[kindOf(flow.name)] < each && flow.held < this.#mostOf(flow.name, each),
       queue: options.maxWaiting ?? 100,
-      maxWaitMs: options.maxWaitMs ?? 5000,
+      maxWaitMs: MAX_WAIT_MS,
       onHeld: (name, change) => (this.#held[kindOf(name)] += change),
       isExempt: (name) => companyOf(name) === NO_COMPANY,
     });
@@ -120,7 +111,7 @@ export class Database implements Queryable {
   /** For all work on behalf of a company. Errors: as below, and ApiError 429 if too many of its calls wait. */
   of(companyId: string): CompanyDatabase {
     return {
-      query: <R>(statement: Statement) => this.#read(companyId, statement, run<R>),
+      query: <R>(statement: Statement) => this.#read(companyId, statement, execute<R>),
       queryBinary: async (statement) => columnsOf(await this.#read(companyId, statement, executeBinary)),
       queryWire: (statement) => this.#read(companyId, statement, executeBinary),
       transaction: (work, options = {}) => this.#transact(companyId, work, options),
@@ -128,7 +119,7 @@ export class Database implements Queryable {
   }
 
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>> {
-    return this.#read(NO_COMPANY, statement, run) as Promise<StatementResult<R>>;
+    return this.#read(NO_COMPANY, statement, execute<R>);
   }
 
   async queryBinary(statement: Statement): Promise<BinaryRow[]> {
@@ -191,29 +182,21 @@ export class Database implements Queryable {
   async #inTurn<T>(kind: Kind, companyId: string, work: () => Promise<T>): Promise<T> {
     this.#recent.note(companyId);
     const name = flowName(kind, companyId);
-    const turn = this.#enter(kind, name);
-    if (turn !== undefined) await turn;
+    try {
+      const turn = this.#queue.enter(name);
+      if (turn !== undefined) {
+        this.#waiting[kind] += 1;
+        await turn.finally(() => (this.#waiting[kind] -= 1));
+      }
+    } catch (error) {
+      if (error === SHED) this.#refused?.inc({ kind });
+      throw error;
+    }
     try {
       return await work();
     } finally {
       this.#queue.leave(name);
     }
-  }
-
-  #enter(kind: Kind, name: string): Promise<void> | undefined {
-    try {
-      const turn = this.#queue.enter(name);
-      if (turn === undefined) return undefined;
-      this.#waiting[kind] += 1;
-      return turn.catch((error: unknown) => this.#refuse(kind, error)).finally(() => (this.#waiting[kind] -= 1));
-    } catch (error) {
-      return this.#refuse(kind, error);
-    }
-  }
-
-  #refuse(kind: Kind, error: unknown): never {
-    if (error === SHED) this.#onShed(kind);
-    throw error;
   }
 
   #mostOf(name: string, each: number): number {
@@ -251,9 +234,7 @@ export class Database implements Queryable {
   }
 
   async #attempt<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translateDatabaseError(error);
-    });
+    const client = await this.#pool.connect().catch(rethrow);
     const actions: (() => void)[] = [];
     let open = true;
     let finished: Promise<StatementResult<unknown>[]> | undefined;
@@ -279,22 +260,22 @@ export class Database implements Queryable {
       return runOne(statement, how);
     };
     const commit = async (): Promise<void> => {
-      const end = await runOne(COMMIT, run);
+      const end = await runOne(COMMIT, execute);
       if (end.command !== 'COMMIT') throw new Error('a transaction was committed although one of its statements had failed');
     };
     let discard = false;
     try {
       // Not awaited: they share a round trip with the first statement. If they fail, so does everything after them.
       const settings = options.readOnly || this.#settings === undefined ? [] : [this.#settings];
-      const begun = handled(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, run))));
+      const begun = handled(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, execute))));
       const result = await work({
-        query: <R>(statement: Statement) => given(statement, run<R>),
+        query: <R>(statement: Statement) => given(statement, execute<R>),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),
         afterCommit: (action) => actions.push(action),
         notify: (channel, payloads = ['']) => actions.push(() => this.#notifications.send(channel, payloads)),
         finish: async (statements) => {
           // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error rejects first here.
-          const all = Promise.all([...statements.map((statement) => given(statement, run)), commit()]);
+          const all = Promise.all([...statements.map((statement) => given(statement, execute)), commit()]);
           finished = all.then((answers) => answers.slice(0, -1) as StatementResult<unknown>[]);
           return finished;
         },
@@ -341,15 +322,6 @@ const kindOf = (flow: string): Kind => KINDS[flow.charAt(0)] as Kind;
 const companyOf = (flow: string): string => flow.slice(1);
 
 type Run<T> = (client: pg.ClientBase, statement: Statement, how?: Sending) => Promise<T>;
-
-async function run<R>(client: pg.ClientBase, statement: Statement, how?: Sending): Promise<StatementResult<R>> {
-  const { rows, rowCount, command } = await execute(client, statement, how);
-  return { rows: rows as R[], rowCount: rowCount ?? 0, command };
-}
-
-function columnsOf(rows: readonly WireRow[]): BinaryRow[] {
-  return rows.map((row) => row.columns());
-}
 
 /** Statement and lock timeouts leave the connection usable; so does a refused statement, unless its cached plan is stale. */
 function mustDiscard(error: unknown): boolean {

@@ -85,6 +85,11 @@ export function translateDatabaseError(error: unknown): Error {
   return error instanceof RangeError ? error : new DatabaseClientError(error);
 }
 
+/** Throws pg's error translated. */
+export function rethrow(error: unknown): never {
+  throw translateDatabaseError(error);
+}
+
 export function isLockTimeout(error: unknown): boolean {
   return isUnavailable(error) && ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 }

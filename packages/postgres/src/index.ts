@@ -1,7 +1,7 @@
 export { arrayOf, binaryArrays, type ArrayType } from './binary-arrays.ts';
 export { instantOf, uuidOf, wholeNumberOf } from './binary-columns.ts';
 export { parseDatabaseUrl } from './database-url.ts';
-export { Database, type CompanyDatabase, type Queryable, type Transaction } from './database.ts';
+export { Database, type CompanyDatabase, type Transaction } from './database.ts';
 export { DatabaseClientError, PoolerError, StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './errors.ts';
 export { MigrationError, asOwner, migrate, migrationsIn, missingMigrations, type MigrationSet, type DatabaseSchema } from './migrate.ts';
 export { isInSteps } from './migration-steps.ts';
@@ -9,5 +9,5 @@ export { openDatabase } from './open-database.ts';
 export { RecentCompanies } from './recent-companies.ts';
 export { createSession, type DatabaseSession } from './session.ts';
 export { databaseSettings, databaseUrls } from './settings.ts';
-export type { BinaryRow, Statement } from './statement.ts';
+export type { BinaryRow, Queryable, Statement } from './statement.ts';
 export type { WireRow } from './driver/binary-rows.ts';

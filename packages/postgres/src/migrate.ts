@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
-import type { ConnectionOptions } from './statement.ts';
-import type { Queryable } from './database.ts';
+import type { ConnectionOptions, Queryable } from './statement.ts';
 import { StatementError } from './errors.ts';
 import { LOCK_MS, isInSteps, runSteps, withTurns } from './migration-steps.ts';
 import { createSession, type DatabaseSession } from './session.ts';

@@ -1,9 +1,5 @@
 import { backoffMs, pause } from '@truckroll/process';
-import type { Statement } from './statement.ts';
-
-interface Runner {
-  query(statement: Statement): Promise<unknown>;
-}
+import type { Queryable } from './statement.ts';
 
 const MOST_AT_ONCE = 500;
 /** Wait before a statement that failed is sent again, in ms. */
@@ -17,12 +13,12 @@ const RETRY = { firstMs: 100, mostMs: 2000 };
  * again until `close`. Notifications of a process that dies are lost: listeners must poll as well, or let what they cache expire.
  */
 export class Notifications {
-  readonly #database: Runner;
+  readonly #database: Pick<Queryable, 'query'>;
   readonly #closing = new AbortController();
   #queued = new Map<string, { readonly channel: string; readonly payload: string }>();
   #sending: Promise<void> | undefined;
 
-  constructor(database: Runner) {
+  constructor(database: Pick<Queryable, 'query'>) {
     this.#database = database;
   }
 

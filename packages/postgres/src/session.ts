@@ -1,12 +1,10 @@
-import { Connection, connectionConfig, execute, executeBinary } from './driver/connection.ts';
-import type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './statement.ts';
+import { Connection, columnsOf, connectionConfig, execute, executeBinary } from './driver/connection.ts';
+import type { ConnectionOptions, Queryable } from './statement.ts';
 import { settleSession } from './connection-settings.ts';
-import { PoolerError, translateDatabaseError } from './errors.ts';
+import { PoolerError, rethrow } from './errors.ts';
 
 /** A single connection outside the pool. */
-export interface DatabaseSession {
-  query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
-  queryBinary(statement: Statement): Promise<BinaryRow[]>;
+export interface DatabaseSession extends Queryable {
   /** Called with the payload of each notification on a channel that `listen` was run for. */
   onNotification(listener: (payload: string, channel: string) => void): void;
   /** Resolves when the connection has ended, for whatever reason, which releases session locks. */
@@ -24,25 +22,13 @@ export async function createSession({ sessionUrl, ...rest }: ConnectionOptions):
     await settleSession(client, options);
   } catch (error) {
     client.end().catch(() => undefined);
-    throw error instanceof PoolerError ? error : translateDatabaseError(error);
+    if (error instanceof PoolerError) throw error;
+    rethrow(error);
   }
   return {
     ended,
-    async query(statement) {
-      try {
-        const result = await execute(client, statement);
-        return { rows: result.rows as never[], rowCount: result.rowCount ?? 0, command: result.command };
-      } catch (error) {
-        throw translateDatabaseError(error);
-      }
-    },
-    async queryBinary(statement) {
-      try {
-        return (await executeBinary(client, statement)).map((row) => row.columns());
-      } catch (error) {
-        throw translateDatabaseError(error);
-      }
-    },
+    query: (statement) => execute<never>(client, statement).catch(rethrow),
+    queryBinary: async (statement) => columnsOf(await executeBinary(client, statement).catch(rethrow)),
     onNotification(listener) {
       client.on('notification', ({ channel, payload }) => listener(payload ?? '', channel));
     },

@@ -19,6 +19,14 @@ export interface StatementResult<R> {
 /** Columns in PostgreSQL's binary format, in the order of the statement. Copy what must outlive the request. */
 export type BinaryRow = readonly (Buffer | null)[];
 
+/** Runs statements: a Database (each on any connection), a Transaction or a DatabaseSession. */
+export interface Queryable {
+  /** Errors: StatementError if PostgreSQL refuses, ApiError 503 if it cannot be used now. */
+  query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
+  /** Like query, with columns as raw bytes in PostgreSQL's binary format: for stored documents on the read path. */
+  queryBinary(statement: Statement): Promise<BinaryRow[]>;
+}
+
 export interface ConnectionOptions {
   /** If it is a function, it is called for each new connection. */
   readonly url: DatabaseUrl;

@@ -8,16 +8,16 @@ import { readBinaryRows, type RowConnection, type WireRow } from './binary-rows.
 import { typeParsers } from '../type-parsers.ts';
 import { sendLargeValues, type BindingConnection } from './large-values.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
-import type { ConnectionOptions, Statement } from '../statement.ts';
+import type { BinaryRow, ConnectionOptions, Statement, StatementResult } from '../statement.ts';
 import { findWritable } from './writable-host.ts';
-import { sharedSyncs, type SharingQuery, type Syncs } from './shared-sync.ts';
+import { sharedSyncs, type SharingQuery } from './shared-sync.ts';
 
 /** A pg connection that reads binary rows and pipelines statements, so that BEGIN and the first statement share a round trip. */
 export class Connection extends pg.Client {
   /** Milliseconds without an answer after which the connection counts as lost; 0 = never. */
   readonly giveUpMs: number;
   readonly prepared = new Set<string>();
-  readonly syncs: Syncs<Query>;
+  readonly sendPipelined: (query: Query) => void;
 
   readonly #candidates: readonly string[] | undefined;
   readonly #connectTimeoutMs: number;
@@ -39,7 +39,7 @@ export class Connection extends pg.Client {
       if (connection.columnsKnown !== true) describe(message);
     };
     sendLargeValues(connection);
-    this.syncs = sharedSyncs<Query>(this, (queries) =>
+    this.sendPipelined = sharedSyncs<Query>(this, (queries) =>
       makeRoom(
         this as unknown as Preparing,
         queries.flatMap(({ name }) => name ?? []),
@@ -214,12 +214,16 @@ class BinaryQuery extends Query {
  * a closure to `query.callback`, and V8 allocates closures assigned to a property where only a full collection frees them. Each would
  * retain its answer until then, which took half of a read's time (loadtest/reads.ts).
  */
-export function execute(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<pg.QueryResult> {
-  return sent(client, statement, how, TextQuery, (_, result) => result);
+export function execute<R>(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<StatementResult<R>> {
+  return sent(client, statement, how, TextQuery, (_, { rows, rowCount, command }) => ({ rows: rows as R[], rowCount: rowCount ?? 0, command }));
 }
 
 export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<WireRow[]> {
   return sent(client, statement, how, BinaryQuery, ({ wireRows }) => wireRows);
+}
+
+export function columnsOf(rows: readonly WireRow[]): BinaryRow[] {
+  return rows.map((row) => row.columns());
 }
 
 /** `pipelined`: required for statements of an explicit transaction, forbidden outside one. See shared-sync.ts. */
@@ -236,7 +240,7 @@ function sent<Q extends Query, T>(
 ): Promise<T> {
   const {
     giveUpMs,
-    syncs,
+    sendPipelined,
     connection: { stream },
   } = client as unknown as Connection & { connection: { stream: Writable } };
   return new Promise((resolve, reject) => {
@@ -249,7 +253,7 @@ function sent<Q extends Query, T>(
     };
     const query = new OfKind(statement.text, statement.values ?? [], answered);
     query.name = statement.name;
-    if (how === 'pipelined') return syncs.send(query);
+    if (how === 'pipelined') return sendPipelined(query);
     sendWithTick(stream);
     if (statement.name !== undefined) makeRoom(client as unknown as Preparing, [statement.name]);
     client.query(query as unknown as pg.Query);

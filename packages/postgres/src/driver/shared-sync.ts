@@ -37,13 +37,11 @@ interface Client {
 const FAILED_TRANSACTION = '25P02';
 const IN_TRANSACTION = 'T';
 
-export interface Syncs<Q extends SharingQuery> {
-  /** Queues a statement of an explicit transaction; it is sent together with others of the same tick. */
-  send(query: Q): void;
-}
-
-/** Patches a pipelining pg client before it connects. `prepare` is called with statements about to be sent together. */
-export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (queries: readonly Q[]) => void): Syncs<Q> {
+/**
+ * Patches a pipelining pg client before it connects. `prepare` is called with statements about to be sent together. The result queues a
+ * statement of an explicit transaction; it is sent together with others of the same tick.
+ */
+export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (queries: readonly Q[]) => void): (query: Q) => void {
   const client = given as unknown as Client;
   const { connection } = client;
   for (const name of ['_handleCommandComplete', '_handleErrorMessage', '_handleReadyForQuery'] as const)
@@ -96,10 +94,8 @@ export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (
     else connection.stream.uncork();
   }
 
-  return {
-    send(query) {
-      if (waiting.push(query) === 1) process.nextTick(sendAll);
-    },
+  return (query) => {
+    if (waiting.push(query) === 1) process.nextTick(sendAll);
   };
 }
 
