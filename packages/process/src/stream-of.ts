@@ -1,23 +1,14 @@
-import { handled } from './handled.ts';
+import { EventEmitter, on } from 'node:events';
 
 /** Turns what work emits while it runs into a stream, which ends with the work and throws what the work rejects with. */
 export async function* streamOf<T>(work: (emit: (item: T) => void) => Promise<void>): AsyncIterable<T> {
-  const items: T[] = [];
-  let wake = (): void => undefined;
-  let ended = false;
-  const running = handled(
-    work((item) => {
-      items.push(item);
-      wake();
-    }).finally(() => {
-      ended = true;
-      wake();
-    }),
+  const events = new EventEmitter();
+  const items = on(events, 'item', { close: ['end'] }) as AsyncIterable<[T]>;
+  // The work may fail after the reader has left.
+  events.on('error', () => undefined);
+  work((item) => void events.emit('item', item)).then(
+    () => events.emit('end'),
+    (error: unknown) => events.emit('error', error),
   );
-  while (!ended || items.length > 0) {
-    const item = items.shift();
-    if (item !== undefined) yield item;
-    else await new Promise<void>((resolve) => (wake = resolve));
-  }
-  await running;
+  for await (const [item] of items) yield item;
 }
