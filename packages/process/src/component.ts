@@ -84,7 +84,7 @@ export function createComponent<C extends BaseConfig>({ name, config, create, ..
 
   async function start(): Promise<{ port: number; metricsPort: number }> {
     stopTracing = await startTracing(name, config, log);
-    health = await startHealthServer({ port: config.metricsPort, host: config.host, metrics, checks: () => checks });
+    health = await startHealthServer({ port: config.metricsPort, host: config.host, metrics, checks });
     for (const part of foundations) await part.start();
     const port = await front.listen(config.port, config.host);
     for (const part of parts) {
@@ -120,11 +120,7 @@ export function createComponent<C extends BaseConfig>({ name, config, create, ..
     log,
     metrics,
     stopLimitMs: stopLimitMs(config),
-    start: () => {
-      const running = start();
-      starting = running;
-      return running;
-    },
+    start: () => (starting = start()),
     destroy: () => (stopped ??= stop()),
   };
 }

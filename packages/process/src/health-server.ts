@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '@truckroll/telemetry';
@@ -18,8 +19,8 @@ export interface HealthServerOptions {
   /** Address to listen on, the same as the service's. */
   host: string;
   metrics: Metrics;
-  /** Read at every request, so that checks may be added while the service starts. */
-  checks: () => ReadonlyMap<string, ReadinessCheck>;
+  /** Read at every request: checks may be added while the service starts. */
+  checks: ReadonlyMap<string, ReadinessCheck>;
 }
 
 interface Answer {
@@ -36,16 +37,14 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     const path = request.url?.split('?', 1)[0];
     if (path === '/healthz') return void answer(200, 'text/plain', 'ok\n');
     if (path !== '/metrics' && path !== '/readyz') return void answer(404, 'text/plain', 'not found\n');
-    const work: Promise<Answer> = path === '/metrics' ? options.metrics.render() : readiness(options.checks());
+    const work: Promise<Answer> = path === '/metrics' ? options.metrics.render() : readiness(options.checks);
     work.then(
       (result) => answer(result.status ?? 200, result.contentType, result.body),
       () => answer(500, 'text/plain', 'failed\n'),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => resolve());
-  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>
