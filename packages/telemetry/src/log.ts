@@ -3,8 +3,8 @@ import { currentRequest, traceIdOf } from './request-context.ts';
 
 const BUFFER_MS = 20;
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Structured logging. Fields first, then a constant sentence, so that lines can be grouped by their message. */
 export interface Logger {
