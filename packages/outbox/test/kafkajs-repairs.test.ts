@@ -2,7 +2,6 @@ import { connect, type Socket } from 'node:net';
 import { Kafka, KafkaJSConnectionError, KafkaJSRequestTimeoutError, logLevel } from 'kafkajs';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairKafkajs } from '../src/driver/kafkajs-repairs.ts';
-import { eventually } from './setting.ts';
 
 const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');
 beforeAll(repairKafkajs);
@@ -85,25 +84,4 @@ test('opens one connection for concurrent callers', async () => {
   await Promise.all([admin.listTopics(), admin.listTopics(), admin.listTopics(), admin.listTopics()]);
   expect(sockets.length - before).toBe(1);
   await admin.disconnect();
-});
-
-test('stops a consumer without waiting for the response to a fetch', async () => {
-  const kafka = new Kafka({ clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING });
-  const topic = `test.${process.pid}.${Date.now()}.silent`;
-  const admin = kafka.admin();
-  await admin.connect();
-  // A broker may not know the new topic at first, and kafkajs does not wait for that.
-  await admin.createTopics({ topics: [{ topic, numPartitions: 3 }], waitForLeaders: false });
-  await eventually(
-    () => admin.fetchTopicMetadata({ topics: [topic] }).catch(() => undefined),
-    (known) => known?.topics[0]?.partitions.filter(({ leader }) => leader >= 0).length === 3,
-  );
-  await admin.disconnect();
-  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 3_600_000 });
-  const fetching = new Promise((resolve) => consumer.on(consumer.events.FETCH_START, resolve));
-  await consumer.connect();
-  await consumer.subscribe({ topics: [topic] });
-  await consumer.run({ eachBatch: async () => undefined });
-  await fetching;
-  await consumer.disconnect();
 });

@@ -1,18 +1,18 @@
 // Fault: clients of kafkajs 2.2.4 leak sockets: concurrent metadata requests each create broker objects and forget all except the last, and
-// a late request connects again.
-// Upstream: no upstream issue known.
+// a late request connects again. A consumer that disconnects waits for the response to its fetch.
+// Upstream: tulios/kafkajs#1606 and #1655 (a stop waits for the fetch); no upstream issue known about the others.
 // Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
 import net, { Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { withTimeout } from '@truckroll/process';
-import { Kafka, type ISocketFactory, type KafkaConfig } from 'kafkajs';
+import { Kafka, type Consumer, type ISocketFactory, type KafkaConfig } from 'kafkajs';
 
 const KEEP_ALIVE_MS = 60_000;
 /** Maximum time to disconnect, in ms: a broker that is gone never answers. */
 const DISCONNECT_MS = 5000;
 
 /** Creates a client whose sockets all close when it disconnects, within 5 s and for good. */
-export function createClient<C extends { disconnect(): Promise<void> }>(config: KafkaConfig, create: (kafka: Kafka) => C): C {
+export function createClient<C extends Pick<Consumer, 'disconnect'> & Partial<Pick<Consumer, 'stop'>>>(config: KafkaConfig, create: (kafka: Kafka) => C): C {
   const sockets = new Set<Socket>();
   let ended = false;
   const socketFactory: ISocketFactory = (target) => {
@@ -23,16 +23,16 @@ export function createClient<C extends { disconnect(): Promise<void> }>(config: 
   };
   const client = create(new Kafka({ ...config, socketFactory }));
   const disconnect = client.disconnect.bind(client);
-  return Object.assign(client, {
-    async disconnect() {
-      try {
-        await withTimeout(disconnect(), DISCONNECT_MS, 'disconnecting');
-      } finally {
-        ended = true;
-        for (const socket of sockets) socket.destroy(new Error('the client has disconnected'));
-      }
-    },
-  });
+  const end = (): void => {
+    ended = true;
+    for (const socket of sockets) socket.destroy(new Error('the client has disconnected'));
+  };
+  const disconnectFully = async (): Promise<void> => {
+    // A consumer leaves its group first. The broker may then still hold its fetch, whose response is not needed.
+    if (client.stop !== undefined) await client.stop().then(end);
+    await disconnect();
+  };
+  return Object.assign(client, { disconnect: () => withTimeout(disconnectFully(), DISCONNECT_MS, 'disconnecting').finally(end) });
 }
 
 function open({ host, port, ssl, onConnect }: Parameters<ISocketFactory>[0]): Socket {
