@@ -8,7 +8,7 @@ import type { JobType } from './reference/job-types.ts';
 import type { LeadSource } from './reference/lead-sources.ts';
 import type { Tag } from './reference/tags.ts';
 import type { NightJobs } from './scheduling/night-jobs.ts';
-import type { JobPlan } from './scheduling/plans.ts';
+import type { JobPlan } from './plans.ts';
 import type { Members } from './scheduling/team-members.ts';
 import type { Calendar } from './time/calendar.ts';
 

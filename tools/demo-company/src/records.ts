@@ -1,5 +1,5 @@
 import type { Company } from './company.ts';
-import type { JobPlan } from './scheduling/plans.ts';
+import type { JobPlan } from './plans.ts';
 
 export type DemoRecord = { readonly [field: string]: unknown };
 

@@ -15,7 +15,7 @@ import { accountRef } from './scheduling/customers.ts';
 import { equipmentFacts } from './scheduling/equipment.ts';
 import { buildFormResponses } from './scheduling/form-responses.ts';
 import { buildJobLeads } from './scheduling/job-leads.ts';
-import type { JobPlan } from './scheduling/plans.ts';
+import type { JobPlan } from './plans.ts';
 import { buildJob } from './scheduling/jobs.ts';
 import { buildLocations, locationId } from './scheduling/locations.ts';
 import { buildTimeEntries } from './scheduling/time-entries.ts';

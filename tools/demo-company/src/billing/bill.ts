@@ -2,7 +2,7 @@ import type { Company } from '../company.ts';
 import { idOf } from '../ground.ts';
 import { stream, type Draw, type Stream } from '../random/keyed.ts';
 import { amountsOf, lineSubtotal, type Amounts, type Discount, type BillLine, type Tax } from './money.ts';
-import { itemsOf, type Item, type Trade } from './pricebook.ts';
+import { itemsOf, type Item, type Trade } from '../reference/pricebook.ts';
 
 export interface Bill {
   readonly lines: BillLine[];

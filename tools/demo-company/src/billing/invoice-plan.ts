@@ -3,7 +3,7 @@ import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../time/instant.ts';
 import { billOf, INVOICE_BILLS, type Bill, type BillTerms, type Charge } from './bill.ts';
 import { dueAt } from './due-dates.ts';

@@ -2,7 +2,7 @@ import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { Company } from '../company.ts';
 import { drawOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import { maintenancePlanId } from '../scheduling/jobs.ts';
 import { makerOf } from '../shapes/maker.ts';
 import { invoicesOf, SLOTS, type InvoicePlan } from './invoice-plan.ts';

@@ -5,7 +5,7 @@ import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { BATCH_JOBS } from '../scheduling/batches.ts';
 import { planJob } from '../scheduling/job-plan.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import { DAY, MINUTE } from '../time/instant.ts';
 import type { Paid } from './invoice-courses.ts';
 import { invoicesOf, type InvoicePlan } from './invoice-plan.ts';

@@ -1,6 +1,6 @@
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Company } from '../company.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import { makerOf } from '../shapes/maker.ts';
 import { paymentsOf, type PaymentPlan } from './payment-plan.ts';
 

@@ -1,7 +1,7 @@
 import type { BusinessUnit } from '@truckroll/contract/gen/scheduling/v1/business_units';
 import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
-import { addressIn, phoneIn } from '../scheduling/address.ts';
+import { addressIn, phoneIn } from '../words/address.ts';
 import type { Given } from '../shapes/given.ts';
 import { DAY } from '../time/instant.ts';
 

@@ -3,7 +3,7 @@ import type { JobClass } from '@truckroll/contract/gen/type/v1/type';
 import { idOf, type Ground, type Reference } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { DAY, HOUR } from '../time/instant.ts';
-import type { Trade } from '../billing/pricebook.ts';
+import type { Trade } from './pricebook.ts';
 import type { Unit } from './business-units.ts';
 import { ARCHIVED_JOB_LIFECYCLE, SALES_LIFECYCLE, type Lifecycle } from './job-lifecycles.ts';
 import type { Given, Spelled } from '../shapes/given.ts';

@@ -8,11 +8,11 @@ import type {
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { invoicesOf } from '../billing/invoice-plan.ts';
-import { itemsOf, pricebookItemId } from '../billing/pricebook.ts';
+import { itemsOf, pricebookItemId } from '../reference/pricebook.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { crewOf } from '../scheduling/assignments.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import { MINUTE, dateText } from '../time/instant.ts';
 import type { Given, Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';

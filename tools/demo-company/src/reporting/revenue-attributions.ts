@@ -1,12 +1,12 @@
 import type { RevenueAttribution } from '@truckroll/contract/gen/reporting/v1/revenue_attributions';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import { estimateOfJob } from '../billing/estimate-plan.ts';
+import { estimateOfJob } from '../scheduling/estimate-plan.ts';
 import { soldAmounts } from '../billing/estimates.ts';
 import { invoicesOf } from '../billing/invoice-plan.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { crewOf } from '../scheduling/assignments.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import type { Member } from '../scheduling/team-members.ts';
 import { DAY, dateText } from '../time/instant.ts';
 import type { Given } from '../shapes/given.ts';

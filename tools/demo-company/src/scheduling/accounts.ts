@@ -5,9 +5,9 @@ import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { pickTags } from '../reference/tags.ts';
 import { makerOf } from '../shapes/maker.ts';
-import { addressIn, phoneIn } from './address.ts';
+import { addressIn, cityOf, phoneIn } from '../words/address.ts';
 import { contactRef, contactCount } from './contacts.ts';
-import { accountCreatedAt, accountId, cityOf, customerOf, editedAt, survivorOf } from './customers.ts';
+import { accountCreatedAt, accountId, customerOf, editedAt, survivorOf } from './customers.ts';
 
 const make = makerOf<Account>('accounts');
 const DETAILS = stream('account details');

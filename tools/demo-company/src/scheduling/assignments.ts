@@ -7,7 +7,7 @@ import { MINUTE } from '../time/instant.ts';
 import type { Member } from './team-members.ts';
 import { VISITS } from './visits.ts';
 import { boardPlace } from './visit-plan.ts';
-import type { JobPlan, VisitPlan } from './plans.ts';
+import type { JobPlan, VisitPlan } from '../plans.ts';
 import type { Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';
 

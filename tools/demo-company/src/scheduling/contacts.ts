@@ -4,9 +4,9 @@ import { drawOf, idOf, type Reference } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { SECOND } from '../time/instant.ts';
-import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt } from './customers.ts';
-import { phoneIn } from './address.ts';
-import { personOf, type Person } from './person.ts';
+import { accountCreatedAt, accountRef, customerOf, editedAt } from './customers.ts';
+import { cityOf, phoneIn } from '../words/address.ts';
+import { personOf, type Person } from '../words/person.ts';
 import type { Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';
 

@@ -1,14 +1,12 @@
 import type { Company } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
-import { hash, stream, type Draw } from '../random/keyed.ts';
+import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import { BUSINESS_FIRST, BUSINESS_KINDS } from '../words/names.ts';
-import type { City } from '../words/places.ts';
-import { personOf, type Person } from './person.ts';
+import { personOf, type Person } from '../words/person.ts';
 
 const ACCOUNTS = stream('accounts');
-const CITIES = stream('cities of accounts');
 
 const KINDS = new Rota('account kinds', [
   ['residential', 4],
@@ -27,10 +25,6 @@ export function isCommercial(company: Company, n: number): boolean {
 
 export function survivorOf(n: number): number {
   return n % MERGED_EVERY === MERGED_EVERY - 1 ? n - 1 : n;
-}
-
-export function cityOf(company: Company, n: number): City {
-  return company.cities[hash(company.seed, CITIES, n) % company.cities.length] as City;
 }
 
 interface Customer {

@@ -7,7 +7,7 @@ import { MINUTE, SECOND } from '../time/instant.ts';
 import { AD_HOC_FORM, ANSWERS, FORMS, LABELS, type Form } from '../words/forms.ts';
 import { crewOf } from './assignments.ts';
 import { makerOf } from '../shapes/maker.ts';
-import type { JobPlan, VisitPlan } from './plans.ts';
+import type { JobPlan, VisitPlan } from '../plans.ts';
 import { VISITS } from './visits.ts';
 
 const make = makerOf<FormResponse>('form-responses');

@@ -7,7 +7,7 @@ import { accountsAt, isCommercial, survivorOf } from './customers.ts';
 import { BATCH_FIRST, BATCH_JOBS, BATCH_RUN, isBatched } from './batches.ts';
 import { contactCount } from './contacts.ts';
 import { locationCount } from './locations.ts';
-import type { JobCustomer } from './plans.ts';
+import type { JobCustomer } from '../plans.ts';
 
 const TYPES = stream('types of jobs');
 const CUSTOMERS = stream('customers of jobs');

@@ -6,7 +6,7 @@ import { Rota } from '../random/rota.ts';
 import type { JobType } from '../reference/job-types.ts';
 import { DAY, MINUTE } from '../time/instant.ts';
 import { batchOf, jobCustomer, typeOf } from './job-customer.ts';
-import type { JobPlan, VisitPlan } from './plans.ts';
+import type { JobPlan, VisitPlan } from '../plans.ts';
 import { appointmentsOf, boardPlace, windowOf, type Appointment } from './visit-plan.ts';
 import type { Spelled } from '../shapes/given.ts';
 

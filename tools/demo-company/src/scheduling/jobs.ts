@@ -2,7 +2,7 @@ import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Priority } from '@truckroll/contract/gen/type/v1/type';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import { estimateOfJob } from '../billing/estimate-plan.ts';
+import { estimateOfJob } from './estimate-plan.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { statusOf } from '../reference/job-lifecycles.ts';
@@ -11,7 +11,7 @@ import { DAY } from '../time/instant.ts';
 import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
 import { leadOfJob } from './lead-plan.ts';
 import { JOBS } from './job-plan.ts';
-import type { JobPlan } from './plans.ts';
+import type { JobPlan } from '../plans.ts';
 import type { Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';
 

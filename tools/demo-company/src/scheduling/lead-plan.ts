@@ -6,7 +6,7 @@ import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { MINUTE } from '../time/instant.ts';
 import { planJob } from './job-plan.ts';
-import type { JobPlan } from './plans.ts';
+import type { JobPlan } from '../plans.ts';
 import type { Spelled } from '../shapes/given.ts';
 
 const LEADS = stream('job leads');

@@ -4,8 +4,8 @@ import { drawOf, idOf } from '../ground.ts';
 import { hash, stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { SECOND, dateText } from '../time/instant.ts';
-import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './customers.ts';
-import { addressIn } from './address.ts';
+import { accountCreatedAt, accountRef, customerOf, editedAt, isCommercial, survivorOf } from './customers.ts';
+import { addressIn, cityOf } from '../words/address.ts';
 import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<Location>('locations');

@@ -4,8 +4,8 @@ import { stream } from '../random/keyed.ts';
 import type { Unit } from '../reference/business-units.ts';
 import { pickTags, type Tag } from '../reference/tags.ts';
 import { DAY, HOUR } from '../time/instant.ts';
-import { phoneIn } from './address.ts';
-import { personOf } from './person.ts';
+import { phoneIn } from '../words/address.ts';
+import { personOf } from '../words/person.ts';
 import type { Given, Spelled } from '../shapes/given.ts';
 
 const MEMBERS = stream('team members');

@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import { TIME_NOTES } from '../words/phrases.ts';
 import { crewOf, type AssignmentPlan } from './assignments.ts';
 import { planJob } from './job-plan.ts';
-import type { JobPlan } from './plans.ts';
+import type { JobPlan } from '../plans.ts';
 import type { Member } from './team-members.ts';
 import { periodCount, periodStart, timesheetFor } from './timesheets.ts';
 import { VISITS } from './visits.ts';

@@ -4,7 +4,7 @@ import { drawOf, idOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { makerOf } from '../shapes/maker.ts';
 import { CANCEL_NOTES, CANCEL_REASONS, VISIT_NOTES } from '../words/phrases.ts';
-import type { JobPlan, VisitPlan } from './plans.ts';
+import type { JobPlan, VisitPlan } from '../plans.ts';
 
 const make = makerOf<Visit>('job-appointments');
 export const VISITS = stream('visits');

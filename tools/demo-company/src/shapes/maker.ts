@@ -1,7 +1,7 @@
 import { resource, type Field, type Shape } from '@truckroll/contract';
 import type { Company } from '../company.ts';
 import type { DemoRecord } from '../records.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 import { instantText } from '../time/instant.ts';
 import type { Given } from './given.ts';
 import { generatorsOf } from './kinds.ts';

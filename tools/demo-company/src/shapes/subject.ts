@@ -1,5 +1,5 @@
 import type { Company } from '../company.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import type { JobPlan } from '../plans.ts';
 
 /** The context in which a record's values are generated: each value is a function of this and of its field. */
 export class Subject {

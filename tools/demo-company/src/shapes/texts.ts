@@ -1,9 +1,8 @@
 import { eventTypesOf, type Field } from '@truckroll/contract';
 import { drawOf, idOf } from '../ground.ts';
 import { hash, stream, type Draw } from '../random/keyed.ts';
-import { phoneIn } from '../scheduling/address.ts';
-import { cityOf } from '../scheduling/customers.ts';
-import { personOf } from '../scheduling/person.ts';
+import { cityOf, phoneIn } from '../words/address.ts';
+import { personOf } from '../words/person.ts';
 import { SUMMARIES, VISIT_NOTES } from '../words/phrases.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,9 +1,9 @@
 import type { LifecycleStage } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { JobClass } from '@truckroll/contract/gen/type/v1/type';
-import type { Reference } from '../ground.ts';
-import type { Lifecycle } from '../reference/job-lifecycles.ts';
-import type { JobType } from '../reference/job-types.ts';
-import type { Spelled } from '../shapes/given.ts';
+import type { Reference } from './ground.ts';
+import type { Lifecycle } from './reference/job-lifecycles.ts';
+import type { JobType } from './reference/job-types.ts';
+import type { Spelled } from './shapes/given.ts';
 
 export interface VisitPlan {
   readonly k: number;

@@ -1,5 +1,5 @@
 import type { Draw } from '../random/keyed.ts';
-import { FIRST_HANDLES, FIRST_NAMES, LAST_HANDLES, LAST_NAMES, OTHER_SCRIPTS } from '../words/names.ts';
+import { FIRST_HANDLES, FIRST_NAMES, LAST_HANDLES, LAST_NAMES, OTHER_SCRIPTS } from './names.ts';
 
 export interface Person {
   readonly first: string;

@@ -4,8 +4,8 @@ import type { Company } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { planLead, type LeadPlan } from '../scheduling/lead-plan.ts';
-import type { JobPlan } from '../scheduling/plans.ts';
+import { planLead, type LeadPlan } from './lead-plan.ts';
+import type { JobPlan } from '../plans.ts';
 import { DAY, HOUR } from '../time/instant.ts';
 import type { Spelled } from '../shapes/given.ts';
 

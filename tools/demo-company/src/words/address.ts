@@ -1,6 +1,6 @@
 import { idOf, type Ground } from '../ground.ts';
-import { stream, type Draw } from '../random/keyed.ts';
-import { SECOND_LINES, STREETS, type City } from '../words/places.ts';
+import { hash, stream, type Draw } from '../random/keyed.ts';
+import { SECOND_LINES, STREETS, type City } from './places.ts';
 
 export interface Address {
   id: string;
@@ -13,6 +13,11 @@ export interface Address {
 }
 
 const ADDRESSES = stream('addresses');
+const CITIES = stream('cities of accounts');
+
+export function cityOf({ seed, cities }: Ground, account: number): City {
+  return cities[hash(seed, CITIES, account) % cities.length] as City;
+}
 
 /** An address in the city; `a` and `b` identify its owner among all addresses. */
 export function addressIn(ground: Ground, city: City, draw: Draw, a: number, b: number, line2 = draw.orNull(0.8, draw.pick(SECOND_LINES))): Address {
