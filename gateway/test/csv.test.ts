@@ -1,7 +1,6 @@
 import { codec, operations, type Field, type Operation } from '@truckroll/contract';
-import { CSV_TYPE, compileCsv, csvColumns } from '../src/http/csv.ts';
+import { CSV_TYPE, compileCsv, csvColumns, type CsvAmounts } from '../src/http/csv.ts';
 import { describeCsv } from '../src/openapi/csv.ts';
-import type { CsvAmounts } from '../src/routes/query.ts';
 
 const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const collections = operation('GetCollectionsReport');

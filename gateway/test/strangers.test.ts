@@ -1,6 +1,6 @@
 // Unknown keys count against the address that they come from, and never against a valid key.
 import { generateApiKey } from '@truckroll/contract';
-import { networkOf } from '../src/auth/addresses.ts';
+import { networkOf } from '../src/http/addresses.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/app.ts';
 import { SECRETS, request, startGateway, type TestGateway } from './support/gateway.ts';

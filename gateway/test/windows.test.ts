@@ -2,7 +2,7 @@
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { RedisLink } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { AddressCounts } from '../src/auth/addresses.ts';
+import { AddressCounts } from '../src/http/addresses.ts';
 import { subscribeInvalidations } from '../src/auth/invalidations.ts';
 import { createLimits, refuseBeyond } from '../src/auth/limits.ts';
 import type { Exchange } from '../src/http/exchange.ts';

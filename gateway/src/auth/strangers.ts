@@ -3,7 +3,7 @@
 import { ApiError } from '@truckroll/contract';
 import { SHED, FairQueue } from '@truckroll/process';
 import type { Metrics } from '@truckroll/telemetry';
-import { AddressCounts, networkOf } from './addresses.ts';
+import { AddressCounts, networkOf } from '../http/addresses.ts';
 
 /** Concurrent look-ups for all addresses that are over the limit, and for one of them. */
 const LOOK_UPS = { all: 8, address: 2 };

@@ -1,7 +1,7 @@
 // Limits open client connections, in total and per address.
 import type { Server } from 'node:http';
 import type { CounterMetric, Metrics } from '@truckroll/telemetry';
-import { networkOf } from '../auth/addresses.ts';
+import { networkOf } from './addresses.ts';
 
 export interface ConnectionCaps {
   total: number;

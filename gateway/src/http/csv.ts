@@ -1,6 +1,9 @@
 // Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
 import { codec, formatInstant, type EnumShape, type Field, type Operation, type Shape } from '@truckroll/contract';
-import type { CsvAmounts } from '../routes/query.ts';
+
+/** How CSV answers write amounts of money (decisions §16). */
+export const AMOUNTS = ['cents', 'decimal'] as const;
+export type CsvAmounts = (typeof AMOUNTS)[number];
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 

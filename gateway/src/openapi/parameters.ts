@@ -1,6 +1,7 @@
 import { exampleOf, goingText, publicText, type Parameter } from '@truckroll/contract';
 import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput } from '../routes/inputs.ts';
-import { AMOUNTS, DEFAULT_LIMIT } from '../routes/query.ts';
+import { AMOUNTS } from '../http/csv.ts';
+import { DEFAULT_LIMIT } from '../routes/query.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
 export function describeParameters({ path, query, headers, pages, csv }: Inputs, components: Components): Schema[] {

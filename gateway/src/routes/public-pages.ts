@@ -2,7 +2,7 @@
 import type { NextFunction, Request, RequestHandler } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { send, type Draining, type Headers } from '../http/answer.ts';
-import { AddressCounts, networkOf } from '../auth/addresses.ts';
+import { AddressCounts, networkOf } from '../http/addresses.ts';
 import { Document } from '../http/documents.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { HEALTH } from '../http/request-log.ts';

@@ -1,5 +1,6 @@
 // The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
 import { BEYOND, checkText, type DetailCode, type ErrorDetail, type Parameter } from '@truckroll/contract';
+import { AMOUNTS, type CsvAmounts } from '../http/csv.ts';
 import { mostValues, isRequired, type Inputs, type Value } from './inputs.ts';
 import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
@@ -9,9 +10,6 @@ import { closest } from './suggest.ts';
 export const DEFAULT_LIMIT = 50;
 /** Maximum problems listed in one answer: no reader needs more. */
 export const MOST_PROBLEMS = 100;
-/** How CSV answers write amounts of money (decisions §16). */
-export const AMOUNTS = ['cents', 'decimal'] as const;
-export type CsvAmounts = (typeof AMOUNTS)[number];
 /** Unknown names of one request that get a suggestion or the list of known names. */
 const MOST_HINTS = 3;
 
