@@ -17,7 +17,7 @@ export default {
       comment: 'Folders that import each other have no order in which to read them: move the file that both need below both.',
       severity: 'error',
       scope: 'folder',
-      from: { path: '^(services/[^/]+/src|loadtest/[^/]+)(/|$)' },
+      from: { path: '^((packages|services|tools)/[^/]+/src|gateway/src|loadtest/[^/]+)(/|$)' },
       to: { circular: true },
     },
     {
