@@ -1,5 +1,5 @@
 // What a gateway may conclude from its connection to Redis.
-import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
+import { IDENTITY_EPOCH_KEY, INVALIDATION_CHANNEL } from '@truckroll/contract';
 import { RedisLink, parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { until } from '../../test/support/until.ts';
@@ -18,18 +18,19 @@ function subscribed(onGap: () => void = () => undefined) {
   return invalidations;
 }
 
-/** Reads the epoch. */
-async function reader(): Promise<() => Promise<string | null>> {
+/** A connection of the test's own. */
+async function connected(): Promise<RedisLink> {
   const ready = Promise.withResolvers<void>();
   const link = new RedisLink({ servers, name: 'test', log: silentLog, metrics: createMetrics('test'), keys: [IDENTITY_EPOCH_KEY], onReady: ready.resolve });
   stops.push(() => link.stop());
   link.start();
   await ready.promise;
-  return () => link.run('read', (client) => client.get(IDENTITY_EPOCH_KEY));
+  return link;
 }
 
 test('a new connection may have missed revocations: it reports a gap, raises the generation and replaces the epoch', async () => {
-  const epoch = await reader();
+  const link = await connected();
+  const epoch = () => link.run('read', (client) => client.get(IDENTITY_EPOCH_KEY));
   const before = await epoch();
   let gaps = 0;
   const invalidations = subscribed(() => (gaps += 1));
@@ -37,6 +38,21 @@ test('a new connection may have missed revocations: it reports a gap, raises the
   invalidations.start();
   await until('a proof of the invalidations', () => invalidations.proven());
   expect([gaps, invalidations.generation > generation, (await epoch()) === before]).toEqual([1, true, false]);
+});
+
+test('a message that names no credential, user or company makes the gateway trust nothing it has cached', async () => {
+  const link = await connected();
+  let gaps = 0;
+  const invalidations = subscribed(() => (gaps += 1));
+  invalidations.start();
+  await until('a proof of the invalidations', () => invalidations.proven());
+  for (const message of ['restored', 'keys:*']) {
+    const { generation } = invalidations;
+    const before = gaps;
+    await link.run('publish', (client) => client.publish(INVALIDATION_CHANNEL, message));
+    await until('the gap', () => gaps > before);
+    expect(invalidations.generation).toBeGreaterThan(generation);
+  }
 });
 
 test('a proof is good for less than a second', async () => {

@@ -45,6 +45,17 @@ test('counts together with other gateways, and separately for each key', async (
   await other.stop();
 });
 
+test.each([
+  ['keys of one user', { user_id: randomUUID() }],
+  ['users of one company', { kind: 'PRINCIPAL_KIND_USER', key_id: null }],
+] as const)('counts %s separately', async (_, of) => {
+  gateway = await startGateway({ READS_PER_MINUTE: '2' });
+  const company_id = randomUUID();
+  const [first, second] = [1, 2].map(() => gateway.identities.addKey({ company_id, ...of }).key) as [string, string];
+  for (const status of [200, 200, 429]) expect((await read(first)).status).toBe(status);
+  expect(await read(second)).toMatchObject({ status: 200, limit: expect.stringMatching(/^"default";r=1;t=/) });
+});
+
 test('counts ahead for a busy key: fewer round trips, never beyond the limit of both gateways, and exact headers', async () => {
   const QUOTA = 200;
   const metric = async ({ metricsPort }: TestGateway): Promise<number> => {
@@ -109,8 +120,11 @@ describe('a company', () => {
     expect((await read(keysOf(1)[0] as string)).status).toBe(200);
   });
 
-  test('is not charged for requests that a key’s own limit rejects', async () => {
-    gateway = await startGateway({ READS_PER_MINUTE: '3' });
+  test.each([
+    ['with Redis', {}],
+    ['without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }],
+  ])('is not charged for requests that a key’s own limit rejects, %s', async (_, environment) => {
+    gateway = await startGateway({ READS_PER_MINUTE: '3', ...environment });
     const [greedy, second, third] = keysOf(3) as [string, string, string];
     expect(new Set((await statuses(greedy, 20)).slice(3))).toEqual(new Set([429]));
     expect(await statuses(second, 3)).toEqual([200, 200, 200]);
@@ -126,5 +140,7 @@ describe('a company', () => {
     expect(await read(usual as string)).toMatchObject({ policy: '"default";q=4;w=60' });
     const raised = keysOf(1, { limits: limits(10), highest_limits: limits(10) });
     expect(await read(raised[0] as string)).toMatchObject({ policy: '"default";q=10;w=60' });
+    const [largest] = keysOf(1, { limits: limits(100), highest_limits: limits(5) });
+    expect(await read(largest as string)).toMatchObject({ policy: '"company";q=15;w=60' });
   });
 });

@@ -1,5 +1,7 @@
 // Unknown keys count against the address that they come from, and never against a valid key.
 import { generateApiKey } from '@truckroll/contract';
+import { createMetrics } from '@truckroll/telemetry';
+import { Strangers } from '../src/auth/strangers.ts';
 import { networkOf } from '../src/http/addresses.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/app.ts';
@@ -46,6 +48,16 @@ test.each([
   gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '2', ...environment });
   expect(await statuses(3, first as string)).toEqual([401, 401, 429]);
   expect((await from(second as string)).status).toBe(status);
+});
+
+test('queues the look-ups of an address, of whichever credentials, once it has sent as many unknown or missing ones as it may', () => {
+  const strangers = new Strangers({ perMinute: 2, metrics: createMetrics('test') });
+  const over = [];
+  for (const note of [() => strangers.refuse('1.1.1.1'), () => strangers.noteMissing('1.1.1.1')]) {
+    over.push(strangers.isOver(() => '1.1.1.1'));
+    note();
+  }
+  expect([...over, strangers.isOver(() => '1.1.1.1'), strangers.isOver(() => '2.2.2.2')]).toEqual([false, false, true, false]);
 });
 
 test('counts the addresses of one subscriber as one', () => {

@@ -18,12 +18,17 @@ afterEach(() => {
 const caller = { company_id: 'c', user_id: 'u', key_id: 'k' } as Principal;
 /** A limit of 5 requests, with a Redis that gives these answers, or none: [granted, consumed, ms to the end of the window, …]. */
 function limitsWith(answers?: number[][]) {
-  const asked = { times: 0 };
-  const client = { evalSha: async () => answers![asked.times++] };
+  const asked = { times: 0, requests: [] as string[] };
+  const client = {
+    async evalSha(_: string, { arguments: [, , wanted] }: { arguments: string[] }) {
+      asked.requests.push(wanted!);
+      return answers![asked.times++];
+    },
+  };
   const run = (_: string, work: (given: unknown) => unknown) => (answers === undefined ? Promise.reject(new Error('away')) : work(client));
   const redis = { run } as unknown as RedisLink;
   const limits = createLimits({ redis, perMinute: { reads: 5, reports: 5, writes: 5, changes: 5, digests: 5 }, metrics: createMetrics('test') });
-  const consume = async () => await limits.consume(caller, 'reads');
+  const consume = async (requests?: number) => await limits.consume(caller, 'reads', requests);
   return { asked, consume };
 }
 
@@ -48,6 +53,21 @@ test('accepts as many requests as the limit says', async () => {
     [1, 6, 9000],
   ]);
   expect([(await consume()).exceeded, (await consume()).exceeded]).toEqual([false, true]);
+});
+
+test('rejects a request if only the company is over its limit, although its key has as few requests left', async () => {
+  const { consume } = limitsWith([[1, 5, 9000, 16, 9000]]);
+  expect(await consume()).toMatchObject({ exceeded: true, policy: 'company', quota: 15 });
+});
+
+test('counts several requests at once less those that were counted ahead', async () => {
+  const { consume, asked } = limitsWith([
+    [3, 3, 60_000, 3, 60_000],
+    [1, 4, 60_000, 4, 60_000],
+  ]);
+  await consume();
+  expect(await consume(3)).toMatchObject({ exceeded: false, remaining: 1 });
+  expect(asked.requests).toEqual(['1', '1']);
 });
 
 test('rejects a caller over the limit from memory until its window ends', async () => {
