@@ -5,6 +5,10 @@ import { KeyRing } from '@truckroll/process';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
+/** ES modules find `jest` here; it is a global only in scripts. */
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+afterEach(() => void clock.useRealTimers());
+
 const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
 
 /** Principals without Redis that receive every revocation. Keys whose hash begins with 1 are `valid`. */
@@ -216,4 +220,31 @@ test('asks about a cached key again, in the background, once its answer is more 
     return counted.asked;
   };
   expect([await asked(65_000), await asked(65_001), await asked(65_001)]).toEqual([1, 2, 2]);
+});
+
+test('asks about a cached key again a second after it could not be asked about, and uses the answer that it has until then', async () => {
+  clock.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  const world = { ms: 0, asked: 0, away: false };
+  const { principals } = principalsOf(
+    {},
+    {
+      elapsedMs: () => world.ms,
+      async ask() {
+        world.asked += 1;
+        if (world.away) throw new Error('away');
+        return { company_id: 'c', user_id: 'u' } as Principal;
+      },
+    },
+  );
+  const found = async () => {
+    expect(await principals.find(credential('k', 1))).toMatchObject({ company_id: 'c' });
+    await new Promise(setImmediate);
+    return world.asked;
+  };
+  await found();
+  Object.assign(world, { ms: 60_001, away: true });
+  expect([await found(), await found()]).toEqual([2, 2]);
+  world.away = false;
+  clock.advanceTimersByTime(1000);
+  expect([await found(), await found()]).toEqual([3, 3]);
 });

@@ -61,6 +61,14 @@ describe('the kind of a user token', () => {
   });
 });
 
+test.each([
+  ['whose company id is in capitals', { company_id: COMPANY.toUpperCase() }, CLAIMS],
+  ['whose company id is none', { company_id: 'acme' }, undefined],
+  ['of nobody', { sub: '' }, undefined],
+])('reads a token %s', async (_, claims, expected) => {
+  expect(await verifier().verify(await sign(claims))).toEqual(expected);
+});
+
 describe('the times of a user token', () => {
   test('accepts a token before exp and rejects it at exp', async () => {
     const token = await sign();
