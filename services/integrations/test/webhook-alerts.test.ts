@@ -1,3 +1,4 @@
+import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { Database } from '@truckroll/postgres';
 import { sendAlerts } from '../src/webhooks/health/alerts.ts';
 import { refusal } from './harness.ts';
@@ -42,6 +43,30 @@ describe('endpoints', () => {
       alert_emails: { values: ['bo@example.com'] },
     };
     expect((await desk.webhooks.createWebhook(request)).data?.alert_emails).toEqual(['Bo@example.com']);
+  });
+
+  test.each([
+    ['is inactive', 'update users set active = false where id = $1'],
+    ['has left the company', 'update users set company_id = $2 where id = $1'],
+  ])('have no address of a user who %s, and refuse it as that of a stranger', async (_, statement) => {
+    const one = await desk.endpoint();
+    const bo = await desk.user(one.company.id, 'bo@example.com');
+    const elsewhere = await desk.company('Elsewhere');
+    const set = async (...values: string[]) => (await one.update({ alert_emails: { values } })).data?.alert_emails;
+    expect(await set('bo@example.com', 'ana@example.com')).toEqual(['bo@example.com', 'ana@example.com']);
+    await desk.sql(statement, statement.includes('$2') ? [bo.id, elsewhere.id] : [bo.id]);
+    expect((await one.read()).alert_emails).toEqual(['ana@example.com']);
+    expect((await refusal(set('bo@example.com'))).details).toMatchObject([{ field: 'alertEmails[0]' }]);
+  });
+
+  test('that are paused send no alert, however long they have failed', async () => {
+    const one = await desk.endpoint();
+    await desk.fanOut(one.event());
+    await desk.report((await desk.lease())[0]!, FAILURE);
+    await one.update({ state: WebhookState.PAUSED });
+    await desk.sql(`update webhook_endpoints set failing_since = now() - interval '2 hours' where id = $1`, [one.id]);
+    await sendAlerts(database);
+    expect(await mailsOf(one)).toEqual([]);
   });
 
   test('that answer 410 alert all their addresses at once', async () => {

@@ -188,6 +188,27 @@ test('counts attempts of the last hour and of the last 24 hours', async () => {
   expect(await input(T + DAY)).toEqual([0, 0, false]);
 });
 
+test('shows the 24 hours up to the current one, from the first minute of the first on', async () => {
+  const one = await desk.endpoint();
+  const first = T - 23 * HOUR;
+  for (const [at, delivered] of [
+    [first - 60 * SECOND, 5],
+    [first, 3],
+    [T, 1],
+  ] as const)
+    await desk.sql(
+      `insert into webhook_counts (company_id, endpoint_id, at, minutes, delivered, failed, latencies) values ($1, $2, $3, 1, $4, 0, array_fill(0, array[21]))`,
+      [one.company.id, one.id, formatInstant(at), delivered],
+    );
+  const { delivered, hours } = (await readHealth(clock.database, await selectHealthInputs(clock.database, one.company.id, one.id), T)).get(one.id)!;
+  expect(delivered).toBe(4);
+  expect(hours.map((hour) => [hour.starts_at, hour.delivered]).filter(([, count]) => count !== 0)).toEqual([
+    [first, 3],
+    [T, 1],
+  ]);
+  expect(hours).toHaveLength(24);
+});
+
 test('shows a circuit as open until its time, and the time of its next test only while it is in the future', async () => {
   const one = await queued();
   await desk.sql('update webhook_endpoints set circuit_open_until = $2 where id = $1', [one.id, formatInstant(T)]);
