@@ -1,5 +1,4 @@
 // Writes JSON directly from protobuf wire bytes: decoding a page into objects and stringifying them costs many times as much (docs/adr/0002).
-import { WireType } from '@bufbuild/protobuf/wire';
 import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
   BOOLEAN,
@@ -22,6 +21,10 @@ import { ascii, instant, integer, plain, raw, string, text } from './json-values
 import { codec } from './operation.ts';
 import type { Shape } from './shape.ts';
 
+const VARINT = 0;
+const FIXED64 = 1;
+const DELIMITED = 2;
+const FIXED32 = 5;
 const COMMA = 0x2c;
 /** A control character is one byte on the wire and six in JSON. */
 const MOST_GROWTH = 6;
@@ -122,7 +125,7 @@ export class JsonWriter {
   }
 
   #array(field: FieldPlan, tag: number, start: number, end: number, begin: number): number {
-    const packed = (tag & 7) === WireType.LengthDelimited && field.kind === ENUM;
+    const packed = (tag & 7) === DELIMITED && field.kind === ENUM;
     let to = begin;
     let at = start;
     let first = true;
@@ -255,10 +258,10 @@ export class JsonWriter {
   }
 
   #skip(wireType: number, at: number): number {
-    if (wireType === WireType.Bit64) return at + 8;
-    if (wireType === WireType.Bit32) return at + 4;
-    if (wireType !== WireType.Varint && wireType !== WireType.LengthDelimited) throw new Error(`wire type ${wireType} is not one that proto3 writes`);
+    if (wireType === FIXED64) return at + 8;
+    if (wireType === FIXED32) return at + 4;
+    if (wireType !== VARINT && wireType !== DELIMITED) throw new Error(`wire type ${wireType} is not one that proto3 writes`);
     const size = this.#varint(at);
-    return wireType === WireType.Varint ? this.#at : this.#at + size;
+    return wireType === VARINT ? this.#at : this.#at + size;
   }
 }

@@ -1,4 +1,7 @@
-import { WireType } from '@bufbuild/protobuf/wire';
+const VARINT = 0;
+const FIXED64 = 1;
+const DELIMITED = 2;
+const FIXED32 = 5;
 
 /**
  * Iterates over the fields of an encoded message for callers that need positions instead of values. JsonWriter has its own loop,
@@ -24,7 +27,7 @@ export class WireCursor {
   }
 
   get delimited(): boolean {
-    return this.type === WireType.LengthDelimited;
+    return this.type === DELIMITED;
   }
 
   advance(): void {
@@ -38,17 +41,17 @@ export class WireCursor {
     this.field = tag >>> 3;
     this.type = tag & 7;
     switch (this.type) {
-      case WireType.Varint:
+      case VARINT:
         this.end = this.body;
         while ((this.bytes[this.end++] as number) >= 0x80);
         break;
-      case WireType.Bit64:
+      case FIXED64:
         this.end = this.body + 8;
         break;
-      case WireType.LengthDelimited:
+      case DELIMITED:
         this.end = this.#varint() + this.body;
         break;
-      case WireType.Bit32:
+      case FIXED32:
         this.end = this.body + 4;
         break;
       default:
