@@ -64,7 +64,7 @@ describe('the kind of a user token', () => {
 test.each([
   ['whose company id is in capitals', { company_id: COMPANY.toUpperCase() }, CLAIMS],
   ['whose company id is none', { company_id: 'acme' }, undefined],
-  ['of nobody', { sub: '' }, undefined],
+  ['without a subject', { sub: '' }, undefined],
 ])('reads a token %s', async (_, claims, expected) => {
   expect(await verifier().verify(await sign(claims))).toEqual(expected);
 });
