@@ -11,7 +11,7 @@ export { prepareKafka } from './servers/kafka.ts';
 export type { ServerName } from './servers/server.ts';
 export { start } from './start/start.ts';
 export { serverEnvironment } from './environment.ts';
-export { provision } from './roles.ts';
+export { createDatabase, provision } from './roles.ts';
 export { tokenIssuer } from './token-issuer.ts';
 export { issueToken } from './issue-token.ts';
 export { CONSOLE_CLIENT_ID, type IssuerUser } from './issuer/client.ts';

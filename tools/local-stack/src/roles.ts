@@ -16,8 +16,7 @@ export interface Provisioning {
 export async function provision(options: Provisioning): Promise<Readonly<Record<Owner, string>>> {
   const url = new URL(options.adminUrl);
   if (options.database !== undefined) {
-    await within(url.href, (client) => createDatabase(client, options.database!));
-    url.pathname = `/${options.database}`;
+    url.href = await createDatabase(url.href, options.database);
   }
   const secret = options.database === undefined ? url.password || options.secret : options.secret;
   const passwords = owners.map((schema) => [schema, createHmac('sha256', secret).update(`role ${schema}`).digest('hex')] as const);
@@ -35,9 +34,15 @@ export async function provision(options: Provisioning): Promise<Readonly<Record<
   return Object.fromEntries(urls) as Record<Owner, string>;
 }
 
-async function createDatabase(client: pg.Client, name: string): Promise<void> {
-  const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
-  if (rowCount === 0) await client.query(`create database "${name}"`);
+/** Creates the database if it is missing. Resolves to its URL. */
+export async function createDatabase(adminUrl: string, name: string): Promise<string> {
+  await within(adminUrl, async (client) => {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database "${name}"`);
+  });
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 async function createRole(client: pg.Client, role: Owner, password: string): Promise<void> {
