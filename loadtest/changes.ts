@@ -1,21 +1,17 @@
 // npm run bench:changes: reading the change feed from the beginning, waiting for a change, and waiting without one.
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { owners } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { STATE, say } from '@truckroll/local-stack';
-import { Feed } from './changes/feed.ts';
+import { say } from '@truckroll/local-stack';
 import { emptyCompany, type BenchmarkCompany } from './data/companies.ts';
-import { importCompany } from './data/import.ts';
+import { importOnce } from './data/import.ts';
 import { cpuText, withCpu, type Groups } from './measure/cpu.ts';
 import { latencyOf } from './measure/latency.ts';
 import { rounded } from './measure/report.ts';
 import { inTurn, median } from './measure/turns.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
-import { KeyFile } from './system/operator.ts';
-import { once, settle, withClient } from './system/postgres.ts';
 import { groupsOf, startSystem } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
@@ -29,35 +25,25 @@ idle      --polls polls of companies in which nothing changes, 20 of each, repea
           --seconds seconds, minus that without polls
 --quick uses little data: for developing only.
 `;
-const DATABASE = 'truckroll_changes';
-/** A separate folder, so that it can run next to the other benchmarks' data. */
-const FOLDER = join(STATE, 'benchmarks-changes');
 const POLLS_EACH = 20;
 const WAIT_SECONDS = 30;
 
 await runBenchmark({
   help: HELP,
   numbers: { jobs: [34_000, 300], rounds: [3, 1], changes: [200, 20], polls: [1000, 100], seconds: [60, 5] },
-  place: () => ({ database: DATABASE, folder: FOLDER }),
+  database: () => 'truckroll_changes',
   run: benchmark,
 });
 
 async function benchmark(stack: Stack, { jobs, rounds, changes, polls, seconds }: Options): Promise<Figures> {
   const { services, gateway, operator } = await startSystem(stack, owners, { LOG_LEVEL: 'warn', CHANGES_PER_MINUTE: '100000000' });
-  const keys = new KeyFile(join(FOLDER, 'keys.json'));
   const feedOf = async (company: BenchmarkCompany): Promise<Feed> => {
     await operator.createCompany(company);
-    return new Feed(gateway.port, await keys.of(company.id, operator));
+    return new Feed(gateway.port, await operator.keyOf(company.id));
   };
   const [large, small] = [emptyCompany(`changes, ${jobs} jobs`), emptyCompany('changes, small')];
   const feeds = { large: await feedOf(large), small: await feedOf(small) };
-  await withClient(stack, (client) =>
-    once(client, large.name, async () => {
-      say(`Making the records of a company of ${jobs} jobs, once …`);
-      await importCompany(services.channels, large.id, { seed: 1, size: jobs }, ['scheduling', 'billing']);
-      await settle(client, ['scheduling', 'billing']);
-    }),
-  );
+  await importOnce(stack, services.channels, large, { seed: 1, size: jobs }, ['scheduling', 'billing']);
 
   const { rates } = await inTurn(rounds, { rates: () => catchUp(feeds.large) });
   const intake = services.channels.scheduling.client(IntakeServiceService);
@@ -73,6 +59,31 @@ async function benchmark(stack: Stack, { jobs, rounds, changes, polls, seconds }
     fresh_p99_ms: Math.round(fresh.p99),
     idle_polls_cores: rounded(await idleCores(idle, groups, seconds), 3),
   };
+}
+
+class Feed {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(port: number, key: string) {
+    this.#url = `http://127.0.0.1:${port}/api/v1/integrations/changes`;
+    this.#headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
+  }
+
+  async read(path: string): Promise<string> {
+    const answer = await fetch(`${this.#url}${path}`, { headers: this.#headers });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+    return text;
+  }
+
+  /** Only what follows the records is parsed: programs do more with them, in processes of their own. */
+  async page(query: string): Promise<{ cursor: string; more: boolean; empty: boolean }> {
+    const text = await this.read(query);
+    const end = text.lastIndexOf('],"nextCursor"');
+    const { nextCursor: cursor, hasMore: more } = JSON.parse(`{${text.slice(end + 2)}`) as { nextCursor: string; hasMore: boolean };
+    return { cursor, more, empty: end === text.indexOf('[') + 1 };
+  }
 }
 
 type Options = BenchmarkOptions<'jobs' | 'rounds' | 'changes' | 'polls' | 'seconds'>;

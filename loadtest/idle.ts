@@ -1,8 +1,9 @@
 // npm run bench:idle: CPU time of the running system while it has no requests.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { STATE, say } from '@truckroll/local-stack';
-import { treeCpu } from './measure/tree.ts';
+import { childrenByParent, statOf, totalOf, type CpuMs } from './measure/cpu.ts';
 import { rounded } from './measure/report.ts';
 import { whileStarted } from './start/whole.ts';
 import { runCommand, type Figures } from './system/benchmark.ts';
@@ -32,16 +33,37 @@ async function measure(root: number, seconds: number): Promise<Figures> {
   const beganAt = performance.now();
   await delay(seconds * 1000);
   const wall = (performance.now() - beganAt) / 1000;
-  const after = treeCpu(root);
-  // The time of PostgreSQL processes that have ended is counted in their parent.
-  const names = [...new Set([...before.keys(), ...after.keys()])];
-  const each = names.map((name) => [name, ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / wall] as const);
-  for (const [name, ms] of each.toSorted(([, a], [, b]) => b - a)) say(`${name}: ${ms.toFixed(1)} ms a second`);
-  const sumOf = (of: typeof each): number =>
-    rounded(
-      of.reduce((sum, [, ms]) => sum + ms, 0),
-      1,
-    );
-  const groups = Map.groupBy(each, ([name]) => (name.startsWith('PostgreSQL') ? 'PostgreSQL' : name));
-  return { idle_ms_per_second: sumOf(each), ...Object.fromEntries([...groups].map(([name, of]) => [name, sumOf(of)])) };
+  const each = Object.entries(treeCpu(root)).map(([name, ms]) => [name, rounded((ms - (before[name] ?? 0)) / wall, 1)] as const);
+  const sorted = Object.fromEntries(each.toSorted(([, a], [, b]) => b - a));
+  return { idle_ms_per_second: rounded(totalOf(sorted), 1), ...sorted };
+}
+
+/** CPU time of a process and all its descendants so far in ms, by kind of process. */
+function treeCpu(root: number): CpuMs {
+  const children = childrenByParent();
+  const used: CpuMs = {};
+  const visit = (pid: number): void => {
+    const stat = statOf(pid);
+    if (stat !== undefined) {
+      const name = pid === root ? 'npm start itself' : nameOf(pid);
+      // Time of ended processes, such as PostgreSQL's workers, is counted in the process that waited for them.
+      used[name] = (used[name] ?? 0) + stat.ms + (pid === root ? 0 : stat.endedMs);
+    }
+    for (const child of children.get(pid) ?? []) visit(child);
+  };
+  visit(root);
+  return used;
+}
+
+const SERVERS = { 'kafka.Kafka': 'Kafka', 'redis-server': 'Redis', postgres: 'PostgreSQL', 'watchdog-main': 'watchdog' };
+
+function nameOf(pid: number): string {
+  let line: string;
+  try {
+    line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return 'ended';
+  }
+  const service = /(?:services\/)?([\w-]+)\/src\/main\.(?:ts|mjs)/.exec(line)?.[1];
+  return service ?? Object.entries(SERVERS).find(([part]) => line.includes(part))?.[1] ?? (line.split(' ')[0] as string);
 }

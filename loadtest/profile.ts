@@ -5,7 +5,7 @@ import { setOf } from './data/companies.ts';
 import { startReading } from './data/reading.ts';
 import { collectTargets } from './data/targets.ts';
 import { perEach, withCpu } from './measure/cpu.ts';
-import { requireWrk, runLoad, writeTargets } from './measure/wrk.ts';
+import { requireWrk, runReads, writeTargets } from './measure/wrk.ts';
 import { byGroup, microsNow, readStacks } from './profile/cpu-profile.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
 import { withClient } from './system/postgres.ts';
@@ -25,72 +25,55 @@ reads unless given. --quick reads little data.
 `;
 const WARM_UP = { reads: 5, writes: 15, events: 5000, endpoints: 40 };
 
+type Options = BenchmarkOptions<'connections' | 'seconds' | 'events', 'reads' | 'writes' | 'webhooks'>;
 type Load = () => Promise<{ readonly requests: number; readonly perSecond: number }>;
 
-/** Measures loads one after the other, and reports the profiles once the processes have ended. */
+/** Measures loads one after the other; the profiles are there once the processes have ended. */
 interface Profiler {
+  readonly stack: Stack;
   /** Settings that make Node write its profile when a process ends. */
   readonly env: Record<string, string>;
   see(name: string, processes: Readonly<Record<string, Running>>, load: Load): Promise<void>;
 }
 
-type Options = BenchmarkOptions<'connections' | 'seconds' | 'events', 'reads' | 'writes' | 'webhooks'>;
-
-interface Kind {
-  place(options: Options): { readonly database: string; readonly folder?: string };
-  run(stack: Stack, profiler: Profiler, options: Options): Promise<void>;
-}
-
-const KINDS: Readonly<Record<'reads' | 'writes' | 'webhooks', Kind>> = {
-  reads: {
-    place: ({ quick }) => setOf(quick),
-    async run(stack, { env, see }, { quick, connections, seconds }) {
-      const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), env);
-      const targets = await collectTargets(gateway.port, callers);
-      for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
-        const paths = pairs.map(({ system }) => system);
-        const load = { port: gateway.port, file: writeTargets(join(stack.folder, `${name}-profile.targets`), paths), connections };
-        await runLoad({ ...load, seconds: WARM_UP.reads, seed: 1 });
-        await see(name, { gateway, billing: services.running.billing }, () => runLoad({ ...load, seconds, seed: 2 }));
-      }
-      await stop();
-    },
+const KINDS = {
+  async reads({ stack, env, see }: Profiler, { quick, connections, seconds }: Options): Promise<void> {
+    const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), env);
+    const targets = await collectTargets(gateway.port, callers);
+    for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
+      const paths = pairs.map(({ system }) => system);
+      const load = { port: gateway.port, file: writeTargets(join(stack.folder, `${name}-profile.targets`), paths), connections };
+      await runReads({ ...load, seconds: WARM_UP.reads, seed: 1 });
+      await see(name, { gateway, billing: services.running.billing }, () => runReads({ ...load, seconds, seed: 2 }));
+    }
+    await stop();
   },
-  writes: {
-    place: () => ({ database: writes.DATABASE, folder: writes.FOLDER }),
-    run: (stack, { env, see }, { connections, seconds }) =>
-      withClient(stack, async (client) => {
-        await writes.stopPublishing(client);
-        const system = await startSystem(stack, writes.SERVICES, env);
-        const { gateway, services } = system;
-        const key = await writes.prepareWrites(system);
-        const write = writes.writeLoad(key, connections);
-        await write(gateway.port, await writes.readVisits(gateway, key), WARM_UP.writes);
-        await nothingUnderWay(client);
-        const visits = await writes.readVisits(gateway, key);
-        await see('write', { gateway, scheduling: services.running.scheduling }, () => write(gateway.port, visits, seconds));
-        await system.stop();
-      }),
-  },
-  webhooks: {
-    place: () => ({ database: webhooks.DATABASE, folder: webhooks.FOLDER }),
-    async run(stack, { env, see }, { events }) {
-      const sinks = await startSinks();
-      const { database, services, dispatcher, create } = await webhooks.startWebhooks(stack, sinks, env);
-      try {
-        const endpoints = await create(WARM_UP.endpoints, [sinks.urls.well]);
-        const drain = (count: number) => drainBacklog(database, endpoints, sinks, count);
-        await drain(WARM_UP.events);
-        const { scheduling, integrations } = services.running;
-        await see('webhook', { scheduling, integrations, dispatcher }, async () => ({ requests: events, perSecond: await drain(events) }));
-      } finally {
-        await database.close();
-        sinks.stop();
-      }
-      await dispatcher.stop();
-      await services.stop('scheduling');
-      await services.stop('integrations');
-    },
+
+  writes: ({ stack, env, see }: Profiler, { connections, seconds }: Options): Promise<void> =>
+    withClient(stack, async (client) => {
+      await writes.stopPublishing(client);
+      const system = await startSystem(stack, writes.SERVICES, env);
+      const { gateway, services } = system;
+      const key = await writes.prepareWrites(system);
+      const write = writes.writeLoad(stack, key, connections);
+      await write(gateway.port, await writes.readVisits(gateway, key), WARM_UP.writes);
+      await nothingUnderWay(client);
+      const visits = await writes.readVisits(gateway, key);
+      await see('write', { gateway, scheduling: services.running.scheduling }, () => write(gateway.port, visits, seconds));
+      await system.stop();
+    }),
+
+  async webhooks({ stack, env, see }: Profiler, { events }: Options): Promise<void> {
+    const sinks = await startSinks();
+    const { database, services, dispatcher, create } = await webhooks.startWebhooks(stack, sinks, env);
+    const endpoints = await create(WARM_UP.endpoints, [sinks.urls.well]);
+    const drain = (count: number) => drainBacklog(database, endpoints, sinks, count);
+    await drain(WARM_UP.events);
+    const { scheduling, integrations } = services.running;
+    await see('webhook', { scheduling, integrations, dispatcher }, async () => ({ requests: events, perSecond: await drain(events) }));
+    await database.close();
+    sinks.stop();
+    for (const { stop } of [dispatcher, scheduling, integrations]) await stop();
   },
 };
 
@@ -99,7 +82,7 @@ await runBenchmark({
   numbers: { connections: 16, seconds: [15, 4], events: [30_000, 3000] },
   parts: ['reads', 'writes', 'webhooks'],
   linuxOnly: true,
-  place: (options: Options) => KINDS[options.only ?? 'reads'].place(options),
+  database: ({ only = 'reads', quick }: Options) => ({ reads: setOf(quick).database, writes: writes.DATABASE, webhooks: webhooks.DATABASE })[only],
   check: requireWrk,
   run: benchmark,
 });
@@ -108,27 +91,25 @@ async function benchmark(stack: Stack, options: Options): Promise<Figures> {
   const folder = join(stack.folder, 'profiles');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const reports: (() => Figures)[] = [];
-  const profiler: Profiler = {
-    env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` },
-    async see(name, processes, load) {
-      const groups = await groupsOf(stack, processes);
-      const from = microsNow();
-      const { result, cpu } = await withCpu(groups, load);
-      const window = { from, to: microsNow() };
-      const each = perEach(cpu, result.requests / 1000);
-      reports.push(() => {
-        process.stdout.write(`\n${name}: ${result.perSecond.toFixed(0)} a second\n`);
-        for (const [of, micros] of Object.entries(each)) {
-          process.stdout.write(`\n${name}, ${of}: ${micros.toFixed(0)} µs of CPU time per request\n`);
-          const pid = processes[of]?.pid;
-          // A sample may hit a process that waits for a core, so samples give shares; the total is the measured CPU time.
-          if (pid !== undefined) process.stdout.write(byGroup(readStacks(folder, pid, window), micros));
-        }
-        return Object.fromEntries(Object.entries(each).map(([of, micros]) => [`${name}_${of}_us`, Math.round(micros)]));
-      });
-    },
-  };
-  await KINDS[options.only ?? 'reads'].run(stack, profiler, options);
-  return Object.assign({}, ...reports.map((report) => report())) as Figures;
+  const figures: Figures = {};
+  const reports: (() => void)[] = [];
+  async function see(name: string, processes: Readonly<Record<string, Running>>, load: Load): Promise<void> {
+    const groups = await groupsOf(stack, processes);
+    const from = microsNow();
+    const { result, cpu } = await withCpu(groups, load);
+    const window = { from, to: microsNow() };
+    reports.push(() => {
+      process.stdout.write(`\n${name}: ${result.perSecond.toFixed(0)} a second\n`);
+      for (const [of, micros] of Object.entries(perEach(cpu, result.requests / 1000))) {
+        process.stdout.write(`\n${name}, ${of}: ${micros.toFixed(0)} µs of CPU time per request\n`);
+        const pid = processes[of]?.pid;
+        // A sample may hit a process that waits for a core, so samples give shares; the total is the measured CPU time.
+        if (pid !== undefined) process.stdout.write(byGroup(readStacks(folder, pid, window), micros));
+        figures[`${name}_${of}_us`] = Math.round(micros);
+      }
+    });
+  }
+  await KINDS[options.only ?? 'reads']({ stack, env: { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` }, see }, options);
+  for (const report of reports) report();
+  return figures;
 }

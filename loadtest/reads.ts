@@ -2,14 +2,15 @@
 import { join } from 'node:path';
 import { say } from '@truckroll/local-stack';
 import { setOf } from './data/companies.ts';
+import { requireEqual } from './data/equal.ts';
 import { startReading } from './data/reading.ts';
 import { collectTargets, type Pair } from './data/targets.ts';
-import { requireEqual } from './data/equal.ts';
 import { rounded } from './measure/report.ts';
-import { figuresTable, measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
-import { requireWrk, writeTargets } from './measure/wrk.ts';
-import { runBenchmark } from './system/benchmark.ts';
-import { groupsOf, startBaseline } from './system/programs.ts';
+import { measure, type Side } from './measure/rounds.ts';
+import { medianRatio } from './measure/turns.ts';
+import { requireWrk, runReads, writeTargets } from './measure/wrk.ts';
+import { runBenchmark, type Figures } from './system/benchmark.ts';
+import { groupsOf } from './system/programs.ts';
 
 const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail] [--quick]
 
@@ -19,46 +20,54 @@ form, on the same 200,000 invoices of 20 companies. The first run creates the da
 `;
 
 const CONNECTIONS = [16, 1] as const;
+const WARM_UP = { connections: 16, seconds: 3, seed: 1 };
 const COMPARED = 200;
 
 await runBenchmark({
   help: HELP,
   numbers: { rounds: [3, 1], seconds: [10, 3] },
   parts: ['list', 'detail'],
-  place: ({ quick }) => setOf(quick),
+  database: ({ quick }) => setOf(quick).database,
   check: requireWrk,
   async run(stack, { quick, rounds, seconds, only }) {
     const { services, gateway, callers } = await startReading(stack, setOf(quick));
     const groups = await groupsOf(stack, { gateway, service: services.running.billing, integrations: services.running.integrations });
-    const plain = await startBaseline(stack, 'plain');
-    const tuned = await startBaseline(stack, 'tuned');
+    const startBaseline = (name: string, ...args: string[]) => stack.launch({ name, script: 'loadtest/baseline/main.ts', args, onePort: true });
+    const baselines = { baseline: await startBaseline('baseline'), tuned: await startBaseline('baseline-tuned', '--tuned') };
 
     say('Collecting every page, and comparing bodies …');
     const targets = await collectTargets(gateway.port, callers);
-    for (const { port } of [plain, tuned]) {
+    for (const { port } of Object.values(baselines)) {
       for (const pairs of [targets.pages, targets.details]) await requireEqual({ system: gateway.port, baseline: port }, pairs, COMPARED);
     }
 
-    const figures: Record<string, number> = {};
+    const figures: Figures = {};
     for (const [workload, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
       if (only !== undefined && only !== workload) continue;
-      const file = (side: keyof Pair): string =>
-        writeTargets(
-          join(stack.folder, `${workload}-${side}.targets`),
+      const fileOf = (side: keyof Pair): string => {
+        const file = join(stack.folder, `${workload}-${side}.targets`);
+        return writeTargets(
+          file,
           pairs.map((pair) => pair[side]),
         );
-      const side = (name: string, { pid, port }: typeof plain): Variant => {
-        return { name, port, file: file('baseline'), groups: { service: [pid], PostgreSQL: groups['PostgreSQL'] ?? [] } };
       };
-      const variants = [side('baseline', plain), side('tuned', tuned), { name: 'system', port: gateway.port, file: file('system'), groups }];
-      await warmUp(variants);
+      const files = { system: fileOf('system'), baseline: fileOf('baseline') };
+      for (const { port } of Object.values(baselines)) await runReads({ port, file: files.baseline, ...WARM_UP });
+      await runReads({ port: gateway.port, file: files.system, ...WARM_UP });
       for (const connections of CONNECTIONS) {
-        const results = await measure({ variants, connections, rounds, seconds });
-        process.stdout.write(`\n${workload}, ${connections} connections, medians of ${rounds} × ${seconds} s\n${figuresTable(results)}`);
-        const [slow, fast, own] = variants.map(({ name }) => results.get(name)) as [Figures, Figures, Figures];
-        if (connections === 1) figures[`${workload}_p50_c1`] = rounded(own.p50 / slow.p50);
-        else figures[`${workload}_throughput_c16`] = rounded(own.perSecond / slow.perSecond);
-        if (connections === 16 && workload === 'list') figures['list_throughput_c16_tuned'] = rounded(own.perSecond / fast.perSecond);
+        say(`${workload}, ${connections} connections`);
+        const load = (port: number, file: string) => async (round: number) => () => runReads({ port, file, connections, seconds, seed: 100 + round });
+        const asBaseline = ({ pid, port }: typeof gateway): Side => {
+          return { groups: { service: [pid], PostgreSQL: groups['PostgreSQL'] ?? [] }, prepare: load(port, files.baseline) };
+        };
+        const { baseline, tuned, system } = await measure(rounds, {
+          baseline: asBaseline(baselines.baseline),
+          tuned: asBaseline(baselines.tuned),
+          system: { groups, prepare: load(gateway.port, files.system) },
+        });
+        if (connections === 1) figures[`${workload}_p50_c1`] = rounded(medianRatio(system, baseline, ({ p50 }) => p50));
+        else figures[`${workload}_throughput_c16`] = rounded(medianRatio(system, baseline, ({ perSecond }) => perSecond));
+        if (connections === 16 && workload === 'list') figures['list_throughput_c16_tuned'] = rounded(medianRatio(system, tuned, ({ perSecond }) => perSecond));
       }
     }
     return figures;

@@ -24,7 +24,7 @@ const LOOK_MS = 20;
 await runBenchmark({
   help: HELP,
   numbers: { invoices: 30_000, rounds: 5 },
-  place: ({ invoices }) => ({ database: `truckroll_republish_${invoices}` }),
+  database: ({ invoices }) => `truckroll_republish_${invoices}`,
   run: (stack, options) => withClient(stack, (client) => benchmark(stack, client, options)),
 });
 

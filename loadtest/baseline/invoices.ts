@@ -38,7 +38,7 @@ export class Invoices {
   }
 
   async one(company: Company, id: string): Promise<object | undefined> {
-    const [invoice] = await this.#complete(company, await this.#query(invoiceStatement(this.#style, company, id)));
+    const [invoice] = await this.#complete(company, await this.#query(invoiceStatement(company, id)));
     return invoice;
   }
 
@@ -55,7 +55,7 @@ export class Invoices {
 
   async #children<T>(child: Child, company: Company, ids: readonly string[], childOf: (row: Row) => T): Promise<Map<string, T[]>> {
     const byInvoice = new Map<string, T[]>();
-    for (const row of await this.#query(childStatement(this.#style, child, company, ids))) {
+    for (const row of await this.#query(childStatement(child, company, ids))) {
       const list = byInvoice.get(row.invoice_id);
       if (list === undefined) byInvoice.set(row.invoice_id, [childOf(row)]);
       else list.push(childOf(row));
@@ -63,10 +63,9 @@ export class Invoices {
     return byInvoice;
   }
 
-  async #query(statement: Statement): Promise<Row[]> {
+  async #query({ name, text, values }: Statement): Promise<Row[]> {
     // The plain baseline represents pool.query(text, values); a named statement needs the form with an object.
-    const { name, text, values } = statement;
-    const result = await (name === undefined ? this.#pool.query(text, [...values]) : this.#pool.query({ name, text, values: [...values] }));
+    const result = await (this.#style === 'plain' ? this.#pool.query(text, [...values]) : this.#pool.query({ name, text, values: [...values] }));
     return result.rows as Row[];
   }
 }

@@ -3,8 +3,9 @@
 /** Plain: everything is a parameter, planned at every call. Tuned: named, so planned once, with LIMIT as a literal. */
 export type Style = 'plain' | 'tuned';
 
+/** The plain baseline ignores the name. */
 export interface Statement {
-  readonly name?: string;
+  readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
 }
@@ -34,13 +35,13 @@ const invoices = (which: string): string => `
 export function pageStatement(style: Style, { id, timeZone }: Company, limit: number, after: Position | undefined): Statement {
   const values: unknown[] = after === undefined ? [id, timeZone] : [id, timeZone, after.createdAt, after.id];
   const rest = after === undefined ? '' : 'and (created_at, id) > ($3, $4)';
-  const page = (limitText: string): string => invoices(`${rest} order by created_at, id limit ${limitText}`);
-  if (style === 'plain') return { text: page(`$${values.push(limit + 1)}`), values };
-  return { name: `page_${limit}_${values.length}`, text: page(String(limit + 1)), values };
+  const name = `page_${limit}_${values.length}`;
+  const most = style === 'plain' ? `$${values.push(limit + 1)}` : String(limit + 1);
+  return { name, text: invoices(`${rest} order by created_at, id limit ${most}`), values };
 }
 
-export function invoiceStatement(style: Style, { id, timeZone }: Company, invoiceId: string): Statement {
-  return named(style, 'invoice', invoices('and id = $3'), [id, timeZone, invoiceId]);
+export function invoiceStatement({ id, timeZone }: Company, invoiceId: string): Statement {
+  return { name: 'invoice', text: invoices('and id = $3'), values: [id, timeZone, invoiceId] };
 }
 
 const CHILDREN = {
@@ -57,10 +58,6 @@ const CHILDREN = {
 };
 export type Child = keyof typeof CHILDREN;
 
-export function childStatement(style: Style, child: Child, company: Company, invoiceIds: readonly string[]): Statement {
-  return named(style, child, CHILDREN[child], [company.id, invoiceIds]);
-}
-
-function named(style: Style, name: string, text: string, values: readonly unknown[]): Statement {
-  return style === 'plain' ? { text, values } : { name, text, values };
+export function childStatement(child: Child, company: Company, invoiceIds: readonly string[]): Statement {
+  return { name: child, text: CHILDREN[child], values: [company.id, invoiceIds] };
 }

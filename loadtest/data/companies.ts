@@ -1,16 +1,11 @@
 // The companies of the benchmarks, derived from these few numbers, so that existing data can be reused.
 import { createHash } from 'node:crypto';
-import { generateInvoices, type BenchmarkCompany as Generated, type DemoFile } from '@truckroll/demo-company';
+import { generateInvoices, type DemoFile } from '@truckroll/demo-company';
 
-export interface DataSet {
-  readonly database: string;
-  readonly companies: number;
-  readonly invoicesEach: number;
-}
-
-const FULL: DataSet = { database: 'truckroll_reads', companies: 20, invoicesEach: 10_000 };
+const FULL = { database: 'truckroll_reads', companies: 20, invoicesPerCompany: 10_000 };
 /** For developing the benchmarks only. */
-const QUICK: DataSet = { database: 'truckroll_reads_quick', companies: 4, invoicesEach: 1000 };
+const QUICK: DataSet = { database: 'truckroll_reads_quick', companies: 4, invoicesPerCompany: 1000 };
+export type DataSet = typeof FULL;
 
 export function setOf(quick: boolean): DataSet {
   return quick ? QUICK : FULL;
@@ -29,13 +24,9 @@ export const TIMEZONE = 'America/Chicago';
 export const UNTIL = '2026-06-30T18:00:00Z';
 const SEED = 1;
 
-export function evenCompanies(set: DataSet): BenchmarkCompany[] {
-  const { companies, invoicesEach: invoicesPerCompany } = set;
-  return [...generateInvoices({ timezone: TIMEZONE, until: UNTIL, seed: SEED, companies, invoicesPerCompany })].map(identified);
-}
-
-function identified({ seed, name, timezone, files }: Generated): BenchmarkCompany {
-  return { id: companyId(`truckroll benchmark ${seed}`), name: `${name} ${seed}`, timezone, files };
+export function evenCompanies({ companies, invoicesPerCompany }: DataSet): BenchmarkCompany[] {
+  const generated = [...generateInvoices({ timezone: TIMEZONE, until: UNTIL, seed: SEED, companies, invoicesPerCompany })];
+  return generated.map(({ seed, name, ...company }) => ({ ...company, id: companyId(`truckroll benchmark ${seed}`), name: `${name} ${seed}` }));
 }
 
 /** A version 8 UUID, which marks it as made up. */

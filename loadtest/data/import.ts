@@ -4,7 +4,10 @@ import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records
 import { deliver } from '@truckroll/cli/import';
 import { generateCompany, type DemoFile, type DemoOptions } from '@truckroll/demo-company';
 import type { Channel } from '@truckroll/grpc';
-import { TIMEZONE, UNTIL } from './companies.ts';
+import { say } from '@truckroll/local-stack';
+import { once, settle, withClient } from '../system/postgres.ts';
+import type { Stack } from '../system/stack.ts';
+import { TIMEZONE, UNTIL, type BenchmarkCompany } from './companies.ts';
 
 export type Channels = Readonly<Partial<Record<Owner, Channel>>>;
 
@@ -20,6 +23,23 @@ export async function importCompany(channels: Channels, companyId: string, optio
   for (const file of generateCompany({ ...options, timezone: TIMEZONE, until: UNTIL })) {
     if (of.includes(resource(file.path).owner)) await importFile(channels, companyId, file);
   }
+}
+
+/** As `importCompany`, unless the database holds the records. Resolves when their events are published. */
+export function importOnce(
+  stack: Stack,
+  channels: Channels,
+  { id, name }: BenchmarkCompany,
+  options: Pick<DemoOptions, 'seed' | 'size'>,
+  of: readonly Owner[],
+): Promise<void> {
+  return withClient(stack, (client) =>
+    once(client, `${name} ${JSON.stringify(options)}`, async () => {
+      say(`making the records of ${name}, once …`);
+      await importCompany(channels, id, options, of);
+      await settle(client, ['scheduling', 'billing']);
+    }),
+  );
 }
 
 export function* linesOf(records: Iterable<object>): Generator<Buffer> {

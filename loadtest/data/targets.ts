@@ -25,9 +25,6 @@ export interface Caller {
   readonly key: string;
 }
 
-const asSystem = ({ key }: Caller): Target['header'] => ['Authorization', `Bearer ${key}`];
-const asBaseline = ({ companyId }: Caller): Target['header'] => ['X-Company-Id', companyId];
-
 export async function getJson<T>(port: number, { path, header: [name, value] }: Target): Promise<T> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { [name]: value } });
   const body = (await answer.json()) as T;
@@ -38,31 +35,20 @@ export async function getJson<T>(port: number, { path, header: [name, value] }: 
 export async function collectTargets(port: number, callers: readonly Caller[]): Promise<Targets> {
   const pages: Pair[] = [];
   const details: Pair[] = [];
-  for (const caller of callers) {
-    const pair = (system: string, baseline: string): Pair => ({
-      system: { path: system, header: asSystem(caller) },
-      baseline: { path: baseline, header: asBaseline(caller) },
+  for (const { companyId, key } of callers) {
+    const pair = (path: string, after = { system: '', baseline: '' }): Pair => ({
+      system: { path: path + after.system, header: ['Authorization', `Bearer ${key}`] },
+      baseline: { path: path + after.baseline, header: ['X-Company-Id', companyId] },
     });
-    for await (const { paths, page } of pagesOf(port, caller)) {
-      pages.push(pair(paths.system, paths.baseline));
-      for (let n = 0; n < IDS_PER_PAGE; n++) {
-        const { id } = page.data[(n * 29 + pages.length) % page.data.length] as Page['data'][number];
-        details.push(pair(`/v1/invoices/${id}`, `/v1/invoices/${id}`));
-      }
+    for (let next: Pair | undefined = pair(`/v1/invoices?limit=${LIMIT}`); next !== undefined; ) {
+      pages.push(next);
+      const { data, pagination }: Page = await getJson<Page>(port, next.system);
+      for (let n = 0; n < IDS_PER_PAGE; n++) details.push(pair(`/v1/invoices/${data[(n * 29 + pages.length) % data.length]?.id}`));
+      const { created_at, id } = data.at(-1) as Page['data'][number];
+      const position = Buffer.from(`${created_at} ${id}`).toString('base64url');
+      const after = { system: `&cursor=${pagination.next_cursor}`, baseline: `&cursor=${position}` };
+      next = pagination.next_cursor === null ? undefined : pair(`/v1/invoices?limit=${LIMIT}`, after);
     }
   }
   return { pages, details };
-}
-
-async function* pagesOf(port: number, caller: Caller) {
-  let paths = { system: `/v1/invoices?limit=${LIMIT}`, baseline: `/v1/invoices?limit=${LIMIT}` };
-  for (;;) {
-    const page = await getJson<Page>(port, { path: paths.system, header: asSystem(caller) });
-    yield { paths, page };
-    const { next_cursor: cursor } = page.pagination;
-    const last = page.data.at(-1);
-    if (cursor === null || last === undefined) return;
-    const position = Buffer.from(`${last.created_at} ${last.id}`).toString('base64url');
-    paths = { system: `/v1/invoices?limit=${LIMIT}&cursor=${cursor}`, baseline: `/v1/invoices?limit=${LIMIT}&cursor=${position}` };
-  }
 }

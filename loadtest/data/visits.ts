@@ -11,8 +11,7 @@ const DAY_MS = 86_400_000;
 type Numbered = keyof typeof PREFIX;
 
 export function idOf(kind: Numbered, number: number): string {
-  const digits = PREFIX[kind] + String(number).padStart(24, '0');
-  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
+  return `${PREFIX[kind]}-0000-0000-0000-${String(number).padStart(12, '0')}`;
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);

@@ -5,18 +5,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 
 /** Tables that callers can read: the measured records and what is derived from them, without internal tables. */
-const TABLES: Readonly<Record<string, readonly string[]>> = {
-  billing: ['payments', 'payment_allocations', 'invoices'],
-  reporting: [
-    ...['payments', 'invoices', 'job_financials', 'job_facts'],
-    ...['invoice', 'collection', 'job', 'participation'].flatMap((sums) => [`${sums}_summaries`, `${sums}_combinations`]),
-  ],
-};
-
-interface File {
-  readonly table: string;
-  readonly path: string;
-}
+const TABLES: readonly string[] = [
+  ...['payments', 'payment_allocations', 'invoices'].map((name) => `billing.${name}`),
+  ...['payments', 'invoices', 'job_financials', 'job_facts'].map((name) => `reporting.${name}`),
+  ...['invoice', 'collection', 'job', 'participation'].flatMap((sums) => [`reporting.${sums}_summaries`, `reporting.${sums}_combinations`]),
+];
+const copyOf = (table: string): string => `copied.${table.replace('.', '_')}`;
 
 /** Resolves to the seconds that COPY takes for the rows of these companies, with one connection for each. */
 export async function copySameRows(url: string, companies: readonly string[]): Promise<number> {
@@ -24,38 +18,23 @@ export async function copySameRows(url: string, companies: readonly string[]): P
   await Promise.all(clients.map((client) => client.connect()));
   const [client] = clients as [pg.Client];
   const { rows } = await client.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
-  const folder = rows[0]?.folder ?? '';
-  const written: File[][] = [];
+  const fileOf = (company: string, table: string): string => join(rows[0]?.folder ?? '', `imports-${company}-${table}.txt`);
+  const copyOne = async (each: pg.Client, company: string): Promise<void> => {
+    for (const table of TABLES) await each.query(`copy ${copyOf(table)} from '${fileOf(company, table)}'`);
+  };
   try {
     await client.query('drop schema if exists copied cascade; create schema copied');
-    for (const [schema, tables] of Object.entries(TABLES)) {
-      for (const table of tables) await client.query(`create table copied.${schema}_${table} (like ${schema}.${table} including all)`);
+    for (const table of TABLES) {
+      await client.query(`create table ${copyOf(table)} (like ${table} including all)`);
+      for (const company of companies) await client.query(`copy (select * from ${table} where company_id = '${company}') to '${fileOf(company, table)}'`);
     }
-    for (const company of companies) written.push(await write(client, folder, company));
     await client.query('checkpoint');
     const startedAt = performance.now();
-    await Promise.all(
-      clients.map(async (each, i) => {
-        for (const { table, path } of written[i]!) await each.query(`copy copied.${table} from '${path}'`);
-      }),
-    );
+    await Promise.all(companies.map((company, i) => copyOne(clients[i] as pg.Client, company)));
     return (performance.now() - startedAt) / 1000;
   } finally {
-    for (const { path } of written.flat()) rmSync(path, { force: true });
+    for (const company of companies) for (const table of TABLES) rmSync(fileOf(company, table), { force: true });
     await client.query('drop schema if exists copied cascade');
     await Promise.all(clients.map((each) => each.end()));
   }
-}
-
-async function write(client: pg.Client, folder: string, company: string): Promise<File[]> {
-  const files: File[] = [];
-  for (const [schema, tables] of Object.entries(TABLES)) {
-    for (const name of tables) {
-      const table = `${schema}_${name}`;
-      const path = join(folder, `imports-${company}-${table}.txt`);
-      await client.query(`copy (select * from ${schema}.${name} where company_id = '${company}') to '${path}'`);
-      files.push({ table, path });
-    }
-  }
-  return files;
 }

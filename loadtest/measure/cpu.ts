@@ -1,5 +1,6 @@
 // CPU time of processes on Linux. On other systems every figure is NaN and the benchmarks run without it.
 import { readFileSync, readdirSync } from 'node:fs';
+import { median } from './turns.ts';
 
 /** Clock ticks of /proc are hundredths of a second on every architecture that Node runs on. */
 const MS_PER_TICK = 10;
@@ -54,6 +55,11 @@ export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promis
 
 export function perEach(cpu: CpuMs, count: number): CpuMs {
   return Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count]));
+}
+
+/** Median over rounds, by group. */
+export function medianCpu(rounds: readonly { readonly cpu: CpuMs }[]): CpuMs {
+  return Object.fromEntries(Object.keys(rounds[0]?.cpu ?? {}).map((name) => [name, median(rounds.map(({ cpu }) => cpu[name] ?? NaN))]));
 }
 
 export function totalOf(cpu: CpuMs): number {

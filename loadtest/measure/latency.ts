@@ -1,6 +1,5 @@
-// Latencies: percentiles, requests on a schedule, and timings in turn.
+// Latencies: percentiles, and requests on a schedule.
 import { setTimeout as delay } from 'node:timers/promises';
-import { inTurn, median } from './turns.ts';
 
 /** Milliseconds. */
 export interface Latency {
@@ -38,10 +37,4 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-/** Median milliseconds of each, in turn, after `warmUp` rounds that do not count. */
-export async function alternate(one: () => Promise<unknown>, other: () => Promise<unknown>, rounds: number, warmUp = 2): Promise<[number, number]> {
-  const times = await inTurn(warmUp + rounds, { one: () => timed(one), other: () => timed(other) });
-  return [median(times.one.slice(warmUp)), median(times.other.slice(warmUp))];
 }

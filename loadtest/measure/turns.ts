@@ -1,11 +1,7 @@
 // Runs what is compared in turn, so that disturbances affect all sides alike, and takes medians.
 
 /** Runs each side once a round, beginning with another side in every round. Returns the results of each side, by round. */
-export async function inTurn<Side extends string, T>(
-  rounds: number,
-  sides: Readonly<Record<Side, (round: number) => Promise<T>>>,
-  afterRound?: (results: Readonly<Record<Side, T>>, round: number) => void,
-): Promise<Record<Side, T[]>> {
+export async function inTurn<Side extends string, T>(rounds: number, sides: Readonly<Record<Side, (round: number) => Promise<T>>>): Promise<Record<Side, T[]>> {
   const names = Object.keys(sides) as Side[];
   const results = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<Side, T[]>;
   for (let round = 0; round < rounds; round++) {
@@ -13,7 +9,6 @@ export async function inTurn<Side extends string, T>(
       const name = names[(round + turn) % names.length] as Side;
       results[name].push(await sides[name](round));
     }
-    afterRound?.(Object.fromEntries(names.map((name) => [name, results[name][round]])) as Record<Side, T>, round);
   }
   return results;
 }

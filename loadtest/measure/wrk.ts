@@ -2,10 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Problem, say } from '@truckroll/local-stack';
-
-const SCRIPT = join(import.meta.dirname, 'requests.lua');
-const WRITES = join(import.meta.dirname, 'writes.lua');
+import { Problem } from '@truckroll/local-stack';
 
 export interface Target {
   readonly path: string;
@@ -13,16 +10,10 @@ export interface Target {
   readonly header: readonly [name: string, value: string];
 }
 
-export interface Load {
+interface Load {
   readonly port: number;
-  readonly file: string;
   readonly connections: number;
   readonly seconds: number;
-  readonly seed: number;
-}
-
-interface Work extends Pick<Load, 'port' | 'connections' | 'seconds'> {
-  readonly args: readonly string[];
 }
 
 export interface Outcome {
@@ -35,41 +26,32 @@ export interface Outcome {
   readonly bytes: number;
 }
 
-/** Throws Problem if wrk is missing and cannot be installed. */
+/** Throws Problem if wrk is missing. */
 export function requireWrk(): void {
-  const present = (): boolean => spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error === undefined;
-  if (present()) return;
-  if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0) {
-    say('wrk is missing: installing it with apt-get …');
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'wrk']]) {
-      spawnSync('apt-get', ['-q', ...args], { stdio: ['ignore', 2, 2], env });
-    }
-    if (present()) return;
-  }
+  if (spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error === undefined) return;
   const how = process.platform === 'darwin' ? 'brew install wrk' : 'sudo apt-get install wrk';
   throw new Problem(`wrk, which makes the load, is missing: install it (${how}).`);
 }
 
-/** Writes a file for `Load` and returns its path. */
+/** Writes a file for `runReads` and returns its path. */
 export function writeTargets(file: string, targets: readonly Target[]): string {
   writeFileSync(file, targets.map(({ path, header }) => `${path}\t${header.join('\t')}\n`).join(''), { mode: 0o600 });
   return file;
 }
 
-export function runLoad({ file, seed, ...load }: Load): Promise<Outcome> {
-  return run(SCRIPT, { ...load, args: [file, String(seed)] });
+export function runReads({ file, seed, ...load }: Load & { readonly file: string; readonly seed: number }): Promise<Outcome> {
+  return run('requests.lua', [file, String(seed)], load);
 }
 
 /** See writes.lua for the arguments. */
-export function runWrites(load: Work): Promise<Outcome> {
-  return run(WRITES, load);
+export function runWrites(args: readonly string[], load: Load): Promise<Outcome> {
+  return run('writes.lua', args, load);
 }
 
 /** Throws if any request failed or was rejected, because such a run measures something else. */
-async function run(script: string, { port, connections, seconds, args: own }: Work): Promise<Outcome> {
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, `http://127.0.0.1:${port}`, '--', ...own];
-  const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+async function run(script: string, own: readonly string[], { port, connections, seconds }: Load): Promise<Outcome> {
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(import.meta.dirname, script)];
+  const child = spawn('wrk', [...options, `http://127.0.0.1:${port}`, '--', ...own], { stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = (): void => void child.kill();
   process.once('exit', stop);
   let output = '';

@@ -18,8 +18,9 @@ interface Profile {
   timeDeltas: number[];
 }
 
-interface Stack {
-  readonly frames: readonly Frame[];
+interface Sampled {
+  /** Package, or what V8 does. */
+  readonly group: string;
   readonly micros: number;
 }
 
@@ -31,29 +32,26 @@ interface Window {
 
 export const microsNow = (): number => Number(process.hrtime.bigint() / 1000n);
 
-/** Stacks of a process within the window, without idle time. Throws if the folder has no profile of it. */
-export function readStacks(folder: string, pid: number, { from, to }: Window): Stack[] {
+/** Time of a process within the window, without idle time. Throws if the folder has no profile of it. */
+export function readStacks(folder: string, pid: number, { from, to }: Window): Sampled[] {
   // CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile
   const file = readdirSync(folder).find((name) => name.split('.')[3] === String(pid) && name.endsWith('.cpuprofile'));
   if (file === undefined) throw new Error(`process ${pid} left no profile in ${folder}`);
   const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile;
-  const micros = new Map<number, number>();
+  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const parents = new Map(profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
+  function* stackOf(leaf: number): Generator<Frame> {
+    for (let id: number | undefined = leaf; id !== undefined; id = parents.get(id)) yield frames.get(id) as Frame;
+  }
+  const sampled: Sampled[] = [];
   let at = profile.startTime;
   profile.samples.forEach((id, index) => {
     at += profile.timeDeltas[index] as number;
+    if (at < from || at >= to || frames.get(id)?.functionName === '(idle)') return;
     // A sample covers the time until the next one.
-    if (at >= from && at < to) micros.set(id, (micros.get(id) ?? 0) + (profile.timeDeltas[index + 1] ?? 0));
+    sampled.push({ group: groupOf([...stackOf(id)]), micros: profile.timeDeltas[index + 1] ?? 0 });
   });
-  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
-  const parents = new Map(profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
-  return [...micros].flatMap(([leaf, time]): Stack[] => {
-    const frames: Frame[] = [];
-    for (let id: number | undefined = leaf; id !== undefined; id = parents.get(id)) {
-      const { callFrame } = nodes.get(id) as Profile['nodes'][number];
-      if (callFrame.functionName !== '(root)') frames.unshift(callFrame);
-    }
-    return frames.at(-1)?.functionName === '(idle)' ? [] : [{ frames, micros: time }];
-  });
+  return sampled;
 }
 
 const LIBRARY = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
@@ -64,10 +62,11 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   '(program)': 'outside JavaScript: system calls, parsers',
 };
 
-function groupOf(frames: readonly Frame[]): string {
-  const outside = OUTSIDE[frames.at(-1)?.functionName ?? ''];
+/** `stack` begins with its innermost function. */
+function groupOf(stack: readonly Frame[]): string {
+  const outside = OUTSIDE[stack[0]?.functionName ?? ''];
   if (outside !== undefined) return outside;
-  for (const { url } of frames.toReversed()) {
+  for (const { url } of stack) {
     const found = LIBRARY.exec(url)?.[1] ?? OURS.exec(url)?.[1];
     if (found !== undefined) return found;
   }
@@ -75,11 +74,12 @@ function groupOf(frames: readonly Frame[]): string {
 }
 
 /** A line for each group, largest first; their microseconds add up to `all`. */
-export function byGroup(stacks: readonly Stack[], all: number): string {
-  const sum = stacks.reduce((total, { micros }) => total + micros, 0);
-  const groups = [...Map.groupBy(stacks, ({ frames }) => groupOf(frames))].map(
-    ([name, of]) => [name, of.reduce((total, { micros }) => total + micros, 0)] as const,
-  );
-  const lines = groups.toSorted(([, a], [, b]) => b - a).map(([name, micros]) => `  ${((all * micros) / sum).toFixed(1).padStart(8)}  ${name}\n`);
-  return lines.join('');
+export function byGroup(sampled: readonly Sampled[], all: number): string {
+  const timeOf = (some: readonly Sampled[]): number => some.reduce((total, { micros }) => total + micros, 0);
+  const scale = all / timeOf(sampled);
+  const groups = [...Map.groupBy(sampled, ({ group }) => group)].map(([name, of]) => [name, scale * timeOf(of)] as const);
+  return groups
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, micros]) => `  ${micros.toFixed(1).padStart(8)}  ${name}\n`)
+    .join('');
 }

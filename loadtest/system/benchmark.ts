@@ -1,7 +1,7 @@
 // The command line of a benchmark: reads its options, starts what it needs, and prints its figures.
 import { parseArgs } from 'node:util';
 import { Problem, runMain } from '@truckroll/local-stack';
-import { Stack } from './stack.ts';
+import { startStack, type Stack } from './stack.ts';
 
 export type Figures = Record<string, number>;
 
@@ -17,8 +17,6 @@ interface CommandLine<Name extends string, Part extends string> {
 export type BenchmarkOptions<Name extends string, Part extends string = never> = Readonly<Record<Name, number>> & {
   readonly quick: boolean;
   readonly only: Part | undefined;
-  /** Checkout to compare this one with. */
-  readonly before: string | undefined;
 };
 
 interface Command<Name extends string, Part extends string> extends CommandLine<Name, Part> {
@@ -26,8 +24,8 @@ interface Command<Name extends string, Part extends string> extends CommandLine<
 }
 
 interface Benchmark<Name extends string, Part extends string> extends CommandLine<Name, Part> {
-  /** Database and folder of the servers; benchmarks in different folders can run at the same time. */
-  place(options: NoInfer<BenchmarkOptions<Name, Part>>): { readonly database: string; readonly folder?: string };
+  /** Its servers have a folder of the same name, so that it never meets the events of another benchmark. */
+  database(options: NoInfer<BenchmarkOptions<Name, Part>>): string;
   /** Throws Problem if a requirement is missing, before anything starts. */
   check?(): void;
   run(stack: Stack, options: NoInfer<BenchmarkOptions<Name, Part>>): Promise<Figures>;
@@ -41,13 +39,12 @@ export function runCommand<Name extends string, Part extends string = never>({ r
   });
 }
 
-export function runBenchmark<Name extends string, Part extends string = never>({ place, check, run, ...line }: Benchmark<Name, Part>): Promise<void> {
+export function runBenchmark<Name extends string, Part extends string = never>({ database, check, run, ...line }: Benchmark<Name, Part>): Promise<void> {
   return runCommand<Name, Part>({
     ...line,
     async run(options) {
       check?.();
-      const { database, folder } = place(options);
-      const stack = await Stack.start(database, folder);
+      const stack = await startStack(database(options));
       return await run(stack, options).finally(() => stack.close());
     },
   });
@@ -58,18 +55,27 @@ function optionsOf<Name extends string, Part extends string>(line: CommandLine<N
   const names = Object.keys(line.numbers) as Name[];
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({ options: { ...Object.fromEntries([...names, 'only', 'before'].map((name) => [name, text])), quick: flag, help: flag } });
-  const given = values as Readonly<Record<string, string | boolean | undefined>>;
-  const { quick, help, only, before } = given;
-  if (help === true) return undefined;
+  const { values } = parseArgs({
+    options: { ...Object.fromEntries([...names, 'only'].map((name) => [name, text])), quick: flag, help: flag },
+  });
+  const { quick, help, only } = values as { quick: boolean; help: boolean; only?: string };
+  const texts = values as Readonly<Record<string, unknown>> as Readonly<Record<string, string | undefined>>;
+  if (help) return undefined;
   if (line.linuxOnly === true && process.platform !== 'linux') throw new Problem('This benchmark reads what Linux accounts of processes: run it there.');
   if (only !== undefined && !line.parts?.some((part) => part === only))
-    throw new Problem(`--only ${String(only)} is not known: give ${line.parts?.join(', ') ?? 'no --only'}.`);
+    throw new Problem(`--only ${only} is not known: give ${line.parts?.join(', ') ?? 'no --only'}.`);
   const numbers = names.map((name) => {
     const fallback = line.numbers[name];
-    const value = Number(given[name] ?? (typeof fallback === 'number' ? fallback : fallback[quick === true ? 1 : 0]));
-    if (!(value > 0)) throw new Problem(`--${name} must be a number above 0, not ${String(given[name])}.`);
-    return [name, value] as const;
+    const given = positive(name, texts[name]);
+    return [name, given ?? (typeof fallback === 'number' ? fallback : fallback[quick ? 1 : 0])] as const;
   });
-  return { ...Object.fromEntries(numbers), quick, only, before } as unknown as BenchmarkOptions<Name, Part>;
+  return { ...Object.fromEntries(numbers), quick, only } as unknown as BenchmarkOptions<Name, Part>;
+}
+
+/** The value of an option; undefined if it is not given. Throws Problem unless it is a number above 0. */
+export function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new Problem(`--${name} must be a number above 0, not ${text}.`);
+  return value;
 }

@@ -1,21 +1,27 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { run } from '@truckroll/cli';
 import { callCredential } from './credentials.ts';
+import type { Stack } from './stack.ts';
 
 /** Unreachable on any machine; requests are still counted. */
 const PER_MINUTE = '100000000';
 const UNLIMITED = ['--reads-per-minute', PER_MINUTE, '--writes-per-minute', PER_MINUTE, '--reports-per-minute', PER_MINUTE];
 const EMAIL = 'load.test@example.com';
 
+/** The keys of a benchmark's companies: kept with their data, because the system shows a key only once. */
+const keysFile = ({ folder }: Pick<Stack, 'folder'>): string => join(folder, 'keys.json');
+
+export function forgetKeys(stack: Pick<Stack, 'folder'>): void {
+  rmSync(keysFile(stack), { force: true });
+}
+
 export class Operator {
   readonly #env: Record<string, string>;
+  readonly #keysFile: string;
 
-  readonly #limits: readonly string[];
-
-  /** `limits` are options for new keys; if empty, keys have the usual limits. */
-  constructor(integrationsPort: number, limits: readonly string[] = UNLIMITED) {
-    this.#limits = limits;
+  constructor(stack: Pick<Stack, 'folder'>, integrationsPort: number) {
+    this.#keysFile = keysFile(stack);
     this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}`, CALL_CREDENTIAL: callCredential('operator') };
   }
 
@@ -25,11 +31,20 @@ export class Operator {
     await this.#truckroll('company', 'create', '--id', id, '--name', name, '--timezone', timezone);
   }
 
-  async createKey(companyId: string): Promise<string> {
+  /** `limits` are options of the command; without any, the key has the usual limits. */
+  async createKey(companyId: string, limits: readonly string[] = UNLIMITED): Promise<string> {
     const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', EMAIL];
     const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
-    const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...this.#limits);
+    const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...limits);
     return value;
+  }
+
+  /** The company's key without limits, created the first time. */
+  async keyOf(companyId: string): Promise<string> {
+    const keys = existsSync(this.#keysFile) ? (JSON.parse(readFileSync(this.#keysFile, 'utf8')) as Record<string, string>) : {};
+    const key = keys[companyId] ?? (await this.createKey(companyId));
+    writeFileSync(this.#keysFile, JSON.stringify({ ...keys, [companyId]: key }), { mode: 0o600 });
+    return key;
   }
 
   /** Token of the user who owns the key, signed by the development issuer, for operations that keys may not perform. */
@@ -48,31 +63,5 @@ export class Operator {
     });
     if (code !== 0) throw new Error(`truckroll ${args.join(' ')} ended with ${code}: ${output.stderr}`);
     return JSON.parse(output.stdout) as T;
-  }
-}
-
-/** Stores keys by company in a file, because the system shows them only once. */
-export class KeyFile {
-  readonly #file: string;
-  readonly #keys: Record<string, string>;
-
-  constructor(file: string) {
-    this.#file = file;
-    this.#keys = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
-  }
-
-  async of(companyId: string, operator: Operator): Promise<string> {
-    const known = this.#keys[companyId];
-    if (known !== undefined) return known;
-    const key = await operator.createKey(companyId);
-    this.#keys[companyId] = key;
-    mkdirSync(dirname(this.#file), { recursive: true });
-    writeFileSync(this.#file, JSON.stringify(this.#keys), { mode: 0o600 });
-    return key;
-  }
-
-  forget(): void {
-    rmSync(this.#file, { force: true });
-    for (const id of Object.keys(this.#keys)) delete this.#keys[id];
   }
 }

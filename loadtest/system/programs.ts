@@ -1,9 +1,7 @@
 // The system under measurement: every component in its own process, with production settings.
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { openChannel, type Channel } from '@truckroll/grpc';
-import { ROOT } from '@truckroll/local-stack';
 import type { Groups } from '../measure/cpu.ts';
 import { CALLERS, CALLER_CREDENTIALS, callCredential } from './credentials.ts';
 import { Operator } from './operator.ts';
@@ -19,11 +17,11 @@ export interface Services {
 /** Extra settings by service. The key is new for each run: no sealed secret is kept. */
 const OWN: Partial<Record<Owner, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
 
-export async function startServices(stack: Stack, names: readonly Owner[], env: Record<string, string> = {}, checkout = ROOT): Promise<Services> {
+export async function startServices(stack: Stack, names: readonly Owner[], env: Record<string, string> = {}): Promise<Services> {
   const running = {} as Record<Owner, Running>;
   const channels = {} as Record<Owner, Channel>;
   for (const name of names) {
-    running[name] = await stack.launch({ name, script: join(checkout, `services/${name}/src/main.ts`), env: { CALLER_CREDENTIALS, ...OWN[name], ...env } });
+    running[name] = await stack.launch({ name, script: `services/${name}/src/main.ts`, env: { CALLER_CREDENTIALS, ...OWN[name], ...env } });
     channels[name] = openChannel(`127.0.0.1:${running[name].port}`, { credentials: CALLERS });
   }
   return {
@@ -37,17 +35,12 @@ export async function startServices(stack: Stack, names: readonly Owner[], env: 
 }
 
 /** Starts the gateway in front of the running services. Its cursor key is new, so cursors do not outlive it. */
-export function startGateway(
-  stack: Stack,
-  { running }: { running: Partial<Services['running']> },
-  env: Record<string, string> = {},
-  checkout = ROOT,
-): Promise<Running> {
+export function startGateway(stack: Stack, { running }: { running: Partial<Services['running']> }, env: Record<string, string> = {}): Promise<Running> {
   // The gateway is ready once each service has answered a health check; integrations stands in for services that a benchmark does not run.
   const address = (name: Owner): string => `127.0.0.1:${(running[name] ?? running.integrations)?.port}`;
   return stack.launch({
     name: 'gateway',
-    script: join(checkout, 'gateway/src/main.ts'),
+    script: 'gateway/src/main.ts',
     env: {
       ...Object.fromEntries(owners.map((owner) => [addressVariable(owner), address(owner)])),
       CALL_CREDENTIAL: callCredential('gateway'),
@@ -61,13 +54,13 @@ export function startGateway(
 }
 
 /** Starts services with the gateway in front of them. */
-export async function startSystem(stack: Stack, names: readonly Owner[], env: Record<string, string> = {}, checkout = ROOT) {
-  const services = await startServices(stack, names, env, checkout);
-  const gateway = await startGateway(stack, services, env, checkout);
+export async function startSystem(stack: Stack, names: readonly Owner[], env: Record<string, string> = {}) {
+  const services = await startServices(stack, names, env);
+  const gateway = await startGateway(stack, services, env);
   return {
     services,
     gateway,
-    operator: new Operator(services.running.integrations.port),
+    operator: new Operator(stack, services.running.integrations.port),
     async stop(): Promise<void> {
       await gateway.stop();
       await Promise.all(names.map((name) => services.stop(name)));
@@ -91,9 +84,4 @@ export async function groupsOf(stack: Stack, running: Readonly<Record<string, Pi
   const servers = { PostgreSQL: await postgresPid(stack), Kafka: stack.pidOf('kafka') ?? 0, Redis: stack.pidOf('redis') ?? 0 };
   const pids = { ...Object.fromEntries(Object.entries(running).map(([name, { pid }]) => [name, pid])), ...servers };
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, [pid]]));
-}
-
-export function startBaseline(stack: Stack, style: 'plain' | 'tuned'): Promise<Running> {
-  const args = style === 'tuned' ? ['--tuned'] : [];
-  return stack.launch({ name: `baseline-${style}`, script: 'loadtest/baseline/main.ts', args, onePort: true });
 }

@@ -56,7 +56,7 @@ export async function fillBaseline(client: pg.Client, key: string, visits: reado
     job_types: named('job_type'),
     locations: named('location'),
     jobs: visits.map(jobOf),
-    visits: visits.map(({ job: _, assignments: __, created_by, ...visit }) => ({ ...visit, created_by_id: created_by.id })),
+    visits: visits.map(({ job, created_by, ...visit }) => ({ ...visit, job_id: job.id, created_by_id: created_by.id, event_sequence: 0 })),
     assignments: visits.flatMap(({ assignments }) =>
       assignments.map(({ appointment_id, team_member, ...assignment }) => ({ ...assignment, visit_id: appointment_id, team_member_id: team_member.id })),
     ),

@@ -2,19 +2,16 @@ import { relayLock } from '@truckroll/outbox';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { STATE, say } from '@truckroll/local-stack';
+import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
 import { getJson } from '../data/targets.ts';
 import { TECHNICIANS, VISITS, idOf, visitFiles } from '../data/visits.ts';
 import { runWrites, type Outcome } from '../measure/wrk.ts';
-import { KeyFile } from '../system/operator.ts';
 import type { System } from '../system/programs.ts';
-import type { Running } from '../system/stack.ts';
+import type { Running, Stack } from '../system/stack.ts';
 
 export const DATABASE = 'truckroll_writes';
-/** A separate folder, so that it can run next to the other benchmarks' data. */
-export const FOLDER = join(STATE, 'benchmarks-writes');
 export const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
 export const SERVICES = ['integrations', 'scheduling'] as const;
 const PAGE = 100;
@@ -39,7 +36,7 @@ export async function prepareWrites({ services, operator }: Pick<System, 'servic
   say(`Importing ${VISITS} visits, unless they are there …`);
   await operator.createCompany(COMPANY);
   for (const file of visitFiles()) await importFile(services.channels, COMPANY.id, file);
-  return await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(COMPANY.id, operator);
+  return await operator.keyOf(COMPANY.id);
 }
 
 /** Takes the relay lock of scheduling, so that no events are published while this session lives. */
@@ -47,13 +44,13 @@ export async function stopPublishing(client: pg.Client): Promise<void> {
   await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [relayLock('scheduling')]);
 }
 
-export function writeLoad(key: string, connections: number): (port: number, visits: readonly Visit[], seconds: number) => Promise<Outcome> {
+export function writeLoad({ folder }: Stack, key: string, connections: number) {
   const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
-  return (port, visits, seconds) => {
-    const file = join(FOLDER, 'writes.targets');
+  return (port: number, visits: readonly Visit[], seconds: number): Promise<Outcome> => {
+    const file = join(folder, 'writes.targets');
     const lines = shuffled(visits).map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`);
     writeFileSync(file, lines.join(''));
-    return runWrites({ port, connections, seconds, args: [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')] });
+    return runWrites([file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')], { port, connections, seconds });
   };
 }
 

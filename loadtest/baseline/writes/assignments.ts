@@ -73,7 +73,7 @@ export function add(pool: pg.Pool, caller: Caller, key: string, asked: Asked): P
     const next = [...present, assignment].toSorted((a, b) => Date.parse(a.starts_at) - Date.parse(b.starts_at) || (a.id < b.id ? -1 : 1));
     const visit = changed(row, next, asked['expected_revision']);
     await client.query(ADD([caller.id, made.id, made.job_id, made.visit_id, made.team_member_id, made.starts_at, made.ends_at, at]));
-    await publish(client, caller, visit, row.event_sequence + 1, assignment, 'added');
+    await publish(client, caller, { visit, sequence: row.event_sequence + 1, assignment, what: 'added' });
     return { status: 201, location: `/v1/job-assignments/${made.id}`, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
@@ -94,7 +94,7 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Asked)
       asked['expected_revision'],
     );
     await client.query(REMOVE([caller.id, asked['id']]));
-    await publish(client, caller, visit, row.event_sequence + 1, assignment, 'removed');
+    await publish(client, caller, { visit, sequence: row.event_sequence + 1, assignment, what: 'removed' });
     return { status: 200, location: null, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
@@ -147,29 +147,18 @@ function changed(row: VisitRow, next: readonly Assignment[], expected: string | 
   return changedVisit(row, next);
 }
 
-async function publish(
-  client: pg.PoolClient,
-  { id }: Caller,
-  visit: Visit,
-  sequence: number,
-  assignment: Assignment,
-  what: 'added' | 'removed',
-): Promise<void> {
+interface Published {
+  readonly visit: Visit;
+  readonly sequence: number;
+  readonly assignment: Assignment;
+  readonly what: 'added' | 'removed';
+}
+
+async function publish(client: pg.PoolClient, { id }: Caller, { visit, sequence, assignment, what }: Published): Promise<void> {
   const { id: visitId, revision, dispatch_status } = visit;
   await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status, sequence]));
-  const payload = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status, sequence });
-  await client.query(
-    APPEND([
-      randomUUID(),
-      `${id}/${visitId}`,
-      `visit.assignment_${what}`,
-      id,
-      payload,
-      randomUUID(),
-      `${id}/${assignment.id}`,
-      `assignment.${what}`,
-      JSON.stringify(what === 'added' ? assignment : null),
-      sequence,
-    ]),
-  );
+  const changed = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status, sequence });
+  const ofVisit = [randomUUID(), `${id}/${visitId}`, `visit.assignment_${what}`, id, changed];
+  const ofAssignment = [randomUUID(), `${id}/${assignment.id}`, `assignment.${what}`, JSON.stringify(what === 'added' ? assignment : null)];
+  await client.query(APPEND([...ofVisit, ...ofAssignment, sequence]));
 }
