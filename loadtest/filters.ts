@@ -5,8 +5,10 @@ import { Problem, say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { TIMEZONE, UNTIL, companyId } from './data/companies.ts';
 import { importFile } from './data/import.ts';
-import { compareFilters } from './filters/compare.ts';
+import { casesOf, pageReader, sample } from './filters/cases.ts';
+import { timed } from './measure/latency.ts';
 import { rounded } from './measure/report.ts';
+import { inTurn, median } from './measure/turns.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import { once, withClient } from './system/postgres.ts';
 import { startServices } from './system/programs.ts';
@@ -19,28 +21,34 @@ if PostgreSQL read a large table from end to end. The first run creates the data
 `;
 
 const PATHS = ['job-appointments', 'job-assignments'];
+const WARM_UP_ROUNDS = 2;
 /** Number of rows above which a sequential scan is a defect. */
 const LARGE_TABLE = 10_000;
 
 await runBenchmark({
   help: HELP,
   numbers: { visits: [1_000_000, 20_000], rounds: [30, 3] },
-  place: ({ visits }) => ({ database: `truckroll_filters_${visits}` }),
+  database: ({ visits }) => `truckroll_filters_${visits}`,
   run: (stack, { visits, rounds }) =>
     withClient(stack, async (client) => {
-      const company = { id: companyId(`truckroll visits ${visits}`), timezone: TIMEZONE };
+      const company = companyId(`truckroll visits ${visits}`);
       const services = await startServices(stack, ['scheduling']);
       await once(client, 'visits', async () => {
         for (const file of generateVisits({ seed: 3, visits, timezone: TIMEZONE, until: UNTIL })) {
           say(`Importing ${file.path}, once …`);
-          await importFile(services.channels, company.id, file);
+          await importFile(services.channels, company, file);
         }
       });
       const before = await scansOf(client);
       const ratios: number[] = [];
       for (const path of PATHS) {
-        for (const { filter, milliseconds, ratio, range } of await compareFilters(services.channels.scheduling, resource(path), company, rounds)) {
-          say(`${path.padEnd(17)} ${filter.padEnd(48)} ${milliseconds.toFixed(2).padStart(8)} ms ${ratio.toFixed(2).padStart(6)}${range ? '  (range)' : ''}`);
+        const page = pageReader(services.channels.scheduling, resource(path), company);
+        for (const { name, filter, range } of casesOf(resource(path), await sample(page))) {
+          const times = await inTurn(WARM_UP_ROUNDS + rounds, { filtered: () => timed(() => page(filter)), plain: () => timed(() => page({})) });
+          const [filtered, plain] = [median(times.filtered.slice(WARM_UP_ROUNDS)), median(times.plain.slice(WARM_UP_ROUNDS))];
+          const ratio = filtered / plain;
+          say(`${path.padEnd(17)} ${name.padEnd(48)} ${filtered.toFixed(2).padStart(8)} ms ${ratio.toFixed(2).padStart(6)}${range ? '  (range)' : ''}`);
+          // A page in the middle of the data is a different page.
           if (!range) ratios.push(ratio);
         }
       }

@@ -1,15 +1,16 @@
 // npm run bench:hostile: what hostile clients and receivers do to the reads of another company.
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { Problem, STATE, choosePort, say } from '@truckroll/local-stack';
+import { Problem, choosePort, say } from '@truckroll/local-stack';
 import { emptyCompany } from './data/companies.ts';
 import { importCompany } from './data/import.ts';
 import { ATTACKS } from './hostile/attacks.ts';
-import { steadyReads } from './hostile/steady-reads.ts';
-import { latencyText, onSchedule, type Latency } from './measure/latency.ts';
+import { latencyOf, latencyText, onSchedule, type Latency } from './measure/latency.ts';
 import { rounded } from './measure/report.ts';
 import { inTurn, medianRatio } from './measure/turns.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
@@ -26,6 +27,7 @@ hostile_p50_ratio and hostile_p99_ratio are latency beside the attack ÷ without
 1.5 and 3 are the targets. --quick runs one short round: for developing only.
 `;
 const PATH = '/v1/jobs?limit=20';
+const CONNECTIONS = 8;
 /** Time an attack runs before reads are measured, in ms. */
 const BEGIN_MS = 1000;
 /** Time after an attack in which the gateway closes the connections it left, in ms. */
@@ -40,7 +42,7 @@ await runBenchmark({
   parts: Object.keys(ATTACKS),
   // Attacks come from a second loopback address, which Linux alone has.
   linuxOnly: true,
-  place: () => ({ database: 'truckroll_hostile', folder: join(STATE, 'benchmarks-hostile') }),
+  database: () => 'truckroll_hostile',
   run: benchmark,
 });
 
@@ -50,17 +52,16 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
   const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
   const intake = services.channels.scheduling.client(IntakeServiceService);
   const [reading, hostile] = [emptyCompany('hostile, reading'), emptyCompany('hostile, attacking')];
-  const operator = new Operator(services.running.integrations.port);
+  const operator = new Operator(stack, services.running.integrations.port);
   for (const company of [reading, hostile]) await operator.createCompany(company);
-  const hostileKey = await new Operator(services.running.integrations.port, []).createKey(hostile.id);
+  const hostileKey = await operator.createKey(hostile.id, []);
   await importCompany(services.channels, reading.id, { seed: 11, size: 'small' }, ['scheduling']);
-  const reads = { port: gateway.port, path: PATH, key: await operator.createKey(reading.id), rate, seconds };
+  const reads = { port: gateway.port, key: await operator.createKey(reading.id), rate, seconds };
 
   async function beside(name: string): Promise<Latency> {
     const isReceiver = name === 'receiver';
-    const attack = startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);
+    const attack = await startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);
     try {
-      await attack.ready;
       const events = isReceiver ? sendEvents() : undefined;
       await delay(BEGIN_MS);
       const latency = await steadyReads(reads);
@@ -70,6 +71,7 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
       return latency;
     } finally {
       await attack.stop();
+      await delay(REST_MS);
     }
   }
 
@@ -83,17 +85,8 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
   await steadyReads({ ...reads, seconds: WARM_UP_SECONDS });
   const figures: Figures = {};
   for (const name of only === undefined ? Object.keys(ATTACKS) : [only]) {
-    const sides = {
-      alone: () => steadyReads(reads),
-      beside: async () => {
-        const latency = await beside(name);
-        await delay(REST_MS);
-        return latency;
-      },
-    };
-    const { alone, beside: attacked } = await inTurn(rounds, sides, (round) => {
-      say(`beside ${name}: ${latencyText(round.beside)}; without it ${latencyText(round.alone)}`);
-    });
+    const { alone, attacked } = await inTurn(rounds, { alone: () => steadyReads(reads), attacked: () => beside(name) });
+    for (const [round, latency] of attacked.entries()) say(`beside ${name}: ${latencyText(latency)}; without it ${latencyText(alone[round] as Latency)}`);
     for (const quantile of ['p50', 'p99'] as const) {
       const ratio = rounded(medianRatio(attacked, alone, (latency) => latency[quantile]));
       figures[`${name}_${quantile}_ratio`] = ratio;
@@ -103,30 +96,33 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
   return figures;
 }
 
-interface RunningAttack {
-  readonly ready: Promise<void>;
-  answers(): number;
-  stop(): Promise<void>;
-}
-
 /** The attacker runs at low priority, because it would be on another machine. */
-function startAttack(name: string, port: number, key: string): RunningAttack {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'hostile/attack-main.ts'), [name, String(port)], { env: { ...process.env, API_KEY: key } });
+async function startAttack(name: string, port: number, key: string) {
+  const child = fork(join(import.meta.dirname, 'hostile/attack-main.ts'), [name, String(port)], { env: { ...process.env, API_KEY: key } });
   setPriority(child.pid as number, 5);
   let answers = 0;
-  const ready = new Promise<void>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Problem(`the attack ${name} ended with ${code}`)));
-    child.on('message', (count: number) => {
-      answers = count;
-      resolve();
-    });
-  });
+  child.on('message', (count: number) => (answers = count));
+  const ended = once(child, 'exit');
+  const failed = ended.then(([code]) => Promise.reject(new Problem(`the attack ${name} ended with ${code}`)));
+  await Promise.race([once(child, 'message'), failed]);
   return {
-    ready,
     answers: () => answers,
     async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+      child.kill('SIGKILL');
+      await ended;
     },
   };
+}
+
+/** Latency from the moment a request was due to the last byte of its answer. Throws Problem if an answer is not 200. */
+async function steadyReads({ port, key, rate, seconds }: { port: number; key: string; rate: number; seconds: number }): Promise<Latency> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const read = (_: number, due: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      get({ host: '127.0.0.1', port, path: PATH, headers: { authorization: `Bearer ${key}` }, agent }, (response) => {
+        if (response.statusCode !== 200) reject(new Problem(`a read of the other company was answered with ${response.statusCode}`));
+        response.resume().once('end', () => resolve(performance.now() - due));
+      }).once('error', reject);
+    });
+  return latencyOf(await onSchedule(rate, seconds, read).finally(() => agent.destroy()));
 }

@@ -1,6 +1,4 @@
 // npm run bench:reports: the four reports compared with plain SQL over the same rows, and the cost of maintaining sums (docs/adr/0006).
-import { join } from 'node:path';
-import { STATE } from '@truckroll/local-stack';
 import { Database } from '@truckroll/postgres';
 import { keepingSettings } from '@truckroll/reporting/schema';
 import { rounded } from './measure/report.ts';
@@ -8,12 +6,12 @@ import { casesOf, compare } from './reports/compare.ts';
 import { measuredCompany, setOf } from './reports/company.ts';
 import { measureFreshness } from './reports/fresh.ts';
 import { ingestCost } from './reports/ingest.ts';
-import { asReporting, keysOf, prepareReports } from './reports/prepare.ts';
+import { asReporting, prepareReports } from './reports/prepare.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
 import { startSystem } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
-const STATEMENTS = ['year_by_month', 'year_by_month_grouped', 'five_years_by_day_grouped', 'filter_and_group'] as const;
+const STATEMENTS = ['year_by_month', 'year_by_month_grouped', 'filter_and_group'] as const;
 const PARTS = [...STATEMENTS, 'ingest_cost', 'fresh'] as const;
 
 const HELP = `npm run bench:reports -- [--rounds 7] [--seconds 30] [--only ${PARTS.join('|')}] [--quick]
@@ -32,8 +30,7 @@ await runBenchmark({
   help: HELP,
   numbers: { rounds: [7, 3], seconds: [30, 5] },
   parts: PARTS,
-  // A separate folder, so that reporting does not read other benchmarks' topics.
-  place: ({ quick }) => ({ database: setOf(quick).name, folder: join(STATE, `benchmarks-${quick ? 'reports-quick' : 'reports'}`) }),
+  database: ({ quick }) => setOf(quick).name,
   async run(stack, options) {
     await prepareReports(stack, setOf(options.quick));
     return { ...(await statements(stack, options)), ...(await system(stack, options)) };
@@ -71,7 +68,7 @@ async function system(stack: Stack, { quick, only, seconds }: Options): Promise<
   const { services, gateway, operator } = await startSystem(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
   if (only !== 'ingest_cost') {
     const { id: companyId } = measuredCompany(set);
-    const key = await keysOf(stack).of(companyId, operator);
+    const key = await operator.keyOf(companyId);
     const { fresh, http, changesPerSecond } = await measureFreshness({ services, gatewayPort: gateway.port, key, companyId, seconds });
     figures['fresh_p50_ms'] = Math.round(fresh.p50);
     figures['fresh_p99_ms'] = Math.round(fresh.p99);

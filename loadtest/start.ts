@@ -26,18 +26,15 @@ await runCommand({
     const fresh = join(FOLDER, 'fresh');
     // The first start creates the installation and fills the page cache.
     say(`the first of all, which does not count: ${(await started(kept)).toFixed(1)} s`);
-    const seconds = await inTurn(
-      rounds,
-      {
-        kafka_plain: () => kafkaAlone(kept),
-        again: () => started(kept),
-        first: () => {
-          rmSync(fresh, { recursive: true, force: true });
-          return started(fresh);
-        },
+    const seconds = await inTurn(rounds, {
+      kafka_plain: () => kafkaAlone(kept),
+      again: () => started(kept),
+      first: () => {
+        rmSync(fresh, { recursive: true, force: true });
+        return started(fresh);
       },
-      (round) => say(JSON.stringify(round)),
-    );
+    });
+    say(JSON.stringify(seconds));
     const medians = Object.entries(seconds).map(([name, all]) => [`${name}_seconds`, rounded(median(all))] as const);
     return { ...Object.fromEntries(medians), start_by_kafka_plain: rounded(median(seconds.again) / median(seconds.kafka_plain)) };
   },

@@ -8,11 +8,10 @@ import { inTurn, median, medianRatio } from './measure/turns.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
-import { createCompany, type Endpoint } from './webhooks/endpoints.ts';
 import { filterMicroseconds } from './webhooks/filters.ts';
 import { measureIntake, measureStream } from './webhooks/intake.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
-import { DATABASE, FOLDER, startWebhooks } from './webhooks/system.ts';
+import { DATABASE, createCompany, startWebhooks, type Endpoint } from './webhooks/system.ts';
 
 const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only backlog|calls|dead|slow|filters]
 
@@ -35,7 +34,7 @@ await runBenchmark({
   help: HELP,
   numbers: { rounds: [3, 1], seconds: [20, 5], rate: 200, events: [20_000, 3000] },
   parts: ['backlog', 'calls', 'dead', 'slow', 'filters'],
-  place: () => ({ database: DATABASE, folder: FOLDER }),
+  database: () => DATABASE,
   async run(stack, options) {
     const sinks = await startSinks();
     return await benchmark(stack, sinks, options).finally(() => sinks.stop());

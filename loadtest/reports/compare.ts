@@ -6,19 +6,18 @@ import type { Transaction } from '@truckroll/postgres';
 import { TIMEZONE } from '../data/companies.ts';
 import { timed } from '../measure/latency.ts';
 import { inTurn, median } from '../measure/turns.ts';
-import { YEARS, idOf } from './company.ts';
+import { idOf } from './company.ts';
 import { rawStatement, type Asked } from './raw.ts';
 
 /** Pages from sums for each plain SQL statement, which takes a hundred times as long. */
 const PAGES_EACH = 20;
 /** Default page size of the API. */
 const PAGE = 50;
-const YEAR = { start: '2024-01-01', end: '2025-01-01' };
+const ASKED: Asked = { start: '2024-01-01', end: '2025-01-01', limit: PAGE };
 
-export interface Case {
+interface Case {
   readonly name: string;
   readonly question: ReportQuestion;
-  readonly asked: Asked;
 }
 
 const STANDINGS: Readonly<Record<SummaryDefinition['name'], readonly string[]>> = {
@@ -38,7 +37,7 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 export function casesOf(figure: string, base: { companyId: string; generation: number }): Case[] {
-  const ask = (summary: SummaryDefinition, groupBy: string | null, filter: string | null, asked: Asked): Case => ({
+  const ask = (summary: SummaryDefinition, groupBy: string | null = null, filter: string | null = null): Case => ({
     name: `${summary.name}${filter === null ? '' : ` of one ${filter}`}${groupBy === null ? '' : ` by ${groupBy}`}`,
     question: {
       ...base,
@@ -48,29 +47,24 @@ export function casesOf(figure: string, base: { companyId: string; generation: n
       standings: STANDINGS[summary.name],
       filters: new Map(filter === null ? [] : [[filter, [VALUES[filter] as string]]]),
     },
-    asked,
   });
-  const byMonth: Asked = { ...YEAR, bucket: 'month', limit: PAGE };
-  const byDay: Asked = { ...YEARS, bucket: 'day', limit: PAGE };
   switch (figure) {
     case 'year_by_month':
-      return DEFINITIONS.filter(({ whole }) => whole).map((summary) => ask(summary, null, null, byMonth));
+      return DEFINITIONS.filter(({ whole }) => whole).map((summary) => ask(summary));
     case 'year_by_month_grouped':
-      return DEFINITIONS.flatMap((summary) => summary.dimensions.map((dimension) => ask(summary, dimension, null, byMonth)));
-    case 'five_years_by_day_grouped':
-      return DEFINITIONS.flatMap((summary) => summary.dimensions.map((dimension) => ask(summary, dimension, null, byDay)));
+      return DEFINITIONS.flatMap((summary) => summary.dimensions.map((dimension) => ask(summary, dimension)));
     default:
       return DEFINITIONS.flatMap((summary) =>
-        summary.few.flatMap((filter) => summary.few.filter((groupBy) => groupBy !== filter).map((groupBy) => ask(summary, groupBy, filter, byMonth))),
+        summary.few.flatMap((filter) => summary.few.filter((groupBy) => groupBy !== filter).map((groupBy) => ask(summary, groupBy, filter))),
       );
   }
 }
 
 /** Medians of alternating runs, after checking that both sides return the same rows. Throws Problem if they differ. */
-export async function compare(tx: Transaction, { name, question, asked }: Case, rounds: number): Promise<number> {
-  const range = { start: parseDate(asked.start) as number, end: parseDate(asked.end) as number };
-  const product = () => readPage(tx, question, { range, bucket: asked.bucket, limit: asked.limit, after: new Uint8Array() });
-  const raw = async () => (await tx.query<Record<string, string>>(rawStatement(question, asked))).rows;
+export async function compare(tx: Transaction, { name, question }: Case, rounds: number): Promise<number> {
+  const range = { start: parseDate(ASKED.start) as number, end: parseDate(ASKED.end) as number };
+  const product = () => readPage(tx, question, { range, bucket: 'month', limit: PAGE, after: new Uint8Array() });
+  const raw = async () => (await tx.query<Record<string, string>>(rawStatement(question, ASKED))).rows;
   const [page, rows] = [await product(), await raw()];
   const ours = page.rows.map(({ sums: { start, value, measures } }) => [start, value, ...measures].join());
   const theirs = rows.map((row) => Object.values(row).join());

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Problem, say } from '@truckroll/local-stack';
 import { migrate } from '@truckroll/postgres';
 import type pg from 'pg';
-import { KeyFile, Operator } from '../system/operator.ts';
+import { Operator, forgetKeys } from '../system/operator.ts';
 import { once, withClient } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
@@ -26,10 +26,6 @@ export function asReporting<T>(stack: Stack, work: (client: pg.Client) => Promis
   return withClient(stack, work, options.join(' '));
 }
 
-export function keysOf(stack: Stack): KeyFile {
-  return new KeyFile(join(stack.folder, 'keys.json'));
-}
-
 /** Does nothing if the database already holds the data. */
 export async function prepareReports(stack: Stack, set: ReportSet): Promise<void> {
   // Existing data is migrated, so that the current tables are measured.
@@ -41,7 +37,7 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
       // Kafka keeps reporting's offsets: with a new database, reporting would wait for events that it has already consumed.
       if (old !== 0) throw new Problem(`The data is of an earlier benchmark: remove ${stack.folder} and run again.`);
       say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
-      keysOf(stack).forget();
+      forgetKeys(stack);
       await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
       await upgrade();
       const values: Record<string, string | number> = { ...set, company: `'${company.id}'::uuid` };
@@ -51,7 +47,7 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
       await makeSums(client, company.id);
       await client.query(COMPANY, [company.id, company.timezone]);
       const services = await startServices(stack, ['integrations']);
-      await new Operator(services.running.integrations.port).createCompany(company);
+      await new Operator(stack, services.running.integrations.port).createCompany(company);
       await services.stop('integrations');
     }),
   );

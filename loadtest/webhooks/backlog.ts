@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
-import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { append, type OutgoingEvent } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint } from './system.ts';
+import { REQUEST } from './intake.ts';
 import type { Sinks } from './sinks.ts';
 
 const CHUNK = 1000;
@@ -27,27 +28,14 @@ export async function drainBacklog(database: Database, endpoints: readonly Endpo
 }
 
 async function anyQueued(database: Database, endpoints: readonly Endpoint[]): Promise<boolean> {
-  const { rows } = await database.query<{ any: boolean }>({
-    text: 'select exists (select from integrations.webhook_queue where endpoint_id = any($1::uuid[])) as any',
-    values: [endpoints.map(({ id }) => id)],
-  });
-  return rows[0]?.any === true;
+  const text = 'select from integrations.webhook_queue where endpoint_id = any($1::uuid[]) limit 1';
+  return (await database.query({ text, values: [endpoints.map(({ id }) => id)] })).rows.length !== 0;
 }
 
 /** The event that scheduling publishes for a new service request. */
 function created(company_id: string, timestamp: number): OutgoingEvent {
   const [id, subject, type] = [randomUUID(), randomUUID(), 'service_request.created'];
-  const data = {
-    id: subject,
-    number: 'SR-204',
-    status: ServiceRequestStatus.NEW,
-    channel: ServiceRequestChannel.WEB,
-    summary: 'AC not cooling',
-    contact_name: 'Marisol Núñez',
-    contact_phone: '512 555 0142',
-    created_at: timestamp,
-    updated_at: timestamp,
-  };
+  const data = { id: subject, number: 'SR-204', status: ServiceRequestStatus.NEW, ...REQUEST, created_at: timestamp, updated_at: timestamp };
   const payload = ServiceRequestCreated.encode({ id, type, timestamp, company_id, sequence: 1, data }).finish();
   return { id, topic: topics.serviceRequests.name, key: `${company_id}/${subject}`, type, companyId: company_id, sequence: 1, payload };
 }

@@ -3,21 +3,22 @@ import { randomUUID } from 'node:crypto';
 import type { IntakeServiceService, RecordServiceRequestRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Callers } from '@truckroll/grpc';
 import { latencyOf, onSchedule, type Latency } from '../measure/latency.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoint } from './system.ts';
 import type { Sinks } from './sinks.ts';
 
 /** Concurrent calls; each caller starts its next call after the previous answer. */
 const CALLERS = 64;
 
+/** What every service request of the benchmarks says. */
+export const REQUEST = {
+  channel: ServiceRequestChannel.WEB,
+  summary: 'AC not cooling',
+  contact_name: 'Marisol Núñez',
+  contact_phone: '512 555 0142',
+};
+
 export function newRequest(company_id: string): RecordServiceRequestRequest {
-  return {
-    company_id,
-    id: randomUUID(),
-    channel: ServiceRequestChannel.WEB,
-    summary: 'AC not cooling',
-    contact_name: 'Marisol Núñez',
-    contact_phone: '512 555 0142',
-  };
+  return { company_id, id: randomUUID(), ...REQUEST };
 }
 
 /** Calls a second, to all endpoints' companies in turn. Resolves when all webhooks have been received. */

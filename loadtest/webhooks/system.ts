@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { STATE } from '@truckroll/local-stack';
+import { CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import type { Channel } from '@truckroll/grpc';
+import { TIMEZONE } from '../data/companies.ts';
 import { Database } from '@truckroll/postgres';
 import { groupsOf, startDispatcher, startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
-import { createEndpoints, type Endpoint } from './endpoints.ts';
 import type { Sinks } from './sinks.ts';
 
 export const DATABASE = 'truckroll_webhooks';
-/** A separate folder, so that it can run next to the other benchmarks' data. */
-export const FOLDER = join(STATE, 'benchmarks-webhooks');
+
+export interface Endpoint {
+  readonly id: string;
+  readonly companyId: string;
+  enable(enabled: boolean): Promise<void>;
+}
 
 /** Starts integrations, scheduling and the dispatcher without data from earlier runs. `database` uses scheduling's schema. */
 export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'environment'>, env: Record<string, string> = {}) {
@@ -22,10 +27,29 @@ export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'en
   const dispatcher = await startDispatcher(stack, services, shared);
   const { integrations, scheduling } = services.running;
   const groups = await groupsOf(stack, { scheduling, integrations, dispatcher, receivers: sinks });
-  const create = (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> =>
-    createEndpoints(
-      services.channels.integrations,
-      Array.from({ length: count }, (_, i) => urlsInTurn[i % urlsInTurn.length] as string),
-    );
+  const create = async (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> => {
+    const endpoints: Endpoint[] = [];
+    while (endpoints.length < count)
+      endpoints.push(...(await createCompany(services.channels.integrations, [urlsInTurn[endpoints.length % urlsInTurn.length]!])));
+    return endpoints;
+  };
   return { database, services, dispatcher, groups, create };
+}
+
+/** A new company with an endpoint for each URL. */
+export async function createCompany(integrations: Channel, urls: readonly string[]): Promise<Endpoint[]> {
+  const companies = integrations.client(CompanyAdminServiceService);
+  const users = integrations.client(UserAdminServiceService);
+  const webhooks = integrations.client(WebhookServiceService);
+  const { company } = await companies.createCompany({ name: 'Company', timezone: TIMEZONE });
+  const company_id = company?.id as string;
+  const { user } = await users.createUser({ company_id, email: 'load.test@example.com', first_name: 'Load', last_name: 'Test' });
+  const caller = { company_id, time_zone: TIMEZONE, user_id: user?.id as string };
+  const endpoints: Endpoint[] = [];
+  for (const url of urls) {
+    const { data } = await webhooks.createWebhook({ caller, name: 'Sink', url, event_types: ['service_request.created'] });
+    const id = data?.id as string;
+    endpoints.push({ id, companyId: company_id, enable: async (enabled) => void (await webhooks.updateWebhook({ caller, id, enabled })) });
+  }
+  return endpoints;
 }
