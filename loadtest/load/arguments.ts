@@ -3,7 +3,9 @@ import { parseArgs } from 'node:util';
 import { Problem } from '@truckroll/local-stack';
 import { SCENARIO_NAMES, type ScenarioName } from '../k6/scenarios/index.ts';
 import { TESTS, type TestName } from '../k6/workloads/plan.ts';
+import { positive } from '../system/benchmark.ts';
 
+/** What measures how much one core can handle. */
 const STUDIES = {
   capacity: 'the highest rate of each operation that keeps its thresholds, until two searches agree',
   overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
@@ -11,19 +13,17 @@ const STUDIES = {
 } as const;
 export type StudyName = keyof typeof STUDIES;
 
-/** Studies that measure what one core can handle. */
-const PINNED: ReadonlySet<string> = new Set<StudyName>(['capacity', 'overload', 'flood']);
-
-const what = Object.entries({ ...Object.fromEntries(Object.entries(TESTS).map(([name, { about }]) => [name, about])), ...STUDIES });
-export const HELP = `npm run load -- ${what.map(([name]) => name).join('|')} [--rate N] [--seconds N] [--only ${SCENARIO_NAMES.join(',')}]
-                [--pinned] [--jobs N] [--out FOLDER] [--i-may-load-this]
+const what = [...Object.entries(TESTS).map(([name, { about }]) => [name, about] as const), ...Object.entries(STUDIES)];
+const NAMES = what.map(([name]) => name);
+export const HELP = `npm run load -- ${NAMES.join('|')} [--rate N] [--seconds N] [--only ${SCENARIO_NAMES.join(',')}]
+                [--pinned] [--jobs N] [--i-may-load-this]
 
 ${what.map(([name, about]) => `  ${name.padEnd(11)} ${about}`).join('\n')}
 
 Starts the whole system with limits that are never met, and companies that are empty, usual and huge (--jobs of them, 20,000), which are
 kept in .truckroll/load; or asks BASE_URL with API_KEY, and with API_KEY_HUGE, API_KEY_EMPTY and USER_TOKEN where they are set. An address
 that is not of this machine needs --i-may-load-this. --rate is requests a second of all operations together,
---pinned gives one core to k6 and another to the system. Results go to .truckroll/load/results, or --out. Exit code: 0 where every threshold of
+--pinned gives one core to k6 and another to the system. Results go to .truckroll/load/results. Exit code: 0 where every threshold of
 loadtest/slo.json was kept, 1 where one was not, 2 where the run is void and says nothing.
 `;
 
@@ -34,18 +34,28 @@ export interface Options {
   readonly only: readonly ScenarioName[] | undefined;
   readonly pinned: boolean;
   readonly jobs: number;
-  readonly out: string | undefined;
   /** Undefined: start our own system. */
   readonly baseUrl: string | undefined;
 }
 
 /** Returns 'help' if --help is given. Throws Problem with what to do. */
 export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Options | 'help' {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      rate: { type: 'string' },
+      seconds: { type: 'string' },
+      only: { type: 'string' },
+      jobs: { type: 'string' },
+      pinned: { type: 'boolean', default: false },
+      'i-may-load-this': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
   if (values.help) return 'help';
   const [name = '', ...more] = positionals;
-  if (!what.some(([known]) => known === name) || more.length > 0)
-    throw new Problem(`Say what to run: ${what.map(([known]) => known).join(', ')}. --help describes each.`);
+  if (!NAMES.includes(name as Options['what']) || more.length > 0) throw new Problem(`Say what to run: ${NAMES.join(', ')}. --help describes each.`);
   const only = values.only?.split(',');
   const known: readonly string[] = name === 'capacity' ? [...SCENARIO_NAMES, 'mixed'] : SCENARIO_NAMES;
   const unknown = only?.find((each) => !known.includes(each));
@@ -57,42 +67,13 @@ export function readOptions(args: readonly string[], environment: Readonly<Recor
   }
   return {
     what: name as Options['what'],
-    pinned: values.pinned || PINNED.has(name),
+    pinned: values.pinned || name in STUDIES,
     jobs: positive('jobs', values.jobs) ?? 20_000,
     rate: positive('rate', values.rate),
     seconds: positive('seconds', values.seconds),
     only: only as ScenarioName[] | undefined,
-    out: values.out,
     baseUrl: baseUrl?.replace(/\/+$/, ''),
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        rate: { type: 'string' },
-        seconds: { type: 'string' },
-        only: { type: 'string' },
-        jobs: { type: 'string' },
-        out: { type: 'string' },
-        pinned: { type: 'boolean', default: false },
-        'i-may-load-this': { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-  } catch (error) {
-    throw new Problem(`${(error as Error).message.split('. ')[0]}.\n\n${HELP}`);
-  }
-}
-
-function positive(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!(value > 0 && Number.isFinite(value))) throw new Problem(`--${name} must be a number above 0, not ${text}.`);
-  return value;
 }
 
 /** Load looks like an attack, so an address outside this machine needs explicit permission. */

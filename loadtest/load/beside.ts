@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { latencyText, type Latency } from '../measure/latency.ts';
-import { medianRatio } from '../measure/turns.ts';
+import { median } from '../measure/turns.ts';
 import { countsOf } from './gateway-watch.ts';
 import { runK6 } from './k6.ts';
-import { CORES, FOLDER } from './own-system.ts';
+import { CORES } from './own-system.ts';
 import type { Session } from './session.ts';
 import type { Summary } from './verdict.ts';
 
@@ -19,34 +19,17 @@ const FLOOD_SECONDS = FLOOD_BEFORE_SECONDS + SECONDS + 3;
 /** Rounds alternate with and without the flood, because the machine's speed varies: single ratios ranged from 0.4 to 4.8. */
 const ROUNDS = 9;
 
-export interface Beside {
-  /** p99 with the flood ÷ p99 without it, median of the rounds. */
-  readonly ratio: number;
-  readonly rounds: readonly Round[];
-}
-
-interface Round {
-  /** Latency of the other company, in ms. */
-  readonly alone: Times;
-  readonly beside: Times;
-  /** Answered requests of the flood a second, including the time in which k6 starts and stops. */
-  readonly flood: number;
-}
-
-interface Times extends Latency {
-  readonly p90: number;
-}
-
-export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
+/** Latency of the other company in each round, and the median over rounds of its p99 with the flood ÷ p99 without it. */
+export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined) {
   if (target.system === undefined) throw new Error('a flood needs a system of its own');
   const { metricsPort } = target.system.gateway;
   const core = pinned ? CORES.generator : undefined;
   const { API_KEY_HUGE, API_KEY_EMPTY: _empty, USER_TOKEN, ...flooding } = target.env;
   const reading = { ...flooding, API_KEY: API_KEY_HUGE ?? flooding.API_KEY, RATE: String(RATE), DURATION: String(SECONDS), ONLY: 'detail' };
   const asking = { ...flooding, USER_TOKEN, RATE: String(rate), DURATION: String(FLOOD_SECONDS), ONLY: only?.join() };
-  const shared = { k6, test: 'average' as const, folder: FOLDER, core };
+  const shared = { k6, test: 'average' as const, core };
   const read = (name: string) => runK6({ ...shared, env: reading, name });
-  const rounds: Round[] = [];
+  const rounds = [];
   for (let number = 1; number <= ROUNDS; number++) {
     const alone = timesOf(await read('alone'));
     // The flood's generator runs at idle priority, so that it does not delay the other company's.
@@ -56,24 +39,16 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
     const before = await countsOf(metricsPort);
     const beside = timesOf(await read('beside'));
     const after = await countsOf(metricsPort);
+    // Answered requests a second, including the time in which k6 starts and stops.
     const flood = (1000 * (after.good - before.good - RATE * SECONDS)) / (after.at - before.at);
     await flooded;
-    say(
-      `round ${number}, another company beside a flood: ${latencyText(beside)}; without it: ${latencyText(alone)}; ${flood.toFixed(0)}/s of the flood were answered`,
-    );
+    say(`round ${number}, another company beside a flood: ${latencyText(beside)}; without it: ${latencyText(alone)}`);
     rounds.push({ alone, beside, flood });
   }
-  return {
-    ratio: medianRatio(
-      rounds.map(({ beside }) => beside),
-      rounds.map(({ alone }) => alone),
-      ({ p99 }) => p99,
-    ),
-    rounds,
-  };
+  return { ratio: median(rounds.map(({ beside, alone }) => beside.p99 / alone.p99)), rounds };
 }
 
-function timesOf({ metrics }: Summary): Times {
+function timesOf({ metrics }: Summary): Latency {
   const values = metrics['latency{op:detail}']?.values ?? {};
-  return { p50: values['med'] ?? NaN, p90: values['p(90)'] ?? NaN, p99: values['p(99)'] ?? NaN };
+  return { p50: values['med'] ?? NaN, p99: values['p(99)'] ?? NaN };
 }

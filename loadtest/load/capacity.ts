@@ -1,6 +1,7 @@
 // Finds the highest rate that one core sustains within the thresholds, of each operation and of the mixture. Repeats until two searches agree.
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
+import type { Options } from './arguments.ts';
 import { cpuText } from '../measure/cpu.ts';
 import { disagreement, findKnee } from './knee.ts';
 import { runTest, type Ask, type Outcome, type Session } from './session.ts';
@@ -32,15 +33,14 @@ export interface Capacity {
   readonly p99: number;
 }
 
-export interface CapacityOptions {
-  readonly only?: readonly string[] | undefined;
-  readonly seconds?: number | undefined;
-}
-
 /** Calls `known` after each subject, because the whole study takes long. Resolves to whether all searches agreed. */
-export async function measureCapacity(session: Session, { only, seconds = SECONDS }: CapacityOptions, known: (capacity: Capacity) => void): Promise<boolean> {
+export async function measureCapacity(
+  session: Session,
+  { only, seconds = SECONDS }: Pick<Options, 'only' | 'seconds'>,
+  known: (capacity: Capacity) => void,
+): Promise<boolean> {
   let agree = true;
-  for (const subject of SUBJECTS.filter(({ name }) => only === undefined || only.includes(name))) {
+  for (const subject of SUBJECTS.filter(({ name }) => only === undefined || (only as readonly string[]).includes(name))) {
     const capacity = await capacityOf(session, subject, seconds);
     agree &&= capacity.agree;
     known(capacity);
@@ -67,13 +67,11 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
     });
     knees.push(knee);
   }
-  const requests = (best?.outcome.rows ?? []).reduce((sum, { reached }) => sum + reached, 0);
-  const cpuMs = Object.fromEntries(
-    Object.entries(best?.outcome.usage ?? {})
-      .filter(([process]) => process !== 'k6' && process !== 'watcher')
-      .map(([process, { cpu }]) => [process, (cpu * 1000) / requests]),
-  );
-  return { subject: name, knees, agree: agreed(knees), cpuMs, p99: best === undefined ? NaN : worstOf(best.outcome).p99 };
+  const { rows = [], usage = {} } = best?.outcome ?? {};
+  const requests = rows.reduce((sum, { reached }) => sum + reached, 0);
+  const { k6: _, watcher: __, ...system } = usage;
+  const cpuMs = Object.fromEntries(Object.entries(system).map(([process, { cpu }]) => [process, (cpu * 1000) / requests]));
+  return { subject: name, knees, agree: agreed(knees), cpuMs, p99: best === undefined ? NaN : worstP99(best.outcome) };
 }
 
 function agreed(knees: readonly number[]): boolean {
@@ -85,14 +83,16 @@ function agreed(knees: readonly number[]): boolean {
 export async function tryRate(session: Session, name: string, ask: Omit<Ask, 'test'> & { readonly rate: number }): Promise<Outcome> {
   const outcome = await runTest(session, { test: 'average', ...ask });
   const verdict = outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept';
-  say(`${name} at ${ask.rate.toFixed(0)}/s: ${verdict} (p99 ${worstOf(outcome).p99.toFixed(0)} ms)`);
+  say(`${name} at ${ask.rate.toFixed(0)}/s: ${verdict} (p99 ${worstP99(outcome).toFixed(0)} ms)`);
   return { ...outcome, void: outcome.onlyDropped && !outcome.pass ? [] : outcome.void };
 }
 
-export function worstOf({ rows }: Outcome): { p99: number } {
-  return { p99: Math.max(...rows.map(({ p99 }) => p99)) };
+/** Of the slowest operation, in ms. */
+export function worstP99({ rows }: Outcome): number {
+  return Math.max(...rows.map(({ p99 }) => p99));
 }
 
 export function capacityText({ subject, knees, agree, cpuMs, p99 }: Capacity): string {
-  return `${subject}: ${knees.map((knee) => knee.toFixed(0)).join(' and ')} requests a second${agree ? '' : ', WHICH DO NOT AGREE'}; p99 ${p99.toFixed(0)} ms; CPU ms each: ${cpuText(cpuMs)}`;
+  const found = knees.map((knee) => knee.toFixed(0)).join(' and ');
+  return `${subject}: ${found} requests a second${agree ? '' : ', WHICH DO NOT AGREE'}; p99 ${p99.toFixed(0)} ms; CPU ms each: ${cpuText(cpuMs)}`;
 }

@@ -33,19 +33,14 @@ export function watchGateway(metricsPort: number): { stop(): Promise<Second[]> }
   };
 }
 
-interface Counts {
-  good: number;
-  refused: number;
-  failed: number;
-}
-
-export async function countsOf(metricsPort: number): Promise<Counts & { readonly at: number }> {
+/** `at` is on the clock of `performance.now`. */
+export async function countsOf(metricsPort: number): Promise<ReturnType<typeof answersIn> & { readonly at: number }> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return { at: performance.now(), ...answersIn(text) };
 }
 
 /** Sums the answers of all routes since the gateway started. Route templates contain braces too. */
-export function answersIn(metrics: string): Counts {
+export function answersIn(metrics: string): Record<'good' | 'refused' | 'failed', number> {
   const counts = { good: 0, refused: 0, failed: 0 };
   for (const [, status = '', count] of metrics.matchAll(/^http_server_request_duration_seconds_count\{.*http_response_status_code="(\d+)".*\} (\d+)$/gm)) {
     counts[/^[23]|^404$|^409$/.test(status) ? 'good' : status === '429' || status === '503' ? 'refused' : 'failed'] += Number(count);

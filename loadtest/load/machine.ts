@@ -1,22 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { promisify } from 'node:util';
 import { ROOT } from '@truckroll/local-stack';
 
-export interface MachineFacts {
-  readonly processor: string;
-  readonly cores: number;
-  readonly memoryGb: number;
-  readonly kernel: string;
-  readonly node: string;
-  readonly k6: string;
-  readonly commit: string;
-  readonly load: number;
-  /** Whether k6 and the system each have their own core. */
-  readonly pinned: boolean;
-}
-
-export function machineFacts(k6: string, pinned: boolean): MachineFacts {
+/** `pinned`: whether k6 and the system each have their own core. */
+export function machineFacts(k6: string, pinned: boolean) {
   return {
     processor: cpus()[0]?.model ?? 'unknown',
     cores: availableParallelism(),
@@ -25,7 +14,7 @@ export function machineFacts(k6: string, pinned: boolean): MachineFacts {
     node: process.version,
     k6: /v\d+\.\d+\.\d+/.exec(execFileSync(k6, ['version'], { encoding: 'utf8' }))?.[0] ?? 'unknown',
     commit: commit(),
-    load: Math.round((loadavg()[0] ?? NaN) * 100) / 100,
+    load: loadavg()[0],
     pinned,
   };
 }
@@ -48,19 +37,9 @@ process.stdout.write(String((user + system) / 1000 / (performance.now() - began)
 
 /** Runs a busy loop on every core at once and returns the smallest share of a core that one got. */
 export async function spinCheck(): Promise<number> {
-  const shares = await Promise.all(
-    Array.from(
-      { length: availableParallelism() },
-      () =>
-        new Promise<number>((resolve, reject) => {
-          const child = spawn(process.execPath, ['-e', SPIN], { stdio: ['ignore', 'pipe', 'inherit'] });
-          let text = '';
-          child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
-          child.once('error', reject).once('close', () => resolve(Number(text)));
-        }),
-    ),
-  );
-  return Math.min(...shares);
+  const spin = promisify(execFile);
+  const spins = await Promise.all(Array.from({ length: availableParallelism() }, () => spin(process.execPath, ['-e', SPIN])));
+  return Math.min(...spins.map(({ stdout }) => Number(stdout)));
 }
 
 /** CPU time used on the machine so far in ms, including time stolen by the host; NaN if unknown. */

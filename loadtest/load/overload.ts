@@ -1,8 +1,8 @@
 // Measures the system beyond its knee: answered and shed requests, the effect on another company, and the recovery.
 import { say } from '@truckroll/local-stack';
-import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { besideFlood, type Beside } from './beside.ts';
-import { tryRate, worstOf } from './capacity.ts';
+import type { Options } from './arguments.ts';
+import { besideFlood } from './beside.ts';
+import { tryRate, worstP99 } from './capacity.ts';
 import { watchGateway, type Second } from './gateway-watch.ts';
 import { findKnee } from './knee.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
@@ -15,57 +15,31 @@ const RECOVERY_SECONDS = 20;
 const WORKERS = { SLOW_SECONDS: '4' };
 const TRIAL_SECONDS = 6;
 
-export interface Overload {
-  readonly knee: number;
-  readonly goodputAtKnee: number;
-  readonly goodputAtTwice: number;
-  /** Latency of the slowest operation at twice the knee, in ms. */
-  readonly p99AtTwice: number;
-  /** Shares of the requests at twice the knee: shed with Retry-After, and failed otherwise. */
-  readonly shed: number;
-  readonly failed: number;
-  /** Resident memory of gateway and services at twice the knee ÷ at the knee. */
-  readonly memory: number;
-  /** Seconds from the end of the flood until the normal load is answered; undefined if that did not happen. */
-  readonly recovery: number | undefined;
-  /** The gateway's answers from the start of twice the knee to the end of the normal load after it. */
-  readonly watched: readonly Second[];
-  readonly beside: Beside;
-}
-
-export async function measureOverload(
-  session: Session,
-  { rate, seconds = SECONDS, only }: { rate?: number | undefined; seconds?: number | undefined; only?: readonly ScenarioName[] | undefined },
-): Promise<Overload> {
+export async function measureOverload(session: Session, { rate, seconds = SECONDS, only }: Pick<Options, 'rate' | 'seconds' | 'only'>) {
   const { target } = session;
   const system = target.system;
   if (system === undefined) throw new Error('overload needs a system of its own');
-  const knee =
-    rate ??
-    (await findKnee({
-      start: START,
-      most: 6000,
-      within: 0.08,
-      trial: (at) => tryRate(session, 'knee', { rate: at, seconds: TRIAL_SECONDS, only }),
-    }));
+  const trial = (at: number) => tryRate(session, 'knee', { rate: at, seconds: TRIAL_SECONDS, only });
+  const knee = rate ?? (await findKnee({ start: START, most: 6000, within: 0.08, trial }));
   const atKnee = await runTest(session, { test: 'average', rate: knee, seconds, only, env: WORKERS });
   const watching = watchGateway(system.gateway.metricsPort);
   const atTwice = await runTest(session, { test: 'average', rate: 2 * knee, seconds, only, env: WORKERS });
   const after = await runTest(session, { test: 'average', rate: knee / 2, seconds: RECOVERY_SECONDS, only });
   const watched = await watching.stop();
   for (const [name, outcome] of Object.entries({ 'at the knee': atKnee, 'at twice the knee': atTwice, afterwards: after })) {
-    say(
-      `${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`,
-    );
+    const reasons = outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`;
+    say(`${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${reasons}`);
   }
   const beside = await besideFlood(session, 2 * knee, only);
   return {
     knee,
     goodputAtKnee: goodput(atKnee.rows),
     goodputAtTwice: goodput(atTwice.rows),
-    p99AtTwice: worstOf(atTwice).p99,
+    p99AtTwice: worstP99(atTwice),
+    // Shares of the requests at twice the knee: shed with Retry-After, and failed otherwise.
     shed: share(atTwice.rows, ({ shed }) => shed),
     failed: share(atTwice.rows, ({ errors, shed }) => errors - shed),
+    // Resident memory of gateway and services at twice the knee ÷ at the knee.
     memory: memoryOf(atTwice, target.groups) / memoryOf(atKnee, target.groups),
     recovery: recoveryOf(watched, knee),
     watched,
@@ -93,7 +67,7 @@ function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>)
     .reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
 }
 
-/** Seconds from the end of the flood to the first second without rejections in which the load of half the knee was answered. */
+/** Seconds from the end of the flood to the first second without rejections that answers the load of half the knee; undefined without one. */
 function recoveryOf(seconds: readonly Second[], knee: number): number | undefined {
   const last = seconds.findLastIndex(({ refused, failed }) => refused + failed > 0.001 * knee);
   if (last < 0) return 0;

@@ -1,13 +1,6 @@
-// Shows results as text, and prepares them for JSON.
+// Shows results as text.
 import { table } from '../measure/report.ts';
 import type { Outcome } from './session.ts';
-
-/** Rounds to four significant digits. */
-export function tidied<T>(value: T): T {
-  return JSON.parse(
-    JSON.stringify(value, (_, each: unknown) => (typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(4)) : each)),
-  ) as T;
-}
 
 export function verdictOf({ void: reasons, pass }: Pick<Outcome, 'void' | 'pass'>): 'void' | 'pass' | 'fail' {
   return reasons.length > 0 ? 'void' : pass ? 'pass' : 'fail';

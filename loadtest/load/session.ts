@@ -3,7 +3,7 @@ import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { TESTS, askedOf, durationOf, planOf, requestsAt, type Test, type TestName } from '../k6/workloads/plan.ts';
 import type { Slo } from '../k6/workloads/thresholds.ts';
 import { runK6 } from './k6.ts';
-import { CORES, FOLDER, type Target } from './own-system.ts';
+import { CORES, type Target } from './own-system.ts';
 import { enduranceOf, type Endurance } from './endurance.ts';
 import { mean, usageOf, watch, type Usage } from './usage.ts';
 import { rowsOf, voidReasons, type Row } from './verdict.ts';
@@ -58,10 +58,9 @@ export async function runTest(
   const summary = await runK6({
     k6,
     test,
-    folder: FOLDER,
     shown,
     core: pinned ? CORES.generator : undefined,
-    env: { ...target.env, RATE: text(rate), DURATION: text(seconds), ONLY: only?.join(), ...env },
+    env: { ...target.env, RATE: rate?.toString(), DURATION: seconds?.toString(), ONLY: only?.join(), ...env },
     onStart: (pid) => (watching = watch({ ...target.groups, k6: [pid] })),
   });
   const samples = watching?.stop() ?? [];
@@ -93,8 +92,4 @@ export async function runTest(
     endurance,
     brokeAt: settings.aborts === true && lasted < planned ? requestsAt(plan, lasted) : undefined,
   };
-}
-
-function text(value: number | undefined): string | undefined {
-  return value === undefined ? undefined : String(value);
 }

@@ -18,11 +18,8 @@ export interface Sample {
 export interface Usage {
   /** Mean share of one core. */
   readonly cpu: number;
-  readonly memoryFirst: number;
-  readonly memoryLast: number;
   readonly memoryMost: number;
-  readonly filesFirst: number;
-  readonly filesLast: number;
+  readonly filesMost: number;
 }
 
 /** Starts at once; `stop` returns the samples. This process is a group without its children. */
@@ -54,46 +51,30 @@ export function watch(groups: Groups): { stop(): Sample[] } {
   };
 }
 
+/** Sums over the processes of each group; one that is gone counts as 0. */
 function each(groups: Groups, of: (pid: number) => number): Record<string, number> {
-  return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + of(pid), 0)]));
+  const present = (pid: number): number => {
+    try {
+      return of(pid);
+    } catch {
+      return 0;
+    }
+  };
+  return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + present(pid), 0)]));
 }
 
-/** Resident memory in MB; 0 if the process is gone. */
-function memoryOf(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
-}
-
-function filesOf(pid: number): number {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).length;
-  } catch {
-    return 0;
-  }
-}
+/** Resident memory in MB. */
+const memoryOf = (pid: number): number => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
+const filesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 export function usageOf(samples: readonly Sample[]): Record<string, Usage> {
   const names = Object.keys(samples[0]?.cpu ?? {});
-  return Object.fromEntries(
-    names.map((name) => {
-      const memory = samples.map((sample) => sample.memory[name] ?? 0);
-      const files = samples.map((sample) => sample.files[name] ?? 0);
-      return [
-        name,
-        {
-          cpu: mean(samples.map((sample) => sample.cpu[name] ?? 0)),
-          memoryFirst: memory[0] ?? 0,
-          memoryLast: memory.at(-1) ?? 0,
-          memoryMost: Math.max(0, ...memory),
-          filesFirst: files[0] ?? 0,
-          filesLast: files.at(-1) ?? 0,
-        },
-      ];
-    }),
-  );
+  const usage = (name: string): Usage => ({
+    cpu: mean(samples.map(({ cpu }) => cpu[name] ?? 0)),
+    memoryMost: Math.max(0, ...samples.map(({ memory }) => memory[name] ?? 0)),
+    filesMost: Math.max(0, ...samples.map(({ files }) => files[name] ?? 0)),
+  });
+  return Object.fromEntries(names.map((name) => [name, usage(name)]));
 }
 
 /** Change of a value per minute, by least squares over the samples after `from` seconds. */

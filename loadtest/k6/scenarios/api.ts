@@ -57,6 +57,11 @@ export interface Company {
   readonly ids: Readonly<Record<string, readonly string[]>>;
 }
 
+/** A visit of the API, with the fields that are read here. */
+export interface Visit extends Readonly<Record<'id' | 'revision' | 'window_start_at' | 'window_end_at', string>> {
+  readonly assignments: readonly { readonly id: string; readonly created_at: string; readonly team_member: { readonly id: string } }[];
+}
+
 /** A visit and the technician to add to it and remove again. */
 export interface Place {
   readonly visitId: string;
@@ -69,9 +74,9 @@ export interface World {
   readonly run: string;
   readonly startedAt: string;
   readonly usual: Company;
-  readonly huge?: Company;
-  readonly empty?: Company;
-  readonly userToken?: string;
+  readonly huge: Company | undefined;
+  readonly empty: Company | undefined;
+  readonly userToken: string | undefined;
   readonly places: readonly Place[];
   readonly period: { readonly start: string; readonly end: string };
 }

@@ -4,7 +4,7 @@ import { parsed, type Client, type Turn, type World } from './api.ts';
 export const ENDPOINTS = '/api/v1/integrations/webhooks';
 
 /** Name that identifies the endpoints of a run. */
-export function endpointName(run: string, number: number): string {
+export function endpointName(run: string, number: number | ''): string {
   return `load ${run} ${number}`;
 }
 

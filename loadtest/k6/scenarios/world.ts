@@ -1,24 +1,13 @@
 // Reads the world of the scenarios from the API before the load, and removes what the load left behind.
 import { DETAILS } from './reads.ts';
 import { ENDPOINTS, endpointName } from './webhooks.ts';
-import { parsed, type Ask, type Company, type Place, type World } from './api.ts';
+import { type Ask, type Company, type Place, type Visit, type World } from './api.ts';
 
 /** Without a huge or empty company or a user token, the scenarios that need them are skipped. */
-export interface Credentials {
-  readonly usual: string;
-  readonly huge?: string;
-  readonly empty?: string;
-  readonly userToken?: string;
-}
+export type Credentials = Readonly<{ usual: string } & Record<'huge' | 'empty' | 'userToken', string | undefined>>;
 
 /** Sends a request that is not counted. Throws if the status is not an expected one. */
 export type Send = (ask: Ask) => Promise<string>;
-
-interface Visit {
-  readonly id: string;
-  readonly assignments: readonly { readonly id: string; readonly created_at: string; readonly team_member: { readonly id: string } }[];
-  readonly revision: string;
-}
 
 /** Visits that are written to in turn: enough that one is finished before its turn comes again. */
 const PLACES = 500;
@@ -30,9 +19,9 @@ export async function discover(send: Send, { usual, huge, empty, userToken }: Cr
     run,
     startedAt: new Date().toISOString(),
     usual: company,
-    ...(huge === undefined ? {} : { huge: { key: huge, ids: {} } }),
-    ...(empty === undefined ? {} : { empty: { key: empty, ids: {} } }),
-    ...(userToken === undefined ? {} : { userToken }),
+    huge: huge === undefined ? undefined : { key: huge, ids: {} },
+    empty: empty === undefined ? undefined : { key: empty, ids: {} },
+    userToken,
     places: await findPlaces(send, usual),
     period: await periodOf(send, usual),
   };
@@ -89,14 +78,15 @@ export async function tidy(send: Send, { usual: { key }, userToken, run, places,
       removed += 1;
     }
   }
-  if (userToken === undefined) return removed;
-  const { data } = parsedText<{ data: { id: string; name: string }[] }>(await send({ path: ENDPOINTS, credential: userToken, expect: [200] }));
-  for (const { id, name } of data) {
-    if (!name.startsWith(endpointName(run, 0).slice(0, -1))) continue;
-    await send({ method: 'DELETE', path: `${ENDPOINTS}/${id}`, credential: userToken, expect: [200, 204, 404] });
-    removed += 1;
-  }
-  return removed;
+  return userToken === undefined ? removed : removed + (await removeEndpoints(send, userToken, run));
+}
+
+/** Removes a run's webhook endpoints, or those of every run. Resolves to the number removed. */
+export async function removeEndpoints(send: Send, credential: string, run?: string): Promise<number> {
+  const { data } = JSON.parse(await send({ path: ENDPOINTS, credential, expect: [200] })) as { data: { id: string; name: string }[] };
+  const left = data.filter(({ name }) => run === undefined || name.startsWith(endpointName(run, '')));
+  for (const { id } of left) await send({ method: 'DELETE', path: `${ENDPOINTS}/${id}`, credential, expect: [200, 204, 404] });
+  return left.length;
 }
 
 interface Page<T> {
@@ -105,13 +95,9 @@ interface Page<T> {
 }
 
 async function pageOf<T>(send: Send, credential: string, path: string): Promise<Page<T>> {
-  return parsedText<Page<T>>(await send({ path, credential, expect: [200] }));
+  return JSON.parse(await send({ path, credential, expect: [200] })) as Page<T>;
 }
 
 async function records<T>(send: Send, credential: string, path: string): Promise<readonly T[]> {
   return (await pageOf<T>(send, credential, path)).data;
-}
-
-function parsedText<T>(body: string): T {
-  return parsed<T>({ status: 200, body, header: () => undefined });
 }

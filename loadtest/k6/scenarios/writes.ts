@@ -1,13 +1,5 @@
 // Adds a technician to a visit, repeats the request under its key, and removes the assignment.
-import { parsed, type Answer, type Ask, type Client, type Operation, type Turn, type World } from './api.ts';
-
-interface Visit {
-  readonly id: string;
-  readonly revision: string;
-  readonly window_start_at: string;
-  readonly window_end_at: string;
-  readonly assignments: readonly { readonly id: string; readonly team_member: { readonly id: string } }[];
-}
+import { parsed, type Answer, type Ask, type Client, type Operation, type Turn, type Visit, type World } from './api.ts';
 
 /** Attempts at one write, all under the same key. */
 const SENDS = 3;
@@ -17,39 +9,35 @@ export async function write(client: Client, { usual: { key: credential }, run, p
   if (place === undefined) return;
   const seen = await client.ask('visit', { path: `/v1/job-appointments/${place.visitId}`, credential, expect: [200] });
   if (seen.status !== 200) return;
-  const before = dataOf<Visit>(seen);
-  const kept = before.assignments.find(({ team_member }) => team_member.id === place.technicianId);
-  let revision = before.revision;
-  let assignmentId = kept?.id;
-  // An assignment left by an interrupted run is removed, and nothing is added.
-  if (kept === undefined) {
+  const assignedTo = ({ assignments }: Visit) => assignments.find(({ team_member }) => team_member.id === place.technicianId);
+  let visit = visitOf(seen);
+  // What an earlier iteration could not remove is removed, and nothing is added.
+  if (assignedTo(visit) === undefined) {
     const body = {
-      expected_revision: revision,
+      expected_revision: visit.revision,
       appointment_id: place.visitId,
       team_member_id: place.technicianId,
-      starts_at: before.window_start_at,
-      ends_at: before.window_end_at,
+      starts_at: visit.window_start_at,
+      ends_at: visit.window_end_at,
     };
     const idempotencyKey = `${run}-add-${number}`;
     const addition: Ask = { method: 'POST', path: '/v1/job-assignments', credential, body, idempotencyKey, expect: [201, 409] };
     const added = await retryBusy(client, 'add', addition);
     if (added.status !== 201) return;
     const replayed = await client.ask('replay', { ...addition, expect: [201] });
+    visit = visitOf(added);
     if (replayed.status === 201) {
       if (replayed.header('idempotent-replayed') !== 'true') client.wrong('replay', 'the answer does not say Idempotent-Replayed: true');
-      if (dataOf<Visit>(replayed).revision !== dataOf<Visit>(added).revision) client.wrong('replay', 'the repetition shows another visit');
+      if (visitOf(replayed).revision !== visit.revision) client.wrong('replay', 'the repetition shows another visit');
     }
-    const after = dataOf<Visit>(added);
-    revision = after.revision;
-    assignmentId = after.assignments.find(({ team_member }) => team_member.id === place.technicianId)?.id;
-    if (assignmentId === undefined) return client.wrong('add', 'the technician is not on the visit');
   }
-  const path = `/v1/job-assignments/${assignmentId}`;
+  const assignment = assignedTo(visit);
+  if (assignment === undefined) return client.wrong('add', 'the technician is not on the visit');
   await retryBusy(client, 'remove', {
     method: 'DELETE',
-    path,
+    path: `/v1/job-assignments/${assignment.id}`,
     credential,
-    body: { expected_revision: revision },
+    body: { expected_revision: visit.revision },
     idempotencyKey: `${run}-remove-${number}`,
     expect: [200, 409],
   });
@@ -65,6 +53,6 @@ async function retryBusy(client: Client, operation: Operation, ask: Ask): Promis
   return answer;
 }
 
-function dataOf<T>(answer: Answer): T {
-  return parsed<{ data: T }>(answer).data;
+function visitOf(answer: Answer): Visit {
+  return parsed<{ data: Visit }>(answer).data;
 }

@@ -68,10 +68,6 @@ export function rateAt(arrivals: Arrivals, seconds: number): number {
   return rate;
 }
 
-function highest({ from, stages }: Arrivals): number {
-  return Math.max(from, ...stages.map(({ to }) => to));
-}
-
 /**
  * Milliseconds from the start at which iteration `number`, counted from 0, is due; undefined after the last. k6 starts the first one
  * immediately at a constant rate, and otherwise one iteration's interval later.
@@ -104,8 +100,8 @@ const LEAST_WORKERS = 10;
 
 /** A k6 executor with enough workers for answers that take `slowSeconds`. */
 export function executorOf(arrivals: Arrivals, slowSeconds = SLOW_SECONDS): Record<string, unknown> {
-  const rates = highest(arrivals);
-  const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + rates * slowSeconds), maxVUs: Math.ceil(4 * LEAST_WORKERS + rates * SLOWEST_SECONDS) };
+  const highest = Math.max(arrivals.from, ...arrivals.stages.map(({ to }) => to));
+  const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + highest * slowSeconds), maxVUs: Math.ceil(4 * LEAST_WORKERS + highest * SLOWEST_SECONDS) };
   const shared = { timeUnit: `${UNIT}s`, gracefulStop: '10s', ...workers };
   if (isConstant(arrivals)) return { executor: 'constant-arrival-rate', rate: whole(arrivals.from), duration: `${secondsOf(arrivals)}s`, ...shared };
   const stages = arrivals.stages.map(({ seconds, to }) => ({ duration: `${Math.round(seconds * 1000)}ms`, target: whole(to) }));

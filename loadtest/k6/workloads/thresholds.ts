@@ -22,13 +22,8 @@ export function thresholdOf({ objectives, load }: Slo, operation: Operation): Th
   return { p99: objective.withinMs, errors: Number((1 - availability.target).toPrecision(6)) };
 }
 
-export interface Judging {
-  readonly times: boolean;
-  readonly aborts: boolean;
-}
-
 /** A threshold also makes k6 report the operation's own metrics. */
-export function k6Thresholds(slo: Slo, operations: readonly Operation[], { times, aborts }: Judging): Record<string, unknown[]> {
+export function k6Thresholds(slo: Slo, operations: readonly Operation[], { times, aborts }: { times: boolean; aborts: boolean }): Record<string, unknown[]> {
   const abort = aborts ? { abortOnFail: true, delayAbortEval: '5s' } : {};
   const all: Record<string, unknown[]> = {};
   for (const operation of operations) {
