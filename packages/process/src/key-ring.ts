@@ -17,10 +17,6 @@ export class KeyRing {
     [this.firstId, this.first] = first;
   }
 
-  get ids(): readonly string[] {
-    return [...this.#keys.keys()];
-  }
-
   get(id: string): KeyObject | undefined {
     return this.#keys.get(id);
   }
