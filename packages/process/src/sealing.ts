@@ -7,7 +7,7 @@ const TAG_BYTES = 16;
 
 /** Only `unseal` with the same key and `bound` opens the result. Random nonces are safe because a key seals far fewer than 2^32 times. */
 export function seal(keyId: string, key: KeyObject, bound: Uint8Array, bytes: Uint8Array): Buffer {
-  const nonce = nextNonce();
+  const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(bound);
   return Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId, 'latin1'), nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
@@ -31,14 +31,4 @@ export function unseal(key: KeyObject, bound: Uint8Array, sealed: Buffer): Buffe
   } catch {
     return undefined;
   }
-}
-
-let pool = Buffer.alloc(0);
-
-/** Random bytes, fetched from the system for a few hundred nonces at a time. */
-function nextNonce(): Buffer {
-  if (pool.length < NONCE_BYTES) pool = randomBytes(NONCE_BYTES * 300);
-  const nonce = pool.subarray(0, NONCE_BYTES);
-  pool = pool.subarray(NONCE_BYTES);
-  return nonce;
 }
