@@ -9,7 +9,6 @@ const OIDS = {
   boolean: 16,
   bytes: 17,
   bigint: 20,
-  smallint: 21,
   integer: 23,
   text: 25,
   double: 701,
@@ -134,7 +133,6 @@ export const binaryArrays = {
     },
   ),
   boolean: fixed<boolean>(OIDS.boolean, 1, (value, into, at) => void into.writeUInt8(value ? 1 : 0, at)),
-  smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
   /** Integers of any size. */
@@ -167,7 +165,6 @@ const BY_TYPE = {
   text: binaryArrays.text,
   bytea: binaryArrays.bytes,
   boolean: binaryArrays.boolean,
-  smallint: binaryArrays.smallint,
   integer: binaryArrays.integer,
   bigint: binaryArrays.bigint,
   'double precision': binaryArrays.double,

@@ -43,7 +43,6 @@ describe('columns', () => {
       ['text', binaryArrays.text(['', 'a "b", {c} \\d', 'Ünïcødé 🛠', null]), ['', 'a "b", {c} \\d', 'Ünïcødé 🛠', null]],
       ['bytea', binaryArrays.bytes([Buffer.from([0, 92, 255]), Buffer.alloc(0), null]), [Buffer.from([0, 92, 255]), Buffer.alloc(0), null]],
       ['boolean', binaryArrays.boolean([true, false, null]), [true, false, null]],
-      ['smallint', binaryArrays.smallint([-32_768, 7]), [-32_768, 7]],
       ['integer', binaryArrays.integer([-2_147_483_648, 7]), [-2_147_483_648, 7]],
       ['bigint', binaryArrays.bigint([Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]), [Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]],
       ['double precision', binaryArrays.double([0.1, -1e300, 0, null]), [0.1, -1e300, 0, null]],
