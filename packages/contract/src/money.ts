@@ -2,13 +2,7 @@
 
 /** The exact sum of safe integers; undefined if it is not a safe integer, since sums are never rounded (decisions §2). */
 export function sumOfCents(cents: readonly number[]): number | undefined {
-  let sum = 0;
-  for (const value of cents) {
-    sum += value;
-    // Later values may bring it back.
-    if (!Number.isSafeInteger(sum)) return centsOf(cents.reduce((total, each) => total + BigInt(each), 0n));
-  }
-  return sum;
+  return centsOf(cents.reduce((sum, value) => sum + BigInt(value), 0n));
 }
 
 /** An exact sum as a number; undefined if it is not a safe integer. */

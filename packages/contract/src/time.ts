@@ -83,8 +83,8 @@ function daysOf(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   // Date.UTC would take the years 1 to 99 for 1901 to 1999.
   date.setUTCFullYear(year, month - 1, day);
-  const exists = year !== 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return exists ? date.getTime() / DAY_MS : undefined;
+  // A day that the month does not have is in another month.
+  return year !== 0 && date.getUTCMonth() === month - 1 ? date.getTime() / DAY_MS : undefined;
 }
 
 /** Whether the runtime knows the IANA time zone in exactly this spelling: not every consumer accepts `america/chicago`. */

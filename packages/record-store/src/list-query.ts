@@ -61,7 +61,8 @@ export function listStatement(table: Table, request: ListRequest): Statement {
   if (driver === undefined) text = walk(undefined);
   else if (driver.type === 'missing') {
     const walks = driver.values.map((column) => walkStatement(table, undefined, undefined, [...conditions, isNull(column)], limit));
-    text = walks.length === 1 ? (walks[0] as string) : merged(`(${walks.map((each) => `(${each})`).join(' union all ')}) p`);
+    const [only, ...more] = walks;
+    text = more.length === 0 ? (only as string) : merged(`(${walks.map((each) => `(${each})`).join(' union all ')}) p`);
   } else if (driver.values.length === 1) text = walk(bind(driver.values[0], driver.type));
   else text = merged(`unnest(${bind(driver.values, `${driver.type}[]`)}) v(value), lateral (${walk('v.value')}) p`);
   // The number of rows within bounds depends on their values, so such a page is planned each time instead of prepared.
