@@ -1,4 +1,4 @@
-export { generateInvoices, type BenchmarkCompany } from './benchmarks/invoices.ts';
+export { generateInvoices } from './benchmarks/invoices.ts';
 export { generateVisits } from './benchmarks/visits.ts';
 export { describeCompany, generateCompany } from './generate.ts';
 export { SIZES, type DemoOptions } from './options.ts';

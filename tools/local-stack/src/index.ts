@@ -3,7 +3,7 @@ export { say, silent, type Say } from './say.ts';
 export { ROOT, STATE, runFolder } from './folder.ts';
 export { Ports, choosePort } from './ports.ts';
 export { readSecrets } from './secrets.ts';
-export { Daemon, type DaemonOptions } from './processes/daemon.ts';
+export { Daemon } from './processes/daemon.ts';
 export { Watchdog, endLeftovers } from './processes/watchdog.ts';
 export { startServers, type Servers } from './servers/index.ts';
 export { startPgBouncer } from './servers/pgbouncer.ts';
