@@ -41,7 +41,7 @@ function optionsOf(test: TestName): Record<string, unknown> {
   const settings: Test = TESTS[test];
   thorough = settings.thorough === true;
   const only = __ENV['ONLY']?.split(',') as ScenarioName[] | undefined;
-  const has = { huge: __ENV['API_KEY_HUGE'] !== undefined, empty: __ENV['API_KEY_EMPTY'] !== undefined, userToken: __ENV['USER_TOKEN'] !== undefined };
+  const has = { huge: __ENV['API_KEY_HUGE'], empty: __ENV['API_KEY_EMPTY'], userToken: __ENV['USER_TOKEN'] };
   plan = planOf({ test, rate: number('RATE'), seconds: number('DURATION'), only, has });
   const operations = Object.keys(askedOf(plan)) as Operation[];
   return {

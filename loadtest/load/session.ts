@@ -47,13 +47,7 @@ export async function runTest(
 ): Promise<Outcome> {
   const settings: Test = TESTS[test];
   const { API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN } = target.env;
-  const plan = planOf({
-    test,
-    rate,
-    seconds,
-    only,
-    has: { huge: API_KEY_HUGE !== undefined, empty: API_KEY_EMPTY !== undefined, userToken: USER_TOKEN !== undefined },
-  });
+  const plan = planOf({ test, rate, seconds, only, has: { huge: API_KEY_HUGE, empty: API_KEY_EMPTY, userToken: USER_TOKEN } });
   let watching: ReturnType<typeof watch> | undefined;
   const summary = await runK6({
     k6,

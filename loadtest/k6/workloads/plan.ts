@@ -56,7 +56,8 @@ export interface Asked {
   readonly rate?: number | undefined;
   readonly seconds?: number | undefined;
   readonly only?: readonly ScenarioName[] | undefined;
-  readonly has: Readonly<Record<'huge' | 'empty' | 'userToken', boolean>>;
+  /** The credentials that there are. */
+  readonly has: Readonly<Record<'huge' | 'empty' | 'userToken', unknown>>;
 }
 
 export type Plan = Readonly<Partial<Record<ScenarioName, Arrivals>>>;
@@ -66,7 +67,7 @@ export function planOf({ test, rate, seconds, only, has }: Asked): Plan {
   const settings: Test = TESTS[test];
   const chosen = (only ?? SCENARIO_NAMES).filter((name) => {
     const { needs } = SCENARIOS[name] as { needs?: keyof Asked['has'] };
-    return needs === undefined || has[needs];
+    return needs === undefined || Boolean(has[needs]);
   });
   if (chosen.length === 0) throw new Error(`None of the scenarios can run with the credentials that there are: ${(only ?? SCENARIO_NAMES).join(', ')}.`);
   const weight = (name: ScenarioName): number => (settings.thorough === true ? 1 : MIXED[name]);
