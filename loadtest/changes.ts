@@ -28,6 +28,31 @@ idle      --polls polls of companies in which nothing changes, 20 of each, repea
 const POLLS_EACH = 20;
 const WAIT_SECONDS = 30;
 
+class Feed {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(port: number, key: string) {
+    this.#url = `http://127.0.0.1:${port}/api/v1/integrations/changes`;
+    this.#headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
+  }
+
+  async read(path: string): Promise<string> {
+    const answer = await fetch(`${this.#url}${path}`, { headers: this.#headers });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+    return text;
+  }
+
+  /** Only what follows the records is parsed: programs do more with them, in processes of their own. */
+  async page(query: string): Promise<{ cursor: string; more: boolean; empty: boolean }> {
+    const text = await this.read(query);
+    const end = text.lastIndexOf('],"nextCursor"');
+    const { nextCursor: cursor, hasMore: more } = JSON.parse(`{${text.slice(end + 2)}`) as { nextCursor: string; hasMore: boolean };
+    return { cursor, more, empty: end === text.indexOf('[') + 1 };
+  }
+}
+
 await runBenchmark({
   help: HELP,
   numbers: { jobs: [34_000, 300], rounds: [3, 1], changes: [200, 20], polls: [1000, 100], seconds: [60, 5] },
@@ -59,31 +84,6 @@ async function benchmark(stack: Stack, { jobs, rounds, changes, polls, seconds }
     fresh_p99_ms: Math.round(fresh.p99),
     idle_polls_cores: rounded(await idleCores(idle, groups, seconds), 3),
   };
-}
-
-class Feed {
-  readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(port: number, key: string) {
-    this.#url = `http://127.0.0.1:${port}/api/v1/integrations/changes`;
-    this.#headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
-  }
-
-  async read(path: string): Promise<string> {
-    const answer = await fetch(`${this.#url}${path}`, { headers: this.#headers });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
-    return text;
-  }
-
-  /** Only what follows the records is parsed: programs do more with them, in processes of their own. */
-  async page(query: string): Promise<{ cursor: string; more: boolean; empty: boolean }> {
-    const text = await this.read(query);
-    const end = text.lastIndexOf('],"nextCursor"');
-    const { nextCursor: cursor, hasMore: more } = JSON.parse(`{${text.slice(end + 2)}`) as { nextCursor: string; hasMore: boolean };
-    return { cursor, more, empty: end === text.indexOf('[') + 1 };
-  }
 }
 
 type Options = BenchmarkOptions<'jobs' | 'rounds' | 'changes' | 'polls' | 'seconds'>;

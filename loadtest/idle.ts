@@ -15,6 +15,9 @@ each process takes in --seconds seconds without a request: milliseconds a second
 V8 collects the garbage of starting.
 `;
 
+/** Names of servers by a part of their command line. */
+const SERVERS = { 'kafka.Kafka': 'Kafka', 'redis-server': 'Redis', postgres: 'PostgreSQL', 'watchdog-main': 'watchdog' };
+
 await runCommand({
   help: HELP,
   numbers: { seconds: 60, settle: 150 },
@@ -54,8 +57,6 @@ function treeCpu(root: number): CpuMs {
   visit(root);
   return used;
 }
-
-const SERVERS = { 'kafka.Kafka': 'Kafka', 'redis-server': 'Redis', postgres: 'PostgreSQL', 'watchdog-main': 'watchdog' };
 
 function nameOf(pid: number): string {
   let line: string;

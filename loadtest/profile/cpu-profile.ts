@@ -57,14 +57,14 @@ export function readStacks(folder: string, pid: number, { from, to }: Window): S
 const LIBRARY = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 const OURS = /\/(packages\/[^/]+|services\/[^/]+\/src\/[^/]+|gateway\/src\/[^/]+)/;
 
-const OUTSIDE: Readonly<Record<string, string>> = {
-  '(garbage collector)': 'garbage collection',
-  '(program)': 'outside JavaScript: system calls, parsers',
-};
+const OUTSIDE: ReadonlyMap<string, string> = new Map([
+  ['(garbage collector)', 'garbage collection'],
+  ['(program)', 'outside JavaScript: system calls, parsers'],
+]);
 
 /** `stack` begins with its innermost function. */
 function groupOf(stack: readonly Frame[]): string {
-  const outside = OUTSIDE[stack[0]?.functionName ?? ''];
+  const outside = OUTSIDE.get(stack[0]?.functionName ?? '');
   if (outside !== undefined) return outside;
   for (const { url } of stack) {
     const found = LIBRARY.exec(url)?.[1] ?? OURS.exec(url)?.[1];
