@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { Limiter } from '../src/admission/limiter.ts';
+import { Baseline, Limiter } from '../src/admission/limiter.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
 import { createApi } from '../src/routes/api.ts';
@@ -32,22 +32,49 @@ test.each<[string, { method?: string; operations?: readonly Operation[]; exceede
   ['beyond its limit', { exceeded: true }, 429, 0],
   ['with a credential that the operation refuses, by the time that this took', { operations: [POST], method: 'POST' }, 401, SLOW_MS],
 ])('charges a company once for a request %s', async (_, { method = 'GET', operations = [], exceeded = false }, status, atLeast) => {
+  const charges: [string, number][] = [];
+  const api = await serve({ operations, compile, exceeded });
+  api.limiter.charge = (company, milliseconds) => void charges.push([company, milliseconds]);
+  expect((await request(api.url, { method })).status).toBe(status);
+  expect(charges).toEqual([[api.companyId, expect.any(Number)]]);
+  expect(charges[0]![1]).toBeGreaterThanOrEqual(atLeast);
+  await api.stop();
+});
+
+test('counts a request once, for the class of the operation that answers it, and no step follows the answer', async () => {
+  const handled = compile(POST);
+  const api = await serve({
+    operations: [POST],
+    compile: () => ({ ...handled, baseline: new Baseline(), checkAccess: () => undefined, handle: async ({ res }) => void res.end() }),
+  });
+  expect((await request(api.url, { method: 'POST' })).status).toBe(200);
+  // What Express calls after the answer, it calls in the same turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(api.counted).toEqual(['writes']);
+  await api.stop();
+});
+
+async function serve({ operations, compile: of, exceeded = false }: { operations: readonly Operation[]; compile: typeof compile; exceeded?: boolean }) {
   const metrics = createMetrics('test');
   const identities = await standInIdentities();
   const { principal } = identities.addKey();
-  const charges: [string, number][] = [];
   const limiter = new Limiter();
-  limiter.charge = (company, milliseconds) => void charges.push([company, milliseconds]);
+  const counted: string[] = [];
   const draining = { active: false };
   const api = createApi({
     authentication: { authenticate: () => principal, known: () => undefined },
     strangers: new Strangers({ perMinute: 60, metrics }),
-    limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded }) },
+    limits: {
+      consume(_principal, limitClass) {
+        counted.push(limitClass);
+        return { policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded };
+      },
+    },
     keyUses: { note: () => undefined } as never,
     limiter,
     noteShed: () => undefined,
     operations,
-    compile,
+    compile: of,
     publicPages: (_req, _res, next) => next(),
     requestLog: createRequestLog(silentLog, metrics),
     draining,
@@ -55,10 +82,15 @@ test.each<[string, { method?: string; operations?: readonly Operation[]; exceede
   });
   const server = createServer(api).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  expect((await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`, { method })).status).toBe(status);
-  expect(charges).toEqual([[principal.company_id, expect.any(Number)]]);
-  expect(charges[0]![1]).toBeGreaterThanOrEqual(atLeast);
-  server.close();
-  server.closeAllConnections();
-  await identities.stop();
-});
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`,
+    companyId: principal.company_id,
+    limiter,
+    counted,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await identities.stop();
+    },
+  };
+}

@@ -12,6 +12,7 @@ import {
   access,
   authentication,
   begin,
+  endpoint,
   errorHandler,
   methodNotAllowed,
   middleware,
@@ -45,19 +46,14 @@ export function createApi(parts: ApiParts): Express {
   const authenticated: RequestStep = authentication(authenticate, keyUses);
   const singleHeaders: RequestStep = ({ req }) => checkSingleHeaders(req);
   const countAsRead = rateLimit(limits, 'reads');
-  const stepsOf = (target: CompiledOperation): RequestStep[] => [
-    shedding(limiter),
-    rateLimit(limits, target.limitClass),
-    access(target),
-    operationHandler(target, limiter),
-  ];
+  const checksOf = (target: CompiledOperation): RequestStep[] => [shedding(limiter), rateLimit(limits, target.limitClass), access(target)];
 
   const app = express().disable('x-powered-by').disable('etag').disable('query parser').enable('case sensitive routing').enable('strict routing');
   trustProxies(app, parts.trustedProxies);
 
   app.use(shedReads({ ...parts, find, known }));
   app.use(begin(requestLog));
-  app.use(fastReads(find, (target) => [singleHeaders, authenticated, ...stepsOf(target)]));
+  app.use(fastReads(find, (target) => [singleHeaders, authenticated, ...checksOf(target), operationHandler(target, limiter)]));
   app.use(middleware(singleHeaders));
   app.use(parts.publicPages);
   app.use(middleware(authenticated));
@@ -68,7 +64,7 @@ export function createApi(parts: ApiParts): Express {
     const route = app.route(path).head(refuse);
     for (const target of targets) {
       const verb = target.operation.verb.toLowerCase() as Lowercase<Operation['verb']>;
-      route[verb](stepsOf(target).map(middleware));
+      route[verb](checksOf(target).map(middleware), endpoint(operationHandler(target, limiter)));
     }
     route.all(refuse);
   }

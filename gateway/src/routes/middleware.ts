@@ -42,6 +42,11 @@ export function middleware(step: RequestStep): RequestHandler {
   };
 }
 
+/** Makes the step that answers Express middleware: nothing follows it. */
+export function endpoint(step: RequestStep): RequestHandler {
+  return (_req, res) => step(res.locals.exchange);
+}
+
 /** Gives a request its id, its log line and its span, which ends when the connection has taken the answer or is closed. */
 export function begin(requestLog: RequestLog): RequestHandler {
   return (req, res, next) => {
