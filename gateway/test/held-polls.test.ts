@@ -93,8 +93,8 @@ describe('a poll whose time is over', () => {
     });
     expect(over).toEqual(
       new Map([
-        ['billing', { below: 20, asOf: 5 }],
-        ['scheduling', { below: 30, asOf: 4 }],
+        ['billing', { from: 7, below: 20, asOf: 5 }],
+        ['scheduling', { from: 9, below: 30, asOf: 4 }],
       ]),
     );
   });
@@ -107,7 +107,7 @@ describe('a poll whose time is over', () => {
     calls[1]?.answer([{ place: 0, version: 8 }], { below: 20 });
     await settled();
     clock.advanceTimersByTime(MINUTE_MS);
-    expect([await polled[0]?.over, await polled[1]?.over]).toEqual([undefined, new Map([['billing', { below: 20, asOf: 5 }]])]);
+    expect([await polled[0]?.over, await polled[1]?.over]).toEqual([undefined, new Map([['billing', { from: 9, below: 20, asOf: 5 }]])]);
   });
 
   test('must be read if a service is of an older release', async () => {
@@ -120,6 +120,28 @@ describe('a poll whose time is over', () => {
 
   test('must be read if a service has not answered', async () => {
     expect(await ends((billing) => billing.answer([], { below: 20 }))).toBeUndefined();
+  });
+
+  test('must be read if no call was answered since it came, although other polls of the company wait', async () => {
+    const { polls, calls } = held();
+    await polls.hold(ACME, invoices, 2 * MINUTE_MS, never());
+    calls[0]?.answer([], { below: 20 });
+    await settled();
+    const poll = await polls.hold(ACME, invoices, MINUTE_MS, never());
+    clock.advanceTimersByTime(MINUTE_MS);
+    expect(await poll?.over).toBeUndefined();
+    polls.release();
+  });
+
+  test('must be read if it came with a lower version than the answered call asked for', async () => {
+    const { polls, calls } = held();
+    await polls.hold(ACME, invoices, 2 * MINUTE_MS, never());
+    const poll = await polls.hold(ACME, [{ ...(invoices[0] as Awaited), version: 6 }], MINUTE_MS, never());
+    calls[0]?.answer([], { below: 20 });
+    await settled();
+    clock.advanceTimersByTime(MINUTE_MS);
+    expect(await poll?.over).toBeUndefined();
+    polls.release();
   });
 
   test('must be read if the latest call of a service failed', async () => {

@@ -14,9 +14,9 @@ export interface Awaited {
   readonly version: number;
 }
 
-/** A service has no changes for a poll. */
+/** A service has no changes with versions from `from` to, but not including, `below`. */
 export interface Unchanged {
-  /** Changes below this version were looked up. */
+  readonly from: number;
   readonly below: number;
   /** Microseconds. */
   readonly asOf: number;
@@ -25,30 +25,22 @@ export interface Unchanged {
 /** By each awaited service. */
 export type AllUnchanged = ReadonlyMap<Owner, Unchanged>;
 
-interface Poll {
-  /** Results of the latest calls, except failed ones. */
-  readonly unchanged: Map<Owner, Unchanged>;
-  readonly wake: () => void;
-}
-
-/** The changes of one service for which a poll waits. */
-interface Waiting {
-  /** The company and the kinds. */
-  readonly key: string;
-  readonly awaited: AwaitedChange;
-  readonly poll: Poll;
-}
-
+/** A company's polls for the same kinds of one service, which ask together from the lowest version. */
 interface Group {
-  readonly awaited: AwaitedChange;
-  readonly waiting: Waiting[];
+  readonly companyId: string;
+  readonly kinds: string[];
+  /** Versions that the polls await, by the function that ends the poll. */
+  readonly polls: Map<() => void, number>;
+  /** Result of the latest call; undefined if it failed. */
+  unchanged: Unchanged | undefined;
 }
 
 export class HeldPolls {
   readonly #find: (owner: Owner, awaited: AwaitedChange[]) => Promise<FindChangedResponse>;
   readonly #slots: PollSlots;
-  readonly #polls = new Set<Poll>();
-  readonly #waiting = new Map<Owner, Set<Waiting>>();
+  readonly #polls = new Set<() => void>();
+  /** By company and kinds. */
+  readonly #groups = new Map<Owner, Map<string, Group>>();
   readonly #watched = new Set<Owner>();
   #released = false;
 
@@ -72,86 +64,80 @@ export class HeldPolls {
     const free = await this.#slots.take(companyId, ms);
     if (free === undefined) return undefined;
     const { promise: over, resolve } = Promise.withResolvers<AllUnchanged | undefined>();
+    const leave: (() => Unchanged | undefined)[] = [];
     const end = (isTimeOver: boolean): void => {
-      if (!this.#polls.delete(poll)) return;
-      for (const [owner, each] of waiting) this.#waiting.get(owner)?.delete(each);
+      if (!this.#polls.delete(wake)) return;
+      const unchanged = leave.map((each) => each());
       clearTimeout(timer);
       signal.removeEventListener('abort', wake);
       free();
-      resolve(isTimeOver && awaited.every(({ owner }) => poll.unchanged.has(owner)) ? poll.unchanged : undefined);
+      resolve(isTimeOver ? ofAll(awaited, unchanged) : undefined);
     };
     const wake = (): void => end(false);
-    const poll: Poll = { unchanged: new Map(), wake };
-    const waiting = awaited.map(({ owner, kinds, version }): [Owner, Waiting] => {
-      return [owner, { key: [companyId, ...kinds].join(' '), awaited: { company_id: companyId, kinds: [...kinds], version }, poll }];
-    });
     const timer = setTimeout(end, ms, true);
     signal.addEventListener('abort', wake);
-    this.#polls.add(poll);
+    this.#polls.add(wake);
     // The gateway stops, or the client has left, since the slot was requested.
     if (this.#released || signal.aborted) wake();
-    else for (const [owner, each] of waiting) this.#add(owner, each);
+    else for (const each of awaited) leave.push(this.#join(companyId, each, wake));
     return { over };
   }
 
   /** Ends all polls, and holds none from then on: the gateway stops. */
   release(): void {
     this.#released = true;
-    for (const { wake } of this.#polls) wake();
+    for (const wake of this.#polls) wake();
   }
 
-  #add(owner: Owner, waiting: Waiting): void {
-    const all = this.#waiting.get(owner) ?? new Set();
-    this.#waiting.set(owner, all.add(waiting));
-    void this.#watch(owner);
+  /** Returns the function to leave, which says whether calls since then found no changes. */
+  #join(companyId: string, { owner, kinds, version }: Awaited, wake: () => void): () => Unchanged | undefined {
+    const groups = this.#groups.get(owner) ?? new Map<string, Group>();
+    this.#groups.set(owner, groups);
+    const key = [companyId, ...kinds].join(' ');
+    const group = groups.get(key) ?? { companyId, kinds: [...kinds], polls: new Map(), unchanged: undefined };
+    groups.set(key, group);
+    group.polls.set(wake, version);
+    const before = group.unchanged;
+    void this.#watch(owner, groups);
+    return () => {
+      group.polls.delete(wake);
+      if (group.polls.size === 0) groups.delete(key);
+      const { unchanged } = group;
+      return unchanged !== before && unchanged !== undefined && unchanged.from <= version ? unchanged : undefined;
+    };
   }
 
   /** Never rejects. */
-  async #watch(owner: Owner): Promise<void> {
+  async #watch(owner: Owner, groups: ReadonlyMap<string, Group>): Promise<void> {
     if (this.#watched.has(owner)) return;
     this.#watched.add(owner);
-    for (;;) {
-      const groups = this.#waitingFor(owner);
-      if (groups.length === 0) break;
+    while (groups.size > 0) {
+      const asked = [...groups.values()];
+      const awaited = asked.map(({ companyId, kinds, polls }) => ({ company_id: companyId, kinds, version: Math.min(...polls.values()) }));
       try {
-        const response = await this.#find(
-          owner,
-          groups.map(({ awaited }) => awaited),
-        );
-        note(owner, groups, response);
+        note(asked, awaited, await this.#find(owner, awaited));
       } catch {
         // The polls end at their time, and their next read reports the fault.
-        for (const { poll } of groups.flatMap(({ waiting }) => waiting)) poll.unchanged.delete(owner);
+        for (const group of asked) group.unchanged = undefined;
         await delay(AGAIN_MS, undefined, { ref: false });
       }
     }
     this.#watched.delete(owner);
   }
+}
 
-  /** A company's polls for the same kinds, whose cursors differ, ask together from the lowest version. */
-  #waitingFor(owner: Owner): Group[] {
-    const groups = new Map<string, Group>();
-    for (const waiting of this.#waiting.get(owner) ?? []) {
-      const group = groups.get(waiting.key);
-      if (group === undefined) {
-        groups.set(waiting.key, { awaited: { ...waiting.awaited }, waiting: [waiting] });
-        continue;
-      }
-      group.awaited.version = Math.min(group.awaited.version, waiting.awaited.version);
-      group.waiting.push(waiting);
-    }
-    return [...groups.values()];
-  }
+/** Undefined unless all services have no changes. */
+function ofAll(awaited: readonly Awaited[], unchanged: readonly (Unchanged | undefined)[]): AllUnchanged | undefined {
+  const known = awaited.flatMap(({ owner }, index): [Owner, Unchanged][] => (unchanged[index] === undefined ? [] : [[owner, unchanged[index]]]));
+  return known.length < awaited.length ? undefined : new Map(known);
 }
 
 /** Wakes the polls whose changes were found, and notes for the others that there are none. */
-function note(owner: Owner, groups: readonly Group[], { changed, below, as_of: asOf }: FindChangedResponse): void {
+function note(groups: readonly Group[], awaited: readonly AwaitedChange[], { changed, below, as_of: asOf }: FindChangedResponse): void {
   const latest = new Map(changed.map(({ place, version }) => [place, version]));
-  const unchanged = below == null ? undefined : { below, asOf };
-  groups.forEach(({ waiting }, place) => {
-    for (const { awaited, poll } of waiting) {
-      if (awaited.version <= (latest.get(place) ?? -1)) poll.wake();
-      else if (unchanged !== undefined) poll.unchanged.set(owner, unchanged);
-    }
+  groups.forEach((group, place) => {
+    const found = latest.get(place);
+    if (found !== undefined) for (const [wake, version] of group.polls) if (version <= found) wake();
+    if (below != null) group.unchanged = { from: found === undefined ? awaited[place]!.version : found + 1, below, asOf };
   });
 }

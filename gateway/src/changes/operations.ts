@@ -83,7 +83,8 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
     const until = performance.now() + (values.get('wait') as number) * 1000;
     const principal = exchange.principal!;
     const gone = new AbortController();
-    exchange.res.once('close', () => gone.abort());
+    // Without a reason, each request would make an error with a stack.
+    exchange.res.once('close', () => gone.abort('closed'));
     const reply = async (page: FeedPage): Promise<void> => {
       const nextCursor = sealed(context, exchange, page);
       if (page.changes.length === 0 && !page.more) emptyPages.set(keyOf(kinds, nextCursor), page);
