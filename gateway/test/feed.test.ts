@@ -60,8 +60,8 @@ test('an empty page moves on the kinds that were asked for, never back, up to th
     ['scheduling', { epoch: 0, positions: new Map([['jobs', position('jobs', 7)]]) }],
   ]);
   const unchanged = new Map([
-    ['billing', { below: 20, asOf: 5 }],
-    ['scheduling', { below: 30, asOf: 6 }],
+    ['billing', { from: 7, below: 20, asOf: 5 }],
+    ['scheduling', { from: 7, below: 30, asOf: 6 }],
   ] as const);
   const page = nextEmptyPage({ changes: [], progress, more: false, asOf: 4 }, new Set(['invoices', 'refunds', 'jobs']), unchanged);
   const versions = [...page.progress.values()].flatMap(({ positions }) => [...positions].map(([kind, { version, after_id }]) => [kind, version, after_id]));
