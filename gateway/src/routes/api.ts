@@ -12,6 +12,7 @@ import {
   access,
   authentication,
   begin,
+  combined,
   endpoint,
   errorHandler,
   methodNotAllowed,
@@ -19,6 +20,7 @@ import {
   notFound,
   operationHandler,
   rateLimit,
+  routable,
   shedding,
   type ErrorParts,
   type RequestStep,
@@ -41,19 +43,20 @@ export function createApi(parts: ApiParts): Express {
   const { limiter, limits, keyUses, requestLog } = parts;
   const { authenticate, known } = parts.authentication;
   const all = parts.operations.map(parts.compile);
-  const find = createFindRead(all);
 
   const authenticated: RequestStep = authentication(authenticate, keyUses);
   const singleHeaders: RequestStep = ({ req }) => checkSingleHeaders(req);
   const countAsRead = rateLimit(limits, 'reads');
   const checksOf = (target: CompiledOperation): RequestStep[] => [shedding(limiter), rateLimit(limits, target.limitClass), access(target)];
+  const find = createFindRead(
+    all.map((target) => ({ ...target, steps: [singleHeaders, authenticated, ...checksOf(target), operationHandler(target, limiter)] })),
+  );
 
   const app = express().disable('x-powered-by').disable('etag').disable('query parser').enable('case sensitive routing').enable('strict routing');
   trustProxies(app, parts.trustedProxies);
 
-  app.use(shedReads({ ...parts, find, known }));
-  app.use(begin(requestLog));
-  app.use(fastReads(find, (target) => [singleHeaders, authenticated, ...checksOf(target), operationHandler(target, limiter)]));
+  app.use(combined(shedReads({ ...parts, find, known }), begin(requestLog), fastReads(find)));
+  app.use(routable);
   app.use(middleware(singleHeaders));
   app.use(parts.publicPages);
   app.use(middleware(authenticated));

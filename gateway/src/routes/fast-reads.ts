@@ -40,17 +40,14 @@ export function createFindRead<T extends Pick<CompiledOperation, 'operation'>>(t
   };
 }
 
-/** Runs the steps of a list or detail. `stepsOf` is called once for each. */
-export function fastReads<T extends CompiledOperation>(find: FindRead<T>, stepsOf: (target: T) => readonly RequestStep[]): RequestHandler {
-  const known = new Map<T, readonly RequestStep[]>();
+/** Runs the steps of a list or detail. */
+export function fastReads(find: FindRead<{ steps: readonly RequestStep[] }>): RequestHandler {
   return (req, res, next) => {
     const { exchange } = res.locals;
     const found = find(req.method, exchange.path);
     if (found === undefined) return next();
     req.params = found.params;
-    let steps = known.get(found.target);
-    if (steps === undefined) known.set(found.target, (steps = stepsOf(found.target)));
-    return inTurn(steps, exchange);
+    inTurn(found.target.steps, exchange).catch(next);
   };
 }
 
@@ -62,7 +59,7 @@ async function inTurn(steps: readonly RequestStep[], exchange: Parameters<Reques
 }
 
 export interface SheddingParts {
-  find: FindRead<CompiledOperation>;
+  find: FindRead<unknown>;
   known: Authentication['known'];
   keyUses: KeyUses;
   limiter: Limiter;
@@ -73,14 +70,15 @@ export interface SheddingParts {
 
 /** While the queue is full: sheds lists and details without a context, span or log line for each, so that a flood takes little time. */
 export function shedReads({ find, known, keyUses, limiter, noteShed, requestLog, draining }: SheddingParts): RequestHandler {
-  const companyToShed = (req: Request) => {
-    if (!limiter.isFull || find(req.method, splitTarget(req.url).path) === undefined) return undefined;
+  const callerToShed = (req: Request) => {
+    if (find(req.method, splitTarget(req.url).path) === undefined) return undefined;
     const principal = known(singleHeader(req, 'authorization'));
     return principal !== undefined && limiter.sheds(principal.company_id) ? principal : undefined;
   };
   return (req, res, next) => {
+    if (!limiter.isFull) return next();
     const startedAt = performance.now();
-    const principal = companyToShed(req);
+    const principal = callerToShed(req);
     if (principal === undefined) return next();
     noteShed();
     if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id);

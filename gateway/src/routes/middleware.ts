@@ -9,6 +9,7 @@ import {
   ATTR_URL_PATH,
   describeSpan,
   failSpan,
+  isTracing,
   onBehalfOf,
   readTraceparent,
   withRemoteSpan,
@@ -47,6 +48,11 @@ export function endpoint(step: RequestStep): RequestHandler {
   return (_req, res) => step(res.locals.exchange);
 }
 
+/** Several middleware as one: the router takes longer for each than they do (ADR 18). Only the last passes on errors; none returns a promise. */
+export function combined(...handlers: RequestHandler[]): RequestHandler {
+  return handlers.reduceRight((rest, handler) => (req, res, next) => handler(req, res, () => void rest(req, res, next)));
+}
+
 /** Gives a request its id, its log line and its span, which ends when the connection has taken the answer or is closed. */
 export function begin(requestLog: RequestLog): RequestHandler {
   return (req, res, next) => {
@@ -55,22 +61,23 @@ export function begin(requestLog: RequestLog): RequestHandler {
     const context: RequestContext = { requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')) };
     const exchange: Exchange = { req, res, ...context, peer: req.ip, startedAt: performance.now(), ...splitTarget(req.url), errorHeaders: [] };
     res.locals.exchange = exchange;
-    req.url = routableUrl(req.url, exchange);
-    const closed = new Promise<void>((resolve) => {
-      res.once('close', () => {
-        requestLog.ended(exchange);
-        resolve();
-      });
-    });
+    res.once('close', () => requestLog.ended(exchange));
     const span = { [ATTR_HTTP_REQUEST_METHOD]: req.method, [ATTR_URL_PATH]: exchange.path };
     const handle = async (): Promise<void> => {
       next();
-      await closed;
+      if (!isTracing()) return;
+      await new Promise((resolve) => res.once('close', resolve));
       describeSpan({ [ATTR_HTTP_RESPONSE_STATUS_CODE]: res.headersSent ? res.statusCode : 499 });
     };
     void onBehalfOf(context, () => withRemoteSpan(header, req.method, 'SERVER', span, handle));
   };
 }
+
+/** Makes the URL one that Express's router takes. */
+export const routable: RequestHandler = (req, res, next) => {
+  req.url = routableUrl(req.url, res.locals.exchange);
+  next();
+};
 
 export function authentication(authenticate: Authentication['authenticate'], keyUses: KeyUses): RequestStep {
   const note = (exchange: Exchange, principal: NonNullable<Exchange['principal']>): void => {
