@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsoleSignIn } from './console-sign-in.ts';
-import type { Headers } from './http/answer.ts';
-import { Document } from './http/documents.ts';
+import { Document, pageHeaders } from './http/documents.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../console/gen');
@@ -16,25 +15,6 @@ const TYPES = {
   'console.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 };
-
-/**
- * The console shows answers of webhook endpoints. If one ever became markup, this policy would keep it from loading or running anything.
- * Requests go to the gateway and to the issuer at which people sign in.
- */
-function policyOf(signIn: ConsoleSignIn | undefined): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `connect-src 'self'${signIn === undefined ? '' : ` ${new URL(signIn.issuer).origin}`}`,
-    "img-src 'self' data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ');
-}
 
 /** The page, with what the console needs to know about signing in. An element, because the policy allows no inline script. */
 function shell(signIn: ConsoleSignIn | undefined): string {
@@ -49,16 +29,9 @@ function escaped(text: string): string {
 
 /** The console's pages by path, and the icon that browsers request by themselves. Throws if the bundle is missing. */
 export function consolePages(signIn: ConsoleSignIn | undefined): Record<string, PublicPage> {
-  const headers: Headers = [
-    'Content-Security-Policy',
-    policyOf(signIn),
-    'Referrer-Policy',
-    'no-referrer',
-    'Cross-Origin-Opener-Policy',
-    'same-origin',
-    'Cross-Origin-Resource-Policy',
-    'same-origin',
-  ];
+  // Requests go to the gateway and to the issuer at which people sign in.
+  const connect = signIn === undefined ? "'self'" : `'self' ${new URL(signIn.issuer).origin}`;
+  const headers = [...pageHeaders({ connect, images: "'self' data:" }), 'Cross-Origin-Resource-Policy', 'same-origin'];
   const page = (name: string, type: string): Document => new Document(type, readFileSync(join(FOLDER, name)), headers);
   return {
     '/console': new Document('text/html; charset=utf-8', shell(signIn), headers),

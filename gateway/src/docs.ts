@@ -1,27 +1,13 @@
 // /docs, and the browsers' 404 page: serves what scripts/build-docs.mjs makes from gateway/docs, openapi.json and docs/.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Headers } from './http/answer.ts';
-import { Document } from './http/documents.ts';
+import { Document, pageHeaders } from './http/documents.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../docs/gen');
 const HTML = 'text/html; charset=utf-8';
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-
-const HEADERS: Headers = ['Content-Security-Policy', POLICY, 'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin'];
+const HEADERS = pageHeaders({ connect: "'self'", images: "'self'" });
 
 /** The documentation's pages by path. If a page has several forms, HTML is the first. Throws if they are missing. */
 export function docsPages(): Record<string, PublicPage> {

@@ -1,6 +1,5 @@
 // Writing answers: the headers that every one has (decisions §3), and the error envelope.
-import type { ApiError } from '@truckroll/contract';
-import { type ErrorDetail } from '@truckroll/contract';
+import type { ApiError, ErrorDetail } from '@truckroll/contract';
 import type { Exchange } from './exchange.ts';
 
 /** Header names and values in turn: the fastest form for writeHead. */
@@ -51,10 +50,6 @@ export function sendHead({ res, requestId }: Exchange, status: number, extra: He
   res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
 }
 
-function sendJson(exchange: Answering, status: number, body: string, extra: Headers, draining: Draining): void {
-  send(exchange, status, body, JSON_TYPE, extra, draining);
-}
-
 /** Answers with an error; `extra` are headers of this error, such as Allow. */
 export function sendError(exchange: Answering & Pick<Exchange, 'errorCode' | 'cause'>, error: ApiError, extra: Headers, draining: Draining): void {
   if (exchange.res.headersSent || exchange.res.destroyed) return;
@@ -63,7 +58,7 @@ export function sendError(exchange: Answering & Pick<Exchange, 'errorCode' | 'ca
   const headers = [...extra];
   if (error.status === 401) headers.push('WWW-Authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) headers.push('Retry-After', String(error.retryAfterSeconds));
-  sendJson(exchange, error.status, errorBody(error, exchange.requestId), headers, draining);
+  send(exchange, error.status, errorBody(error, exchange.requestId), JSON_TYPE, headers, draining);
 }
 
 export function errorBody({ code, message, details }: ApiError, requestId: string): string {

@@ -58,3 +58,23 @@ function matches(header: string | undefined, etag: string): boolean {
   const opaque = etag.replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === opaque);
 }
+
+/**
+ * Headers of a page and its files. The console shows answers of webhook endpoints: if one ever became markup, the policy would keep it from
+ * loading or running anything. `connect` and `images` are the policy's sources of requests and images.
+ */
+export function pageHeaders({ connect, images }: { connect: string; images: string }): Headers {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src ${connect}`,
+    `img-src ${images}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return ['Content-Security-Policy', policy.join('; '), 'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin'];
+}
