@@ -2,6 +2,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { operations, type Shape } from '@truckroll/contract';
+import { QUICK, chooseEncoding } from '../src/http/encodings.ts';
 import { mayBeCompressed } from '../src/routes/operation.ts';
 import { startGateway, type TestGateway } from './support/gateway.ts';
 import { invoice } from './support/invoice.ts';
@@ -68,6 +69,14 @@ test('reuses the buffers of compressed answers without leaking bytes of the prev
       expect(data.map(({ id }: { id: string }) => id)).toEqual(ids);
     }),
   );
+});
+
+test('prefers for each kind of answer the coding that suits it, whatever another kind was given before', () => {
+  const accepted = 'gzip, deflate, br, zstd';
+  const lasting = ['br', 'zstd', 'gzip'] as const;
+  for (let times = 0; times < 2; times += 1) {
+    expect([chooseEncoding(accepted, lasting), chooseEncoding(accepted, QUICK), chooseEncoding(accepted, ['gzip'])]).toEqual(['br', 'zstd', 'gzip']);
+  }
 });
 
 test('can be turned off by the operator', async () => {

@@ -66,6 +66,20 @@ test('polls of one company ask together, and a change ends those that have not r
   polls.release();
 });
 
+test('polls of one company for different kinds ask for their own, and a change ends those that await its kind', async () => {
+  const { polls, calls } = held();
+  const ended: string[] = [];
+  for (const kind of ['invoices', 'payments'])
+    void (await polls.hold(ACME, [{ owner: 'billing', kinds: [kind], version: 7 }], MINUTE_MS, never()))?.over.then(() => ended.push(kind));
+  calls[0]?.answer([]);
+  await settled();
+  expect(calls[1]?.awaited.map(({ kinds }) => kinds)).toEqual([['invoices'], ['payments']]);
+  calls[1]?.answer([{ place: 1, version: 9 }]);
+  await settled();
+  expect(ended).toEqual(['payments']);
+  polls.release();
+});
+
 test('a poll without changes ends when its time is over', async () => {
   const { polls } = held();
   await expect((await polls.hold(ACME, invoices, 1, never()))?.over).resolves.toBeUndefined();
