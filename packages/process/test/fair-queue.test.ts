@@ -80,6 +80,30 @@ test('charges a company for work without a slot', async () => {
   expect(await serve(3, { a: 1, b: 1, c: 1 })).toBe('c c b');
 });
 
+test('charges a company for work without a slot no more than for a call beside those that run', async () => {
+  const { fairQueue, limits, enter, order, leave } = scene({ slots: 2 });
+  enter('a', 'b');
+  await clock.advanceTimersByTimeAsync(40);
+  fairQueue.charge('c', 30);
+  limits.slots = 1;
+  await leave('a');
+  enter('a', 'c');
+  await leave('b');
+  // a had half of 40 ms, and c half of 30 ms.
+  expect(order.slice(2)).toEqual(['c']);
+});
+
+test('remembers what a company has had while others go on, so that leaving for a moment gives no credit', async () => {
+  const { limits, enter, order, leave } = scene({ slots: 2 });
+  enter('a', 'b');
+  await clock.advanceTimersByTimeAsync(10);
+  await leave('a');
+  limits.slots = 1;
+  enter('a', 'c');
+  await leave('b');
+  expect(order.slice(2)).toEqual(['c']);
+});
+
 test('gives a company no credit for idle time', async () => {
   const { enter, serve } = scene();
   enter('quiet', ...times(30, 'busy'));
