@@ -56,6 +56,17 @@ describe('an API key', () => {
     expect(await around(async () => (await authenticate(value))?.highest_limits?.reads)).toEqual([70, null]);
   });
 
+  test('counts no more for the limit of its company once it is revoked', async () => {
+    const { company, user, key } = await ending();
+    const { value } = await desk.keys.createKey({ company_id: company.id, user_id: user.id, name: 'Lasting', limits: null });
+    await clock.set(T - 1);
+    const highest = async () => (await authenticate(value))?.highest_limits?.reads;
+    expect(await highest()).toBe(70);
+    await desk.keys.revokeKey({ id: key.id });
+    expect(await highest()).toBeNull();
+    await desk.sql('delete from api_keys where id = $1', [key.id]);
+  });
+
   test('takes one of its company’s keys until its end, and is shown as expired from then on', async () => {
     const { company } = await ending();
     await desk.sql('update companies set key_limit = 1 where id = $1', [company.id]);
