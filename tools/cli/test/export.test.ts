@@ -77,14 +77,25 @@ test('leaves no file that looks complete if an export ends early', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('fails at once for a rejected key, and after a while for an API that stays unavailable', async () => {
+test('waits for its limit for longer than for an API that is unavailable, because the limit always ends', async () => {
   await withApi(
-    () => ({ status: 401 }),
-    async (baseUrl, asked) => {
-      await expect(exportRecords(folder, 'invoices', options(baseUrl), () => undefined)).rejects.toMatchObject({ exitCode: 1 });
-      expect(asked).toHaveLength(1);
+    (turn) => (turn < 2 ? { status: 429, headers: { 'retry-after': '1' } } : undefined),
+    async (baseUrl) => {
+      expect(await exportRecords(folder, 'invoices', { ...options(baseUrl), maxRetryMs: 300 }, () => undefined)).toBe(4);
     },
   );
+});
+
+test('fails at once for a rejected key or a fault of the API, and after a while for an API that stays unavailable', async () => {
+  for (const status of [401, 500]) {
+    await withApi(
+      () => ({ status }),
+      async (baseUrl, asked) => {
+        await expect(exportRecords(folder, 'invoices', options(baseUrl), () => undefined)).rejects.toMatchObject({ exitCode: 1 });
+        expect(asked).toHaveLength(1);
+      },
+    );
+  }
   await withApi(
     () => ({ status: 503 }),
     async (baseUrl) => {

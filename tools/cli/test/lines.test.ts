@@ -51,6 +51,19 @@ test('reports the number of a line that is too long, and numbers those after it 
   ]);
 });
 
+test('takes a line of the longest length, in whatever pieces it is read', async () => {
+  for (const size of [64 * 1024, LONGEST_LINE, LONGEST_LINE + 1]) {
+    const { lines, tooLong } = await read(`${'x'.repeat(LONGEST_LINE)}\nb\n`, [size]);
+    expect([lines.map(({ length }) => length), tooLong]).toEqual([[LONGEST_LINE, 1], []]);
+  }
+});
+
+test('a batch has exactly as many bytes as it may, if its lines do', async () => {
+  const half = 256 * 1024;
+  const { batches: all } = await read(`${'x'.repeat(half)}\n`.repeat(3));
+  expect(all.map(({ lines }) => lines.length)).toEqual([2, 1]);
+});
+
 test('limits a batch by lines and by bytes', async () => {
   const { batches: all } = await read(`${'x'.repeat(300_000)}\n`.repeat(4) + 'y\n'.repeat(1001));
   expect(all.map(({ lines }) => lines.length)).toEqual([1, 1, 1, 500, 500, 2]);

@@ -94,6 +94,20 @@ test('ends at once on a rejection, and after a while if the owner stays unavaila
   expect(waits).toBe(1);
 });
 
+test('goes on for as long as the owner answers something between outages', async () => {
+  const stored: number[] = [];
+  const call: ImportCall = async function* (requests) {
+    for await (const request of requests) {
+      stored.push(request.first_line);
+      yield answerTo(request);
+      throw ApiError.unavailable(undefined);
+    }
+  };
+  // Each outage is short, and all together last longer than one may.
+  expect(await collect(6, call, { maxRetryMs: 300 })).toEqual(inOrder(6));
+  expect(stored).toEqual(inOrder(6));
+});
+
 test('ends when it is interrupted', async () => {
   const stop = new AbortController();
   const call: ImportCall = async function* (requests) {

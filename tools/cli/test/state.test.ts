@@ -31,10 +31,14 @@ async function trap() {
   return { port: (server.address() as AddressInfo).port, calls: () => calls, close: () => server.close() };
 }
 
-test('does not trust a folder that others may write into, because it names where keys are sent', async () => {
+test.each([
+  ['everybody', 0o777],
+  ['its group', 0o770],
+  ['all but its group', 0o702],
+])('does not trust a folder into which %s may write, because it names where keys are sent', async (_, mode) => {
   const waiting = await trap();
   plant(waiting.port);
-  chmodSync(state, 0o777);
+  chmodSync(state, mode);
   const outcome = await truckroll(['company', 'list'], {}, folder);
   expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(`Others may write into ${state}`) });
   expect(waiting.calls()).toBe(0);

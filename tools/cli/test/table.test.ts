@@ -10,6 +10,14 @@ test('aligns columns, with numbers on the right and wide characters counted as t
   );
 });
 
+test('aligns numbers on the right if some rows have none, and leaves a column with a text on the left', () => {
+  const rows = [
+    { count: 12_345, mixed: 5 },
+    { count: null, mixed: 'all' },
+  ];
+  expect(table(rows, { COUNT: (row) => row.count, MIXED: (row) => row.mixed }, '').split('\n')).toEqual([' COUNT  MIXED', '12,345  5', '     -  all']);
+});
+
 test('prints a sentence if there are no rows, and escapes control characters in names', () => {
   expect(table([], { A: () => 1 }, 'There is none.')).toBe('There is none.');
   expect(card({ name: 'a\u001b[31m\nb\u202e', end: null, active: true })).toBe('name    a\\u001b[31m\\u000ab\\u202e\nend     -\nactive  yes');
