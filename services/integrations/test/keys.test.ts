@@ -111,7 +111,7 @@ test('does not authenticate malformed tokens or hashes, and does not fail', asyn
   expect((await harness.identity.authenticate({})).principal ?? null).toBeNull();
 });
 
-test('only moves the last use of a key forward', async () => {
+test('only moves the last use of a key forward, and forgets it when the key gets another value', async () => {
   const { company, key } = await issued();
   const touch = (used_at: number) => harness.identity.touchKeys({ uses: [{ company_id: company.id, key_id: key.id, used_at }] });
   const at = now();
@@ -120,6 +120,7 @@ test('only moves the last use of a key forward', async () => {
   await harness.identity.touchKeys({ uses: [{ company_id: key.id, key_id: key.id, used_at: at + 9_000_000 }] });
   const { keys } = await harness.keys.listKeys({ company_id: company.id });
   expect(keys[0]?.last_used_at).toBe(at);
+  expect(await harness.keys.rotateKey({ id: key.id })).toMatchObject({ key: { id: key.id, last_used_at: null } });
 });
 
 test('allows one active user of a company per e-mail address, and another after that one left', async () => {
