@@ -52,6 +52,14 @@ test('covers the period from its start to before its end', async () => {
   expect((await sent()).toSorted()).toEqual([events[1]!.id, events[2]!.id].toSorted());
 });
 
+test('ends now at the latest, also with a later end', async () => {
+  const one = await desk.endpoint();
+  const events = [now(), now() + 60 * SECOND].map((timestamp) => one.event({ timestamp }));
+  await deliver(...events);
+  expect(await recover(one, ALL, { until: now() + 120 * SECOND })).toEqual({ queued: 1, remaining: 0 });
+  expect(await sent()).toEqual([events[0]!.id]);
+});
+
 test('applies the current filter, to stored deliveries and to events without one', async () => {
   const one = await desk.endpoint({ filter: status('NEW') });
   const [early, booked, closed] = [

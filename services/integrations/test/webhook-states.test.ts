@@ -123,6 +123,8 @@ describe('a paused endpoint', () => {
     await desk.fanOut(...story(one, 2));
     await one.update({ state: PAUSED });
     const at = now();
+    // What a user has requested is never skipped.
+    await desk.sql('update webhook_queue set due_at = $1, forced = true where sequence = 2', [formatInstant(at - 6 * DAY)]);
     const waits = async (dueAt: number, pausedAt: number) => {
       await desk.sql('update webhook_queue set due_at = $1 where sequence = 1', [formatInstant(dueAt)]);
       await desk.sql('update webhook_endpoints set paused_at = $1 where id = $2', [formatInstant(pausedAt), one.id]);
