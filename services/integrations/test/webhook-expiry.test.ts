@@ -9,7 +9,8 @@ import { storeAttempts } from '../src/webhooks/queue/report.ts';
 import { deliveryCounter } from '../src/webhooks/health/metrics.ts';
 import { skipQueued } from '../src/webhooks/queue/skip.ts';
 import { readHealth, selectHealthInputs } from '../src/webhooks/health/read.ts';
-import { keepCounts } from '../src/webhooks/health/count-store.ts';
+import { noCounts } from '../src/webhooks/health/counts.ts';
+import { addToCounts, keepCounts } from '../src/webhooks/health/count-store.ts';
 import { lease, renew } from '../src/webhooks/queue/lease.ts';
 import { Partitions, oldestDay } from '../src/webhooks/log/partitions.ts';
 import { DAY, SECOND, reportOf, startDesk, type LeaseOptions } from './webhooks.ts';
@@ -219,6 +220,13 @@ test('shows a circuit as open until its time, and the time of its next test only
   await desk.sql('update webhook_queue set due_at = $1', [formatInstant(T + SECOND)]);
   expect(await circuit(T + SECOND - 1)).toEqual({ state: 'WEBHOOK_CIRCUIT_STATE_HALF_OPEN', next_try_at: T + SECOND });
   expect(await circuit(T + SECOND)).toEqual({ state: 'WEBHOOK_CIRCUIT_STATE_HALF_OPEN', next_try_at: null });
+});
+
+test('keeps the latest success of a period, in whatever order its counts are stored', async () => {
+  const one = await desk.endpoint();
+  for (const lastSuccessAt of [T + 2, T + 1, null])
+    await clock.database.query(addToCounts([{ ...noCounts(), companyId: one.company.id, endpointId: one.id, at: T, minutes: 1, lastSuccessAt }]));
+  expect(await desk.sql('select last_success_at as at from webhook_counts where endpoint_id = $1', [one.id])).toEqual([{ at: T + 2 }]);
 });
 
 test('merges counts of minutes after 75 minutes and of quarter-hours after 25 hours, and drops those of hours after 30 days', async () => {
