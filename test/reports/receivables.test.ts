@@ -205,6 +205,20 @@ it('echoes its parameters, follows a payment at once, and shows another company 
   expect((await system.get(other, `${PATH}?group_by=account`)).body.data).toEqual([]);
 }, 60_000);
 
+it('counts an invoice of midnight in the company’s zone to the day that begins', async () => {
+  const { invoices } = await world(7, 'America/Chicago');
+  const company = await system.createCompany('America/Chicago');
+  const open = invoices.find(({ status }) => status === 'OPEN') as Json;
+  const issued = ['2026-03-01T05:59:59.999999Z', '2026-03-01T06:00:00Z'].map((issued_at, n) => ({
+    ...open,
+    id: `00000000-0000-4000-8000-00000000000${n}`,
+    issued_at,
+  }));
+  expect((await system.importRecords(company, 'invoices', issued)).problems).toEqual([]);
+  const count = async (query: string): Promise<number> => (await system.get(company, `${PATH}?${query}`)).body.data.at(-1).invoice_count;
+  expect([await count('issued_before=2026-03-01'), await count('issued_from=2026-03-01'), await count('issued_before=2026-03-02')]).toEqual([1, 1, 2]);
+}, 60_000);
+
 it('refuses other statuses, dates of other reports and a range that ends before it begins', async () => {
   const company = await system.createCompany();
   const refused = async (query: string) =>
