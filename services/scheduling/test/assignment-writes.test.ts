@@ -160,6 +160,12 @@ const claimed = (tx: Transaction, { idempotency_key }: AddAssignmentRequest) =>
 const fingerprint = (request: AddAssignmentRequest): Buffer =>
   fingerprintOf('AddAssignment', AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish());
 
+it('gives equal messages of different operations different fingerprints', async () => {
+  const message = AddAssignmentRequest.encode(addition(await newVisit())).finish();
+  expect(fingerprintOf('AddAssignment', message)).toEqual(fingerprintOf('AddAssignment', message));
+  expect(fingerprintOf('AddAssignment', message)).not.toEqual(fingerprintOf('RemoveAssignment', message));
+});
+
 async function awaited(tx: Transaction): Promise<void> {
   for (let blocked = 0; blocked === 0; ) {
     const { rows } = await tx.query<{ blocked: number }>({ text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'` });
