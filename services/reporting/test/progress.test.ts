@@ -6,7 +6,7 @@ import type { Database, Statement } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { asOf } from '../src/freshness/as-of.ts';
-import { followProgress } from '../src/freshness/progress.ts';
+import { followProgress, places } from '../src/freshness/progress.ts';
 import { schema } from '../src/schema.ts';
 
 const SOURCE = '/truckroll/billing';
@@ -124,6 +124,21 @@ test('keeps 50 pending watermarks of each owner, including the newest, and none 
   for (const place of NAMED) await apply(place);
   await isCounted(52_000_000);
   expect(await waiting()).toBe(0);
+});
+
+test('counts a watermark of one owner without forgetting an earlier one of another that still waits', async () => {
+  const { apply, announce, watermarks } = follow();
+  await announce(3_000_000);
+  await database.transaction((tx) => watermarks.apply(tx, [watermark(5_000_000, [], '/truckroll/scheduling')]));
+  expect(await waiting()).toBe(1);
+  for (const place of NAMED) await apply(place);
+  await isCounted(3_000_000);
+});
+
+test('reads each partition on after its last applied event, or from its beginning', async () => {
+  await follow().apply(NAMED[0]!);
+  const place = await places(database);
+  expect([place(topics.payments.name, 1), place(topics.payments.name, 2), place(topics.watermarks.name, 1)]).toEqual([8, 0, undefined]);
 });
 
 describe('as_of', () => {
