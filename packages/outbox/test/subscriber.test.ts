@@ -206,7 +206,7 @@ test('applies queued events of several partitions in one transaction, and a fail
   expect(rows).toEqual([{ payload: 'poison' }]);
 });
 
-test('does not undo a newer event when it applies a dead letter of a compacted topic', async () => {
+test('neither undoes a newer event with a dead letter of a compacted topic, nor applies an older one after it', async () => {
   const topic = await createTopic('latest');
   let broken = true;
   const { subscriber, applied } = subscribe(topic, {
@@ -216,15 +216,27 @@ test('does not undo a newer event when it applies a dead letter of a compacted t
     },
   });
   await subscriber.start();
-  await send(topic, { key: 'a', text: 'a1', version: 1 }, { key: 'b', text: 'b1', version: 1 });
+  await send(topic, { key: 'a', text: 'a2', version: 2 }, { key: 'b', text: 'b2', version: 2 });
   const letters = () => setting.database.query({ text: 'select from parked_event' });
   await eventually(letters, ({ rowCount }) => rowCount === 2);
   broken = false;
-  await send(topic, { key: 'a', text: 'a2', version: 2 });
+  await send(topic, { key: 'b', text: 'b1', version: 1 }, { key: 'a', text: 'a3', version: 3 });
   await applied.count(1);
   expect(await retryDeadLetters(subscriber)).toEqual({ applied: 2, reason: null });
-  expect(texts(applied)).toEqual(['a2', 'b1']);
+  expect(texts(applied)).toEqual(['a3', 'b2']);
   expect((await letters()).rowCount).toBe(0);
+});
+
+test('stores its place after a dead letter, so that a restart does not try it again', async () => {
+  const topic = await createTopic();
+  const apply = () => Promise.reject(new TypeError('cannot read it'));
+  await send(topic, { text: 'poison' });
+  await subscribe(topic, { apply }, placed()).subscriber.start();
+  await eventually(
+    () => setting.database.query({ text: 'select from parked_event' }),
+    ({ rowCount }) => rowCount === 1,
+  );
+  expect((await setting.database.query({ text: 'select topic, next from places' })).rows).toEqual([{ topic: topic.name, next: 1 }]);
 });
 
 test('lists dead letters with their reasons, and applies them again up to the first that fails', async () => {
