@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import { startHarness, type Company, type Harness } from './harness.ts';
+import { deriveTimeEntries } from '../src/timesheets/derive.ts';
 import { assignment, formResponse, job, location, ref, timeEntry, timesheet, visit, type Line } from './records.ts';
 
 let harness: Harness;
@@ -110,6 +111,15 @@ test('still shows and adds up the duration of an entry stored before durations w
   expect((await company.detail('time-entries', entry.id)).duration_minutes).toBe(95);
   await company.store('time-entries', timeEntry({ timesheet_id: sheet.id, ends_at: '2026-03-02T16:00:00Z' }));
   expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(155);
+});
+
+test.each([
+  [59_999_999, 0],
+  [60_000_000, 1],
+  [119_999_999, 1],
+])('an entry of %i µs, stored before durations were recorded, has %i whole minutes', async (ends_at, duration_minutes) => {
+  const entry = { id: 'e', record: { starts_at: 0, ends_at, duration_minutes: null } } as Parameters<typeof deriveTimeEntries>[2][number];
+  expect(await deriveTimeEntries(undefined as never, '', [entry])).toEqual(new Map([['e', { duration_minutes }]]));
 });
 
 test('reports minutes beyond a timesheet’s maximum as an error of the line that adds them', async () => {
