@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { Compaction } from '../../change-feed/src/compaction.ts';
-import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
+import type { ChangePosition, DigestRecordsResponse, FindChangedResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
 import { Database, createSession, migrate, type Queryable } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -164,7 +164,10 @@ test('a record that changes again while an older transaction is open is read in 
     during = await read([beginning('cats')], { waits: false });
   });
   expect(during!.changes.map(({ id, record }) => [id, String(record)])).toEqual([[cat, 'two']]);
-  expect(ids(await read(during!.positions))).toEqual([cat]);
+  const after = await read(during!.positions);
+  expect(ids(after)).toEqual([cat]);
+  // A reader takes what has a higher version than the record that it has.
+  expect(after.changes[0]!.version).toBeGreaterThan(during!.changes[0]!.version);
 });
 
 test('a record that an older transaction stores again after its removal is not a tombstone', async () => {
@@ -334,13 +337,16 @@ test('a transaction that stays open in another database holds the feed back, and
 }, 30_000);
 
 // Last, because the epoch stays.
-test('a restore refuses older cursors, and raises every version', async () => {
+test('a restore refuses older cursors, wakes their polls, and raises every version', async () => {
   const cat = randomUUID();
   await put(database, 'cats', cat);
   const before = await read([beginning('cats')]);
   await beginEpoch(database, before.epoch + 1);
   await expect(read(before.positions, { epoch: before.epoch })).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
   const after = await read([beginning('cats')]);
+  const awaited = [before, after].map(({ positions }) => ({ company_id: company, kinds: ['cats'], version: positions[0]!.version }));
+  const { changed } = await (feed.handlers.findChanged as (request: unknown) => Promise<FindChangedResponse>)({ awaited });
+  expect(changed.map(({ place }) => place)).toEqual([0]);
   expect(ids(after)).toEqual([cat]);
   expect(after.changes[0]?.version).toBeGreaterThan(before.changes[0]?.version as number);
 });
