@@ -1,11 +1,13 @@
 // Lines whose sums, together with other records, exceed the range of cents: the error is that line's, and the others are stored.
 import { randomUUID } from 'node:crypto';
+import { GetInvoiceResponse } from '@truckroll/contract/gen/billing/v1/invoices';
 import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
 import type { Database } from '@truckroll/postgres';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { tables } from '../src/resources/index.ts';
+import { invoices } from '../src/resources/invoices.ts';
 import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
 import { AT, account, invoice, payment, type Line } from './records.ts';
@@ -63,6 +65,25 @@ test('rejects the payment that takes an invoice’s sum beyond the range of cent
   // Intermediate sums beyond the range are exact.
   const again = await importLines(company, 'payments', lines);
   expect(again).toMatchObject({ created: 0, changed: 0, unchanged: 4, problems: [{ line: 3 }] });
+});
+
+test('a payment that is imported again counts only toward the invoices that it names now', async () => {
+  const company = randomUUID();
+  const [first, second, third] = [invoice(), invoice(), invoice()];
+  const reader = new RecordReader(invoices as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
+  const paid = () =>
+    Promise.all(
+      [first, second, third].map(async ({ id }) => {
+        const { data } = GetInvoiceResponse.decode(await reader.detail({ company_id: company, time_zone: 'UTC', id }));
+        return data?.amounts?.paid_cents;
+      }),
+    );
+  await importLines(company, 'invoices', [first, second, third]);
+  const moving = payment({ [first.id]: 30, [second.id]: 40 });
+  await importLines(company, 'payments', [moving, payment({ [first.id]: 5 })]);
+  expect(await paid()).toEqual([35, 40, 0]);
+  await importLines(company, 'payments', [{ ...payment({ [second.id]: 10, [third.id]: 60 }), id: moving.id }]);
+  expect(await paid()).toEqual([5, 10, 60]);
 });
 
 test('rejects the invoice whose balance exceeds the range with existing payments, naming the field', async () => {
