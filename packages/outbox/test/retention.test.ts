@@ -1,4 +1,4 @@
-import { pinClock } from '@truckroll/testing';
+import { pinClock, whileOpen } from '@truckroll/testing';
 import { forgetVersions } from '../src/retention.ts';
 import { SCHEMA, openSetting } from './setting.ts';
 
@@ -12,6 +12,11 @@ const store = (consumer: string, key: string, days: number) =>
   setting.database.query({
     text: `insert into inbox_version (consumer, topic, key, version, applied_at) values ($1, 'jobs', $2, 7, now() - $3 * interval '1 day')`,
     values: [consumer, key, days],
+  });
+const deadLetter = (topic: string, key: string) =>
+  setting.database.query({
+    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('billing', $1, 0, 1, $2, '{}', 'broken')`,
+    values: [topic, key],
   });
 const kept = async () => {
   const { rows } = await setting.database.query<{ kept: string }>({ text: `select consumer || ' ' || key as kept from inbox_version order by 1` });
@@ -28,12 +33,23 @@ test('deletes versions that a consumer applied more than two weeks ago, and none
 
 test('keeps the version of a key that has a dead letter, which may still be applied', async () => {
   await store('billing', 'dead', 100);
-  await setting.database.query({
-    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('billing', 'jobs', 0, 1, 'dead', '{}', 'broken')`,
-  });
+  await deadLetter('jobs', 'dead');
   expect(await forgetVersions(setting.database, 'billing')).toBe(0);
   await setting.database.query({ text: 'delete from parked_event' });
   expect(await forgetVersions(setting.database, 'billing')).toBe(1);
+});
+
+test('deletes the version of a key that has a dead letter only in another topic', async () => {
+  await store('billing', 'dead', 100);
+  await deadLetter('visits', 'dead');
+  expect(await forgetVersions(setting.database, 'billing')).toBe(1);
+});
+
+test('keeps the version of an event that is applied while old versions are deleted', async () => {
+  await store('billing', 'again', 100);
+  const forgetting = async () => expect(await forgetVersions(setting.database, 'billing')).toBe(0);
+  await whileOpen(setting.database, (tx) => tx.query({ text: `update inbox_version set version = 8, applied_at = now()` }), forgetting);
+  expect(await kept()).toEqual(['billing again']);
 });
 
 test('checks every version of a consumer in slices', async () => {
