@@ -110,6 +110,17 @@ test('ends a lease without a report, and logs the late report', async () => {
   expect((await one.deliveries())[0]!.attempts.map(({ succeeded }) => succeeded)).toEqual([false, true]);
 });
 
+test('waits before the next attempt when a failure is reported after its lease has ended, and before another begins', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [leased] = await desk.lease();
+  await desk.sql(`update webhook_queue set leased_until = now() where delivery_id = $1`, [leased!.delivery_id]);
+  expect(await desk.lease({ without: [one.id] })).toEqual([]);
+  expect(await desk.report(leased!, FAILURE)).toMatchObject({ lease_lost: false, status: 'DELIVERY_STATUS_PENDING' });
+  expect(await desk.lease()).toEqual([]);
+  expect((await one.deliveries())[0]!.next_attempt_at).toBeGreaterThan(now());
+});
+
 describe('a worker', () => {
   const renew = (worker_id: string, leaving = false) => desk.deliveries.renew({ worker_id, leaving });
   const silent = (...workers: string[]) => desk.sql(`update webhook_workers set seen_at = seen_at - interval '5 seconds' where id = any($1)`, [workers]);

@@ -126,6 +126,17 @@ test('answers when the next retry is due, not when a new delivery waits for its 
   expect(await next()).toBe(retried);
 });
 
+test('leases as many large events as one answer holds, and says that the others are due', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event(), one.event(), one.event());
+  await desk.sql(`update webhook_events set body = convert_to(repeat('x', 3000000), 'UTF8') where company_id = $1`, [one.company.id]);
+  const leasing = () => desk.deliveries.lease(desk.asked({}));
+  const [first, second] = [await leasing(), await leasing()];
+  expect([first.deliveries.length, second.deliveries.length]).toEqual([2, 1]);
+  expect(first.next_due_at).toBeLessThanOrEqual(now());
+  expect(second.next_due_at).toBeNull();
+});
+
 test('lists deliveries of events from a time until just before another', async () => {
   const one = await desk.endpoint();
   const at = now() - HOUR;

@@ -42,12 +42,16 @@ test('of all events sends delivered ones again, with the id that they had, and l
   expect(await one.deliveries()).toHaveLength(3);
 });
 
-test('covers the period from its start to before its end', async () => {
-  const one = await desk.endpoint();
+test.each([
+  ['stored deliveries', ''],
+  ['events without one', status('BOOKED')],
+])('covers the period from its start to before its end, for %s', async (_, filter) => {
+  const one = await desk.endpoint({ filter });
   await desk.sql(`update webhook_endpoints set created_at = created_at - interval '1 hour' where id = $1`, [one.id]);
   const at = now() - 10 * SECOND;
-  const events = [at - 1, at, at + SECOND - 1, at + SECOND].map((timestamp) => one.event({ timestamp }));
+  const events = [at - 1, at, at + SECOND - 1, at + SECOND].map((timestamp) => one.event({ timestamp, data: { status: 'NEW' } }));
   await deliver(...events);
+  await one.update({ filter: '' });
   expect(await recover(one, ALL, { since: at, until: at + SECOND })).toEqual({ queued: 2, remaining: 0 });
   expect((await sent()).toSorted()).toEqual([events[1]!.id, events[2]!.id].toSorted());
 });
