@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
-import { paymentFacts } from '../src/facts/records.ts';
+import { paymentFacts, refundFacts } from '../src/facts/records.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { SUMMARIES_VERSION } from '../src/facts/definitions.ts';
 import { Deltas } from '../src/summaries/deltas.ts';
+import { addRange } from '../src/summaries/range.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 
 const GENERATION = { generation: 1, time_zone: 'America/Chicago' };
@@ -18,6 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
+const TIMES = ['2025-02-01T03:00:00Z', '2025-03-10T12:00:00Z', '2026-12-05T12:00:00Z'];
+
 async function companyWithSums(): Promise<string> {
   const company = randomUUID();
   await database.query({
@@ -29,7 +32,7 @@ async function companyWithSums(): Promise<string> {
     const { rows } = await tx.query<{ id: string }>({
       text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
         select $1, gen_random_uuid(), 'PAID', 'CARD', $2, 100, at from unnest($3::timestamptz[]) at returning id`,
-      values: [company, ACCOUNT, ['2025-02-01T03:00:00Z', '2025-03-10T12:00:00Z', '2026-12-05T12:00:00Z']],
+      values: [company, ACCOUNT, TIMES],
     });
     const deltas = new Deltas();
     const facts = await paymentFacts.read(
@@ -67,6 +70,59 @@ function interrupted(after: (slice: number) => Promise<unknown>): Pick<Database,
 
 test('finds nothing if the sums match the facts, month by month', async () => {
   expect(await verified(await companyWithSums())).toMatchObject({ built: true, facts: 3, differences: [] });
+});
+
+test.each([
+  ['in its day', '2025-03-10T13:00:00Z'],
+  ['to another day of its month', '2025-03-12T12:00:00Z'],
+  ['across midnight in the company’s time zone', '2025-03-10T04:00:00Z'],
+  ['to another month', '2025-04-10T12:00:00Z'],
+])('moves a payment’s sums with it, and no refund of its day, when it moves %s', async (_, at) => {
+  const company = await companyWithSums();
+  await database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>({
+      text: `insert into refunds (company_id, id, status, payment_method, account_id, amount_cents, occurred_at)
+        values ($1, gen_random_uuid(), 'SUCCEEDED', 'CARD', $2, 30, $3) returning id`,
+      values: [company, ACCOUNT, TIMES[1]],
+    });
+    const refunds = await refundFacts.read(tx, company, [rows[0]!.id]);
+    const deltas = new Deltas();
+    for (const entries of refunds.values()) deltas.change(GENERATION, [], entries);
+    await deltas.write(tx, company);
+  });
+  await database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>({
+      text: 'select id from payments where company_id = $1 and occurred_at = $2',
+      values: [company, TIMES[1]],
+    });
+    const ids = rows.map(({ id }) => id);
+    const before = await paymentFacts.read(tx, company, ids);
+    await tx.query({ text: 'update payments set occurred_at = $3 where company_id = $1 and id = any($2::uuid[])', values: [company, ids, at] });
+    const after = await paymentFacts.read(tx, company, ids);
+    const deltas = new Deltas();
+    for (const id of ids) deltas.change(GENERATION, before.get(id)!, after.get(id)!);
+    await deltas.write(tx, company);
+  });
+  expect(await verified(company)).toMatchObject({ built: true, facts: 4, differences: [] });
+});
+
+test('adds up facts in ranges as one by one, each in the range that its id ends', async () => {
+  const company = await companyWithSums();
+  const sumsOf = async (generation: number) =>
+    (
+      await database.query({
+        text: `select part, period, value, standing, payment_count, received_cents from collection_summaries
+          where company_id = $1 and generation = $2 order by 1, 2, 3, 4`,
+        values: [company, generation],
+      })
+    ).rows;
+  const { rows } = await database.query<{ id: string }>({ text: 'select id from payments where company_id = $1 order by id', values: [company] });
+  await database.transaction(async (tx) => {
+    for (const [index, { id }] of rows.entries()) {
+      await addRange(tx, company, { ...GENERATION, generation: 2 }, { kind: paymentFacts, after: rows[index - 1]?.id ?? null, last: id });
+    }
+  });
+  expect(await sumsOf(2)).toEqual(await sumsOf(1));
 });
 
 test('finds sums that are wrong, missing, or without a fact', async () => {
