@@ -331,3 +331,27 @@ test('replaces an idle connection that the receiver has closed, within the same 
   expect(result.status).toBe(200);
   expect(there.connections).toBe(2);
 });
+
+test('does not send again if a kept connection ends after the answer has begun', async () => {
+  let requests = 0;
+  const there = await receiver((response) => {
+    requests += 1;
+    if (requests === 1) response.end();
+    else response.write('half', () => response.socket?.destroy());
+  });
+  const { send } = sender({ allowed: [there.target] });
+  await send(there.url);
+  expect(await send(there.url)).toMatchObject({ status: 200, failure: { kind: 'ATTEMPT_ERROR_EXCHANGE' } });
+  expect(requests).toBe(2);
+});
+
+test('does not send again if a new connection ends before an answer', async () => {
+  let requests = 0;
+  const there = await receiver((response) => {
+    requests += 1;
+    response.socket?.destroy();
+  });
+  const result = await sender({ allowed: [there.target] }).send(there.url);
+  expect([result.status, result.failure?.kind]).toEqual([undefined, 'ATTEMPT_ERROR_EXCHANGE']);
+  expect(requests).toBe(1);
+});
