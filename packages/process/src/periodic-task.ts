@@ -5,16 +5,21 @@ export class PeriodicTask {
   readonly #everyMs: number;
   readonly #work: (signal: AbortSignal) => Promise<void>;
   readonly #failed: ((error: unknown, failures: number) => void) | undefined;
+  readonly #againMs: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopping = new AbortController();
   #failures = 0;
 
-  /** `work` gets a signal that `stop` aborts. If it may reject, `failed` gets the error, unless it was aborted, and the number of failures in a row. */
-  constructor(everyMs: number, work: (signal: AbortSignal) => Promise<void>, failed?: (error: unknown, failures: number) => void) {
+  /**
+   * `work` gets a signal that `stop` aborts. If it may reject, `failed` gets the error, unless it was aborted, and the number of failures in a
+   * row; the work is then tried again after `againMs`.
+   */
+  constructor(everyMs: number, work: (signal: AbortSignal) => Promise<void>, failed?: (error: unknown, failures: number) => void, againMs = everyMs) {
     this.#everyMs = everyMs;
     this.#work = work;
     this.#failed = failed;
+    this.#againMs = againMs;
     this.#stopping.abort();
   }
 
@@ -47,7 +52,7 @@ export class PeriodicTask {
     this.#timer = setTimeout(() => {
       this.#running = this.#run(this.#stopping.signal).finally(() => {
         this.#running = undefined;
-        this.#after(this.#everyMs);
+        this.#after(this.#failures > 0 ? this.#againMs : this.#everyMs);
       });
     }, ms);
   }

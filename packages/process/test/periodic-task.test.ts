@@ -1,18 +1,22 @@
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 import { PeriodicTask } from '../src/index.ts';
 
+afterEach(() => clock.useRealTimers());
+
 /** A task whose rounds end as the test says. */
-function steered() {
+function steered(everyMs = 0, againMs = everyMs) {
   const rounds: { readonly signal: AbortSignal; end(error?: Error): void }[] = [];
   let began = (): void => undefined;
   const failures: [unknown, number][] = [];
   const task = new PeriodicTask(
-    0,
+    everyMs,
     (signal) =>
       new Promise((resolve, reject) => {
         rounds.push({ signal, end: (error) => (error === undefined ? resolve() : reject(error)) });
         began();
       }),
     (error, count) => failures.push([error, count]),
+    againMs,
   );
   const next = (): Promise<void> => new Promise((resolve) => (began = resolve));
   return { task, rounds, failures, next };
@@ -37,6 +41,23 @@ test('runs again after a failure, and counts failures in a row', async () => {
   const stopped = task.stop();
   rounds.at(-1)!.end();
   await stopped;
+});
+
+test('tries again sooner after a failure, if it should', async () => {
+  clock.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const { task, rounds } = steered(10_000, 1000);
+  const after = async (ms: number): Promise<number> => {
+    await clock.advanceTimersByTimeAsync(ms);
+    return rounds.length;
+  };
+  task.start();
+  expect(await after(0)).toBe(1);
+  rounds[0]!.end(new Error('down'));
+  expect([await after(999), await after(1)]).toEqual([1, 2]);
+  rounds[1]!.end();
+  expect([await after(9999), await after(1)]).toEqual([2, 3]);
+  rounds[2]!.end();
+  await task.stop();
 });
 
 test('aborts the round that runs when it is stopped, waits for it, and does not report its failure', async () => {

@@ -23,7 +23,7 @@ const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 /** Outbox rows above which publishing waits for the relay, so that current changes are not delayed by the whole backlog. */
 const MOST_WAITING = 5000;
 const FULL_MS = 20;
-/** Interval between progress reports of a requested pass, in ms. Each also wakes the publication. */
+/** Interval between progress reports of a requested pass, which also wake the publication, and wait after a database error, in ms. */
 const AGAIN_MS = 1000;
 /** Interval between looks, in ms. The replica with the active relay also looks whenever it could not publish a watermark. */
 const REST_MS = 10_000;
@@ -41,6 +41,7 @@ export class Publication implements BackgroundPart {
     REST_MS,
     (signal) => this.#run(signal),
     (error, failures) => logOutage(this.#options.log, 'stored records could not be published; trying again', failures, error),
+    AGAIN_MS,
   );
   /** Id of the lowest outbox row last seen: rows before it are dead and need not be scanned again. */
   #lowest = 0;
