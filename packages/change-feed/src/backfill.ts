@@ -37,7 +37,7 @@ export class Backfill implements BackgroundPart {
   /** Does the first batches before it returns: an empty schema is then complete before it accepts records. */
   async start(): Promise<void> {
     await this.#some().catch((error: unknown) => this.#log.warn({ error }, 'stored records could not be added to the feed at start; trying again'));
-    this.#task.start();
+    if (!this.#complete) this.#task.start();
   }
 
   async stop(): Promise<void> {
@@ -64,6 +64,8 @@ export class Backfill implements BackgroundPart {
       // Pauses for as long as the work took, to leave the database to other work.
       await pause(performance.now() - startedAt, signal);
     }
+    // Nothing is left to look for.
+    void this.#task.stop();
   }
 
   async #some(): Promise<boolean> {
