@@ -87,7 +87,7 @@ export async function tryRate(session: Session, name: string, ask: Omit<Ask, 'te
   return { ...outcome, void: outcome.onlyDropped && !outcome.pass ? [] : outcome.void };
 }
 
-/** Of the slowest operation, in ms. */
+/** Milliseconds of the slowest operation. */
 export function worstP99({ rows }: Outcome): number {
   return Math.max(...rows.map(({ p99 }) => p99));
 }
