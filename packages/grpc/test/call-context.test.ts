@@ -27,7 +27,7 @@ test('ends a call without a deadline after the usual time', () => {
   expect([late, signal.aborted]).toEqual([[DEFAULT_DEADLINE_MS], true]);
 });
 
-test('leaves a call with a deadline of its own to that, however late it is', () => {
+test('does not abandon a call that has a deadline, however late it is', () => {
   const { context, late } = started(new Date(10 * DEFAULT_DEADLINE_MS));
   const { signal } = context;
   clock.advanceTimersByTime(5 * DEFAULT_DEADLINE_MS);

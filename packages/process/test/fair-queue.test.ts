@@ -80,7 +80,7 @@ test('charges a company for work without a slot', async () => {
   expect(await serve(3, { a: 1, b: 1, c: 1 })).toBe('c c b');
 });
 
-test('charges a company for work without a slot no more than for a call beside those that run', async () => {
+test('charges work without a slot at most as much as one more running call', async () => {
   const { fairQueue, limits, enter, order, leave } = scene({ slots: 2 });
   enter('a', 'b');
   await clock.advanceTimersByTimeAsync(40);

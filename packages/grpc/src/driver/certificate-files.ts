@@ -1,5 +1,5 @@
 // Fault: grpc-js's FileWatcherCertificateProvider takes files that do not match each other, such as a key that was replaced before its
-// certificate; a server then refuses connections until they match. Its timer also keeps a process running that has nothing left to do.
+// certificate; a server then refuses connections until they match. Its timer keeps an idle process from ending.
 // Upstream: no upstream issue known.
 // Ends: with a version of grpc-js whose provider keeps the previous files in that case, and does not hold the process.
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
