@@ -54,7 +54,7 @@ test('the next service gets what the first one left of the page, in changes and 
   ]);
 });
 
-test('an empty page moves on the kinds that were asked for, never back, up to the earliest time of all services', () => {
+test('after an empty page the requested kinds continue later, never earlier, as of the earliest time of all services', () => {
   const progress: FeedPage['progress'] = new Map([
     ['billing', { epoch: 0, positions: new Map(['invoices', 'payments', 'refunds'].map((kind) => [kind, position(kind, kind === 'refunds' ? 90 : 7)])) }],
     ['scheduling', { epoch: 0, positions: new Map([['jobs', position('jobs', 7)]]) }],

@@ -147,7 +147,7 @@ describe('a poll whose time is over', () => {
     polls.release();
   });
 
-  test('must be read if it came with a lower version than the answered call asked for', async () => {
+  test('must be read if its version is lower than that of the answered call', async () => {
     const { polls, calls } = held();
     await polls.hold(ACME, invoices, 2 * MINUTE_MS, never());
     const poll = await polls.hold(ACME, [{ ...(invoices[0] as Awaited), version: 6 }], MINUTE_MS, never());
