@@ -38,7 +38,7 @@ test.each<[string, Partial<typeof BEFORE>, Work]>([
   expect(await work(company)).toEqual(expected);
 });
 
-test('a setting that changes during a refresh has all financials refreshed, from the first', async () => {
+test('starts the refresh of financials again when a setting changes during it', async () => {
   const company = randomUUID();
   await store(company, BEFORE);
   await database.query({ text: 'update financials_to_refresh set after = $2 where company_id = $1', values: [company, randomUUID()] });
