@@ -1,4 +1,4 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { createKafka, ensureTopics } from '../src/index.ts';
 import { newTopic, silentLog } from './setting.ts';
@@ -11,7 +11,7 @@ const kafka = createKafka('test', { kafkaBrokers: [`${host === '127.0.0.1' ? 'lo
 const FETCH = 1;
 const sockets = new Set<Socket>();
 let fetching = Promise.withResolvers<void>();
-subscribe('net.client.socket', (message) => {
+const onSocket = (message: unknown): void => {
   const { socket } = message as { socket: Socket };
   sockets.add(socket);
   socket.once('close', () => sockets.delete(socket));
@@ -23,7 +23,10 @@ subscribe('net.client.socket', (message) => {
       return write(bytes, ...more);
     };
   });
-});
+};
+subscribe('net.client.socket', onSocket);
+// The channel is Node's: the test files that this worker runs next would have their sockets changed too.
+afterAll(() => unsubscribe('net.client.socket', onSocket));
 const stillOpen = (): unknown[] => [...sockets].filter(({ destroyed }) => !destroyed).map(({ remotePort }) => remotePort);
 
 test('leaves no connection open after disconnecting, even if concurrent calls looked up the brokers', async () => {
