@@ -37,6 +37,8 @@ export class Deliveries {
   readonly letters: DeadLetter[] = [];
   /** Ids of dead letters that were stored as events. */
   readonly resumed = new Set<number>();
+  /** Id of the last dead letter that a dispatcher has read and dealt with. */
+  lettersReadTo = 0;
   /** Called at the start of every call; may throw. */
   before: (call: 'fanOut' | 'lease' | 'report', request: object) => void = () => undefined;
   readonly #deliveries: Delivery[] = [];
@@ -61,7 +63,11 @@ export class Deliveries {
         this.#changed();
         return {};
       },
-      readDeadLetters: async ({ after }) => ({ letters: this.letters.filter(({ id }) => id > after && !this.resumed.has(id)) }),
+      readDeadLetters: async ({ after }) => {
+        this.lettersReadTo = Math.max(this.lettersReadTo, after);
+        this.#changed();
+        return { letters: this.letters.filter(({ id }) => id > after && !this.resumed.has(id)) };
+      },
       lease: async (request) => {
         this.before('lease', request);
         this.leases.push(request);
