@@ -14,7 +14,6 @@ import { latencyOf, latencyText, onSchedule, type Latency } from './measure/late
 import { rounded } from './measure/report.ts';
 import { inTurn, medianRatio } from './measure/turns.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
-import { Operator } from './system/operator.ts';
 import { startGateway } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 import { newRequest } from './webhooks/intake.ts';
@@ -52,7 +51,7 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
   const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
   const intake = services.channels.scheduling.client(IntakeServiceService);
   const [reading, hostile] = [emptyCompany('hostile, reading'), emptyCompany('hostile, attacking')];
-  const operator = new Operator(stack, services.running.integrations.port);
+  const { operator } = services;
   for (const company of [reading, hostile]) await operator.createCompany(company);
   const hostileKey = await operator.createKey(hostile.id, []);
   await importCompany(services.channels, reading.id, { seed: 11, size: 'small' }, ['scheduling']);

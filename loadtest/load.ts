@@ -65,10 +65,10 @@ async function run(session: Session, options: Options): Promise<number> {
   }
 }
 
-async function capacity(session: Session, { only, seconds }: Options): Promise<number> {
+async function capacity(session: Session, options: Options): Promise<number> {
   const found: Capacity[] = [];
   const facts = factsOf(session);
-  const agree = await measureCapacity(session, { only, seconds }, (one) => {
+  const agree = await measureCapacity(session, options, (one) => {
     found.push(one);
     process.stdout.write(`${capacityText(one)}\n`);
     keep('capacity', { ...facts, found });

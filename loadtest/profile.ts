@@ -5,7 +5,7 @@ import { setOf } from './data/companies.ts';
 import { startReading } from './data/reading.ts';
 import { collectTargets } from './data/targets.ts';
 import { perEach, withCpu } from './measure/cpu.ts';
-import { requireWrk, runReads, writeTargets } from './measure/wrk.ts';
+import { requireWrk, runWrk, writeTargets } from './measure/wrk.ts';
 import { byGroup, microsNow, readStacks } from './profile/cpu-profile.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
 import { withClient } from './system/postgres.ts';
@@ -41,10 +41,11 @@ const KINDS = {
     const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), env);
     const targets = await collectTargets(gateway.port, callers);
     for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
-      const paths = pairs.map(({ system }) => system);
-      const load = { port: gateway.port, file: writeTargets(join(stack.folder, `${name}-profile.targets`), paths), connections };
-      await runReads({ ...load, seconds: WARM_UP.reads, seed: 1 });
-      await see(name, { gateway, billing: services.running.billing }, () => runReads({ ...load, seconds, seed: 2 }));
+      const requests = pairs.map(({ system }) => system);
+      const file = writeTargets(join(stack.folder, `${name}-profile.targets`), requests);
+      const load = (seed: string, lasts: number) => runWrk('requests.lua', [file, seed], { port: gateway.port, connections, seconds: lasts });
+      await load('1', WARM_UP.reads);
+      await see(name, { gateway, billing: services.running.billing }, () => load('2', seconds));
     }
     await stop();
   },
@@ -54,7 +55,7 @@ const KINDS = {
       await writes.stopPublishing(client);
       const system = await startSystem(stack, writes.SERVICES, env);
       const { gateway, services } = system;
-      const key = await writes.prepareWrites(system);
+      const key = await writes.prepareWrites(services);
       const write = writes.writeLoad(stack, key, connections);
       await write(gateway.port, await writes.readVisits(gateway, key), WARM_UP.writes);
       await nothingUnderWay(client);
@@ -97,14 +98,14 @@ async function benchmark(stack: Stack, options: Options): Promise<Figures> {
     const groups = await groupsOf(stack, processes);
     const from = microsNow();
     const { result, cpu } = await withCpu(groups, load);
-    const window = { from, to: microsNow() };
+    const to = microsNow();
     reports.push(() => {
       process.stdout.write(`\n${name}: ${result.perSecond.toFixed(0)} a second\n`);
       for (const [of, micros] of Object.entries(perEach(cpu, result.requests / 1000))) {
         process.stdout.write(`\n${name}, ${of}: ${micros.toFixed(0)} µs of CPU time per request\n`);
         const pid = processes[of]?.pid;
         // A sample may hit a process that waits for a core, so samples give shares; the total is the measured CPU time.
-        if (pid !== undefined) process.stdout.write(byGroup(readStacks(folder, pid, window), micros));
+        if (pid !== undefined) process.stdout.write(byGroup(readStacks(folder, pid, from, to), micros));
         figures[`${name}_${of}_us`] = Math.round(micros);
       }
     });

@@ -8,7 +8,7 @@ import { collectTargets, type Pair } from './data/targets.ts';
 import { rounded } from './measure/report.ts';
 import { measure, type Side } from './measure/rounds.ts';
 import { medianRatio } from './measure/turns.ts';
-import { requireWrk, runReads, writeTargets } from './measure/wrk.ts';
+import { requireWrk, runWrk, writeTargets } from './measure/wrk.ts';
 import { runBenchmark, type Figures } from './system/benchmark.ts';
 import { groupsOf } from './system/programs.ts';
 
@@ -20,7 +20,7 @@ form, on the same 200,000 invoices of 20 companies. The first run creates the da
 `;
 
 const CONNECTIONS = [16, 1] as const;
-const WARM_UP = { connections: 16, seconds: 3, seed: 1 };
+const WARM_UP = { connections: 16, seconds: 3 };
 const COMPARED = 200;
 
 await runBenchmark({
@@ -45,18 +45,16 @@ await runBenchmark({
     for (const [workload, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
       if (only !== undefined && only !== workload) continue;
       const fileOf = (side: keyof Pair): string => {
-        const file = join(stack.folder, `${workload}-${side}.targets`);
-        return writeTargets(
-          file,
-          pairs.map((pair) => pair[side]),
-        );
+        const requests = pairs.map((pair) => pair[side]);
+        return writeTargets(join(stack.folder, `${workload}-${side}.targets`), requests);
       };
       const files = { system: fileOf('system'), baseline: fileOf('baseline') };
-      for (const { port } of Object.values(baselines)) await runReads({ port, file: files.baseline, ...WARM_UP });
-      await runReads({ port: gateway.port, file: files.system, ...WARM_UP });
+      for (const { port } of Object.values(baselines)) await runWrk('requests.lua', [files.baseline, '1'], { port, ...WARM_UP });
+      await runWrk('requests.lua', [files.system, '1'], { port: gateway.port, ...WARM_UP });
       for (const connections of CONNECTIONS) {
         say(`${workload}, ${connections} connections`);
-        const load = (port: number, file: string) => async (round: number) => () => runReads({ port, file, connections, seconds, seed: 100 + round });
+        const load = (port: number, file: string) => async (round: number) => () =>
+          runWrk('requests.lua', [file, String(100 + round)], { port, connections, seconds });
         const asBaseline = ({ pid, port }: typeof gateway): Side => {
           return { groups: { service: [pid], PostgreSQL: groups['PostgreSQL'] ?? [] }, prepare: load(port, files.baseline) };
         };
@@ -65,9 +63,10 @@ await runBenchmark({
           tuned: asBaseline(baselines.tuned),
           system: { groups, prepare: load(gateway.port, files.system) },
         });
+        const throughput = (other: typeof system): number => rounded(medianRatio(system, other, ({ perSecond }) => perSecond));
         if (connections === 1) figures[`${workload}_p50_c1`] = rounded(medianRatio(system, baseline, ({ p50 }) => p50));
-        else figures[`${workload}_throughput_c16`] = rounded(medianRatio(system, baseline, ({ perSecond }) => perSecond));
-        if (connections === 16 && workload === 'list') figures['list_throughput_c16_tuned'] = rounded(medianRatio(system, tuned, ({ perSecond }) => perSecond));
+        else figures[`${workload}_throughput_c16`] = throughput(baseline);
+        if (connections === 16 && workload === 'list') figures['list_throughput_c16_tuned'] = throughput(tuned);
       }
     }
     return figures;

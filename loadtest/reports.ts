@@ -65,10 +65,10 @@ async function system(stack: Stack, { quick, only, seconds }: Options): Promise<
   const figures: Figures = {};
   if (only !== undefined && only !== 'fresh' && only !== 'ingest_cost') return figures;
   const set = setOf(quick);
-  const { services, gateway, operator } = await startSystem(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
+  const { services, gateway } = await startSystem(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
   if (only !== 'ingest_cost') {
     const { id: companyId } = measuredCompany(set);
-    const key = await operator.keyOf(companyId);
+    const key = await services.operator.keyOf(companyId);
     const { fresh, http, changesPerSecond } = await measureFreshness({ services, gatewayPort: gateway.port, key, companyId, seconds });
     figures['fresh_p50_ms'] = Math.round(fresh.p50);
     figures['fresh_p99_ms'] = Math.round(fresh.p99);
@@ -76,6 +76,6 @@ async function system(stack: Stack, { quick, only, seconds }: Options): Promise<
     figures['report_http_p99_ms'] = rounded(http.p99, 1);
     figures['changes_per_second'] = Math.round(changesPerSecond);
   }
-  if (only !== 'fresh') figures['ingest_cost'] = await asReporting(stack, (client) => ingestCost(client, services, operator, set.events));
+  if (only !== 'fresh') figures['ingest_cost'] = await asReporting(stack, (client) => ingestCost(client, services, set.events));
   return figures;
 }

@@ -2,7 +2,6 @@
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
-import { setTimeout as delay } from 'node:timers/promises';
 import { companyId } from './data/companies.ts';
 import { importFile } from './data/import.ts';
 import { cpuText, perEach, withCpu } from './measure/cpu.ts';
@@ -10,8 +9,8 @@ import { timed } from './measure/latency.ts';
 import { median } from './measure/turns.ts';
 import { billingRecords } from './reports/ingest.ts';
 import { runBenchmark, type Figures } from './system/benchmark.ts';
-import { once, postgresPid, published, settle, withClient } from './system/postgres.ts';
-import { startServices, type Services } from './system/programs.ts';
+import { once, published, untilNone, withClient } from './system/postgres.ts';
+import { groupsOf, startServices, type Services } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
 const HELP = `npm run bench:republish -- [--invoices 30000] [--rounds 5]
@@ -19,7 +18,6 @@ const HELP = `npm run bench:republish -- [--invoices 30000] [--rounds 5]
 Publishes all invoices and payments of billing again, as \`truckroll publish\` does, until Kafka has acknowledged them. Nothing else runs. The
 first run creates the records. Prints the median of --rounds, and CPU time by process.
 `;
-const LOOK_MS = 20;
 
 await runBenchmark({
   help: HELP,
@@ -30,8 +28,8 @@ await runBenchmark({
 
 async function benchmark(stack: Stack, client: pg.Client, { invoices, rounds }: { invoices: number; rounds: number }): Promise<Figures> {
   const services = await startServices(stack, ['billing'], { KAFKA_PREFIX: `republish-${Date.now()}-` });
-  await once(client, 'republish_records', () => prepare(services, client, invoices));
-  const groups = { billing: [services.running.billing.pid], PostgreSQL: [await postgresPid(stack)], Kafka: [stack.pidOf('kafka') ?? 0] };
+  await once(client, 'republish_records', () => prepare(services, invoices), ['billing']);
+  const groups = await groupsOf(stack, services.running);
   const rates: number[] = [];
   for (let round = 1; round <= rounds; round++) {
     await client.query('vacuum billing.outbox');
@@ -49,13 +47,11 @@ async function benchmark(stack: Stack, client: pg.Client, { invoices, rounds }: 
 async function publishAll({ channels }: Pick<Services, 'channels'>, client: pg.Client): Promise<void> {
   // The service works until it is done; its first progress report shows that it has begun.
   await channels.billing.client(PublishingServiceService).publish({})[Symbol.asyncIterator]().next();
-  while ((await client.query('select from billing.publications where not done')).rowCount !== 0) await delay(LOOK_MS);
-  await published(client, 'billing', LOOK_MS);
+  await untilNone(client, 'select from billing.publications where not done');
+  await published(client, 'billing');
 }
 
-async function prepare({ channels }: Pick<Services, 'channels'>, client: pg.Client, invoices: number): Promise<void> {
+async function prepare({ channels }: Pick<Services, 'channels'>, invoices: number): Promise<void> {
   say('making the records, once …');
   for (const { path, all } of billingRecords(invoices)) await importFile(channels, companyId('truckroll republish'), { path, records: all });
-  await settle(client, ['billing']);
-  await client.query('vacuum (analyze)');
 }

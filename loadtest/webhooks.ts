@@ -77,14 +77,12 @@ async function benchmark(stack: Stack, sinks: Sinks, { rounds, seconds, rate, ev
   const figures: Figures = {};
   const wanted = (part: Options['only']): boolean => only === undefined || only === part;
   const perSecond = (value: number): string => `${value.toFixed(0)}/s`;
-  if (wanted('backlog')) {
-    const backlog = () => measured('backlog', events, () => drainBacklog(database, healthy, sinks, events), perSecond);
-    figures['events_per_second'] = Math.round(median((await inTurn(rounds, { backlog })).backlog));
-  }
-  if (wanted('calls')) {
-    const calls = () => measured('calls', events, () => measureIntake(intake, healthy, sinks, events), perSecond);
-    figures['calls_per_second'] = Math.round(median((await inTurn(rounds, { calls })).calls));
-  }
+  const rateOf = async (name: string, work: () => Promise<number>): Promise<number> => {
+    const { rates } = await inTurn(rounds, { rates: () => measured(name, events, work, perSecond) });
+    return Math.round(median(rates));
+  };
+  if (wanted('backlog')) figures['events_per_second'] = await rateOf('backlog', () => drainBacklog(database, healthy, sinks, events));
+  if (wanted('calls')) figures['calls_per_second'] = await rateOf('calls', () => measureIntake(intake, healthy, sinks, events));
   if (wanted('dead')) {
     const { alone, beside } = await pairs('a fifth dead or hanging', bad, rounds);
     figures['receipt_p50_ms'] = rounded(median(alone.map(({ p50 }) => p50)), 1);

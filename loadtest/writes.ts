@@ -31,7 +31,7 @@ await runBenchmark({
     withClient(stack, async (client) => {
       // The relay lets go of its lock when scheduling stops.
       const preparing = await startSystem(stack, SERVICES);
-      const key = await prepareWrites(preparing);
+      const key = await prepareWrites(preparing.services);
       await preparing.stop();
       await stopPublishing(client);
       const write = writeLoad(stack, key, CONNECTIONS);

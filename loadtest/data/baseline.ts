@@ -62,12 +62,8 @@ export async function loadBaseline(client: pg.ClientBase, company: BenchmarkComp
     for (const batch of batches(records, BATCH)) {
       const all = batch.flatMap((record) => Object.entries(rowsOf(record as unknown as Generated)));
       for (const [table, of] of Map.groupBy(all, ([name]) => name)) {
-        await insertRecords(
-          client,
-          `baseline.${table}`,
-          company.id,
-          of.flatMap(([, rows]) => rows),
-        );
+        const rows = of.flatMap(([, some]) => some);
+        await insertRecords(client, `baseline.${table}`, company.id, rows);
       }
     }
   }

@@ -5,11 +5,12 @@ import { deliver } from '@truckroll/cli/import';
 import { generateCompany, type DemoFile, type DemoOptions } from '@truckroll/demo-company';
 import type { Channel } from '@truckroll/grpc';
 import { say } from '@truckroll/local-stack';
-import { once, settle, withClient } from '../system/postgres.ts';
+import { once, withClient } from '../system/postgres.ts';
 import type { Stack } from '../system/stack.ts';
 import { TIMEZONE, UNTIL, type BenchmarkCompany } from './companies.ts';
 
-export type Channels = Readonly<Partial<Record<Owner, Channel>>>;
+type Channels = Readonly<Partial<Record<Owner, Channel>>>;
+type Generated = Pick<DemoOptions, 'seed' | 'size'>;
 
 const BATCH = 500;
 
@@ -19,27 +20,19 @@ export function importFile(channels: Channels, companyId: string, { path, record
 }
 
 /** Imports what a generated company has of these owners. Other records create those of integrations. */
-export async function importCompany(channels: Channels, companyId: string, options: Pick<DemoOptions, 'seed' | 'size'>, of: readonly Owner[]): Promise<void> {
+export async function importCompany(channels: Channels, companyId: string, options: Generated, of: readonly Owner[]): Promise<void> {
   for (const file of generateCompany({ ...options, timezone: TIMEZONE, until: UNTIL })) {
     if (of.includes(resource(file.path).owner)) await importFile(channels, companyId, file);
   }
 }
 
 /** As `importCompany`, unless the database holds the records. Resolves when their events are published. */
-export function importOnce(
-  stack: Stack,
-  channels: Channels,
-  { id, name }: BenchmarkCompany,
-  options: Pick<DemoOptions, 'seed' | 'size'>,
-  of: readonly Owner[],
-): Promise<void> {
-  return withClient(stack, (client) =>
-    once(client, `${name} ${JSON.stringify(options)}`, async () => {
-      say(`making the records of ${name}, once …`);
-      await importCompany(channels, id, options, of);
-      await settle(client, ['scheduling', 'billing']);
-    }),
-  );
+export function importOnce(stack: Stack, channels: Channels, { id, name }: BenchmarkCompany, options: Generated, of: readonly Owner[]): Promise<void> {
+  const make = (): Promise<void> => {
+    say(`making the records of ${name}, once …`);
+    return importCompany(channels, id, options, of);
+  };
+  return withClient(stack, (client) => once(client, `${name} ${JSON.stringify(options)}`, make, ['scheduling', 'billing']));
 }
 
 export function* linesOf(records: Iterable<object>): Generator<Buffer> {

@@ -6,11 +6,6 @@ export interface Pair {
   readonly baseline: Target;
 }
 
-export interface Targets {
-  readonly pages: readonly Pair[];
-  readonly details: readonly Pair[];
-}
-
 /** Enough that a cache of a few records does not help. */
 const IDS_PER_PAGE = 2;
 const LIMIT = 50;
@@ -32,7 +27,7 @@ export async function getJson<T>(port: number, { path, header: [name, value] }: 
   return body;
 }
 
-export async function collectTargets(port: number, callers: readonly Caller[]): Promise<Targets> {
+export async function collectTargets(port: number, callers: readonly Caller[]): Promise<Record<'pages' | 'details', readonly Pair[]>> {
   const pages: Pair[] = [];
   const details: Pair[] = [];
   for (const { companyId, key } of callers) {

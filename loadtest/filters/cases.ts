@@ -8,14 +8,13 @@ const PAGE = 100;
 const SAMPLED_PAGES = 20;
 const VALUES_OF_A_FILTER = 5;
 
-type Filter = Readonly<Record<string, unknown>>;
-type DataRecord = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 type Reader = ReturnType<typeof pageReader>;
 
 interface Case {
   /** Such as `dispatch_status=ASSIGNED`. */
   readonly name: string;
-  readonly filter: Filter;
+  readonly filter: Values;
   /** Whether it is one end of a range of dates. */
   readonly range: boolean;
 }
@@ -23,16 +22,16 @@ interface Case {
 export function pageReader(owner: Channel, { list }: Resource, company_id: string) {
   const request = codec(list.request.typeName);
   const empty = request.decode(new Uint8Array()) as object;
-  return async (filter: Filter, after: Uint8Array = new Uint8Array()) => {
+  return async (filter: Values, after: Uint8Array = new Uint8Array()) => {
     const instants = Object.entries(filter).filter(([name]) => ['created_from', 'created_before', 'updated_since'].includes(name));
     const collection = { company_id, time_zone: TIMEZONE, limit: PAGE, after, ids: filter['ids'] ?? [], ...Object.fromEntries(instants) };
     const bytes = await owner.call(list.rpc, Buffer.from(request.encode({ ...empty, ...filter, collection }).finish()));
-    return codec(list.response.typeName).decode(bytes) as { data: DataRecord[]; next: Uint8Array };
+    return codec(list.response.typeName).decode(bytes) as { data: Values[]; next: Uint8Array };
   };
 }
 
-export async function sample(page: Reader): Promise<DataRecord[]> {
-  const records: DataRecord[] = [];
+export async function sample(page: Reader): Promise<Values[]> {
+  const records: Values[] = [];
   for (let n = 0, after: Uint8Array = new Uint8Array(); n < SAMPLED_PAGES; n++) {
     const { data, next } = await page({}, after);
     records.push(...data);
@@ -42,11 +41,11 @@ export async function sample(page: Reader): Promise<DataRecord[]> {
   return records;
 }
 
-export function casesOf({ list }: Resource, records: readonly DataRecord[]): Case[] {
+export function casesOf({ list }: Resource, records: readonly Values[]): Case[] {
   return list.parameters.flatMap((parameter) => casesOfParameter(parameter, records));
 }
 
-function casesOfParameter({ name, field, filter }: Parameter, records: readonly DataRecord[]): Case[] {
+function casesOfParameter({ name, field, filter }: Parameter, records: readonly Values[]): Case[] {
   if (filter === undefined) return [];
   const range = filter.comparison === 'from' || filter.comparison === 'before';
   const one = (value: unknown, shown = String(value)): Case => ({ name: `${name}=${shown}`, filter: { [name]: field.repeated ? [value] : value }, range });
@@ -63,5 +62,5 @@ function at(value: unknown, path: readonly string[]): unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value.flatMap((element) => at(element, path));
   const [name, ...rest] = path;
-  return name === undefined ? [value] : at((value as DataRecord)[name], rest);
+  return name === undefined ? [value] : at((value as Values)[name], rest);
 }

@@ -1,7 +1,6 @@
 // The system under an import: all services, a company with everything that invoices and payments refer to, and a check that all data has arrived.
 import { owners } from '@truckroll/contract';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describeCompany, generateCompany } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
@@ -9,7 +8,7 @@ import { TIMEZONE, UNTIL } from '../data/companies.ts';
 import { importFile, importLines, linesOf } from '../data/import.ts';
 import { chartHeap } from '../load/chart.ts';
 import { built } from '../reports/prepare.ts';
-import { Operator } from '../system/operator.ts';
+import { untilNone } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 
@@ -17,7 +16,6 @@ import type { Stack } from '../system/stack.ts';
 const MEASURED = ['payments', 'invoices'] as const;
 /** What they refer to, in an order in which it can be stored. */
 const NEEDED = 'business-units job-lifecycles job-types team-members accounts jobs job-appointments job-assignments job-financials'.split(' ');
-const LOOK_MS = 20;
 
 export interface Company {
   readonly id: string;
@@ -31,13 +29,12 @@ export async function startWorld(stack: Stack, client: pg.Client) {
   await client.query(`drop schema if exists ${owners.join(', ')} cascade`);
   const bound = `${process.env['NODE_OPTIONS'] ?? ''} ${chartHeap('billing')}`;
   const services = await startServices(stack, owners, { KAFKA_PREFIX: `imports-${Date.now()}-`, NODE_OPTIONS: bound });
-  const operator = new Operator(stack, services.running.integrations.port);
   let seed = 0;
 
   async function company(jobs: number): Promise<Company> {
     const options = { seed: ++seed, size: jobs, timezone: TIMEZONE, until: UNTIL };
     const id = randomUUID();
-    await operator.createCompany({ id, name: describeCompany(options).name, timezone: TIMEZONE });
+    await services.operator.createCompany({ id, name: describeCompany(options).name, timezone: TIMEZONE });
     const files = new Map([...generateCompany(options)].map((file) => [file.path, file]));
     for (const path of NEEDED) {
       const file = files.get(path);
@@ -67,8 +64,8 @@ export async function startWorld(stack: Stack, client: pg.Client) {
   /** Resolves when Kafka has acknowledged and reporting has applied everything the owner has committed so far, by its watermark (docs/adr/0006). */
   async function settled(owner: 'scheduling' | 'billing'): Promise<void> {
     const { rows } = await client.query<{ now: string }>('select clock_timestamp()::text as now');
-    const reached = 'select from reporting.applied_until where source = $1 and at >= $2::timestamptz';
-    while ((await client.query(reached, [`/truckroll/${owner}`, rows[0]?.now])).rowCount === 0) await delay(LOOK_MS);
+    const behind = 'select where not exists (select from reporting.applied_until where source = $1 and at >= $2::timestamptz)';
+    await untilNone(client, behind, [`/truckroll/${owner}`, rows[0]?.now]);
   }
 
   return { services, company, store };

@@ -3,6 +3,6 @@ import { clientOf } from './suite.ts';
 
 export { handleSummary, options } from './suite.ts';
 
-export async function detail(): Promise<void> {
+export default async function iterate(): Promise<void> {
   await clientOf('detail').ask('detail', { path: '/', credential: 'stranger', expect: [200] });
 }

@@ -5,9 +5,9 @@ import { Counter, Rate, Trend } from 'k6/metrics';
 import { sleep } from 'k6';
 import { SCENARIOS, type ScenarioName } from './scenarios/index.ts';
 import { discover, tidy, type Send } from './scenarios/world.ts';
-import type { Answer, Ask, Client, Operation, World } from './scenarios/api.ts';
-import { dueMs, executorOf, secondsOf } from './workloads/arrivals.ts';
-import { TESTS, askedOf, planOf, type Plan, type Test, type TestName } from './workloads/plan.ts';
+import { headersOf, refusal, type Answer, type Ask, type Client, type Operation, type World } from './scenarios/api.ts';
+import { dueMs, executorOf, secondsOf, type Arrivals } from './workloads/arrivals.ts';
+import { TESTS, askedOf, planOf, type Test, type TestName } from './workloads/plan.ts';
 import { k6Thresholds, type Slo } from './workloads/thresholds.ts';
 
 /** Globals of k6. `open` works only while the script loads. */
@@ -28,66 +28,53 @@ const wrong = new Counter('wrong');
 const slo = JSON.parse(open('../slo.json')) as Slo;
 const base = __ENV['BASE_URL'] ?? 'http://127.0.0.1:8080';
 const own: Record<string, string | undefined> = {};
-let plan: Plan = {};
-let thorough = false;
 
 function number(name: string): number | undefined {
   const text = __ENV[name];
   return text === undefined || text === '' ? undefined : Number(text);
 }
 
-/** Builds k6's options for TEST from RATE, DURATION (s), ONLY and SLOW_SECONDS, which sets the number of preallocated workers. */
-function optionsOf(test: TestName): Record<string, unknown> {
-  const settings: Test = TESTS[test];
-  thorough = settings.thorough === true;
-  const only = __ENV['ONLY']?.split(',') as ScenarioName[] | undefined;
-  const has = { huge: __ENV['API_KEY_HUGE'], empty: __ENV['API_KEY_EMPTY'], userToken: __ENV['USER_TOKEN'] };
-  plan = planOf({ test, rate: number('RATE'), seconds: number('DURATION'), only, has });
-  const operations = Object.keys(askedOf(plan)) as Operation[];
-  return {
-    scenarios: Object.fromEntries(Object.entries(plan).map(([name, arrivals]) => [name, { ...executorOf(arrivals, number('SLOW_SECONDS')), exec: name }])),
-    thresholds: {
-      ...k6Thresholds(slo, operations, { times: !thorough, aborts: settings.aborts === true }),
-      wrong: ['count==0'],
-      ...(thorough ? {} : { dropped_iterations: ['count==0'] }),
-    },
-    summaryTrendStats: ['med', 'p(99)', 'max'],
-    systemTags: [],
-    setupTimeout: '120s',
-    teardownTimeout: '120s',
-    noCookiesReset: true,
-    userAgent: 'truckroll-load',
-  };
-}
+const test = (__ENV['TEST'] ?? 'average') as TestName;
+const { thorough = false, aborts = false }: Test = TESTS[test];
+const only = __ENV['ONLY']?.split(',') as ScenarioName[] | undefined;
+const { API_KEY_HUGE: huge, API_KEY_EMPTY: empty, USER_TOKEN: userToken } = __ENV;
+const plan = planOf({ test, rate: number('RATE'), seconds: number('DURATION'), only, has: { huge, empty, userToken } });
 
-export const options = optionsOf((__ENV['TEST'] ?? 'average') as TestName);
+export const options = {
+  // SLOW_SECONDS sets the number of preallocated workers.
+  scenarios: Object.fromEntries(Object.entries(plan).map(([name, arrivals]) => [name, executorOf(arrivals, number('SLOW_SECONDS'))])),
+  thresholds: {
+    ...k6Thresholds(slo, Object.keys(askedOf(plan)) as Operation[], { times: !thorough, aborts }),
+    wrong: ['count==0'],
+    ...(thorough ? {} : { dropped_iterations: ['count==0'] }),
+  },
+  summaryTrendStats: ['med', 'p(99)', 'max'],
+  systemTags: [],
+  setupTimeout: '120s',
+  teardownTimeout: '120s',
+  noCookiesReset: true,
+  userAgent: 'truckroll-load',
+};
 
 /** `took` is in milliseconds, from waiting for a connection to the last byte. */
-function send({ method = 'GET', path, credential, body, idempotencyKey }: Ask) {
-  const headers: Record<string, string> = { Authorization: `Bearer ${credential}`, Accept: 'application/json' };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
-  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
-  const answer = http.request(method, base + path, body === undefined ? null : JSON.stringify(body), { headers, timeout: '30s' });
+function send(ask: Ask) {
+  const { method = 'GET', path, body } = ask;
+  const answer = http.request(method, base + path, body === undefined ? null : JSON.stringify(body), { headers: headersOf(ask), timeout: '30s' });
   const { blocked, connecting, tls_handshaking, duration } = answer.timings;
   const text = typeof answer.body === 'string' ? answer.body : '';
-  return { status: answer.status, text, headers: answer.headers, took: blocked + connecting + tls_handshaking + duration };
-}
-
-/** Milliseconds by which this iteration started late; this waiting time counts as latency. */
-function lateness(name: ScenarioName): number {
-  const arrivals = plan[name];
-  const due = arrivals && dueMs(arrivals, exec.scenario.iterationInTest);
-  return due === undefined ? 0 : Math.max(0, Date.now() - exec.scenario.startTime - due);
+  return { status: answer.status, body: text, headers: answer.headers, took: blocked + connecting + tls_handshaking + duration };
 }
 
 export function clientOf(name: ScenarioName): Client {
-  let late = lateness(name);
-  const arrivals = plan[name];
-  const part = arrivals === undefined ? 0 : (Date.now() - exec.scenario.startTime) / 1000 / secondsOf(arrivals);
+  const arrivals = plan[name] as Arrivals;
+  const startedMs = Date.now() - exec.scenario.startTime;
+  /** Milliseconds by which this iteration started late; this waiting time counts as latency. */
+  let late = Math.max(0, startedMs - (dueMs(arrivals, exec.scenario.iterationInTest) ?? startedMs));
+  const part = startedMs / 1000 / secondsOf(arrivals);
   return {
     thorough,
     async ask(operation, ask): Promise<Answer> {
-      const { status, text, headers, took } = send(ask);
+      const { status, body, headers, took } = send(ask);
       const tags = { op: operation };
       const good = ask.expect.includes(status);
       answered.add(good ? 1 : 0, tags);
@@ -99,9 +86,9 @@ export function clientOf(name: ScenarioName): Client {
         if (part < 0.25) early.add(late + took);
         else if (part >= 0.75) later.add(late + took);
       }
-      if (!good && thorough) console.error(`${operation}: ${ask.method ?? 'GET'} ${ask.path} answered ${status}: ${text.slice(0, 300)}`);
+      if (!good && thorough) console.error(`${operation}: ${refusal(ask, { status, body })}`);
       late = 0;
-      return { status, body: text, header: (wanted) => Object.entries(headers).find(([known]) => known.toLowerCase() === wanted)?.[1] };
+      return { status, body, header: (wanted) => Object.entries(headers).find(([known]) => known.toLowerCase() === wanted)?.[1] };
     },
     wrong(operation, what) {
       wrong.add(1, { op: operation });
@@ -112,15 +99,14 @@ export function clientOf(name: ScenarioName): Client {
 }
 
 const outside: Send = async (ask) => {
-  const { status, text } = send(ask);
-  if (!ask.expect.includes(status)) throw new Error(`${ask.method ?? 'GET'} ${ask.path} answered ${status}: ${text.slice(0, 300)}`);
-  return text;
+  const answer = send(ask);
+  if (!ask.expect.includes(answer.status)) throw new Error(refusal(ask, answer));
+  return answer.body;
 };
 
 export async function setup(): Promise<World> {
   const usual = __ENV['API_KEY'];
   if (usual === undefined) throw new Error('API_KEY is missing: the key of the company that is asked.');
-  const { API_KEY_HUGE: huge, API_KEY_EMPTY: empty, USER_TOKEN: userToken } = __ENV;
   return discover(outside, { usual, huge, empty, userToken }, Date.now().toString(36));
 }
 
@@ -133,18 +119,8 @@ export function handleSummary(data: unknown): Record<string, string> {
   return { [__ENV['SUMMARY'] ?? 'stdout']: `${JSON.stringify(data)}\n` };
 }
 
-const runs =
-  (name: ScenarioName) =>
-  (world: World): Promise<void> =>
-    SCENARIOS[name].run(clientOf(name), world, { number: exec.scenario.iterationInTest, own });
-
-// k6 finds a scenario's function by its name among the test's exports.
-export const list = runs('list');
-export const list_huge = runs('list_huge');
-export const list_empty = runs('list_empty');
-export const detail = runs('detail');
-export const filter = runs('filter');
-export const filter_huge = runs('filter_huge');
-export const report = runs('report');
-export const write = runs('write');
-export const webhook = runs('webhook');
+/** One iteration of the scenario whose turn it is. */
+export default function iterate(world: World): Promise<void> {
+  const name = exec.scenario.name as ScenarioName;
+  return SCENARIOS[name].run(clientOf(name), world, { number: exec.scenario.iterationInTest, own });
+}

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { latencyText, type Latency } from '../measure/latency.ts';
+import { latencyText } from '../measure/latency.ts';
 import { median } from '../measure/turns.ts';
-import { countsOf } from './gateway-watch.ts';
 import { runK6 } from './k6.ts';
 import { CORES } from './own-system.ts';
 import type { Session } from './session.ts';
-import type { Summary } from './verdict.ts';
+import { latencyIn } from './verdict.ts';
 
 /** Rate of the other company, in requests a second: a negligible load. */
 const RATE = 40;
@@ -21,8 +20,6 @@ const ROUNDS = 9;
 
 /** Latency of the other company in each round, and the median over rounds of its p99 with the flood ÷ p99 without it. */
 export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined) {
-  if (target.system === undefined) throw new Error('a flood needs a system of its own');
-  const { metricsPort } = target.system.gateway;
   const core = pinned ? CORES.generator : undefined;
   const { API_KEY_HUGE, API_KEY_EMPTY: _empty, USER_TOKEN, ...flooding } = target.env;
   const reading = { ...flooding, API_KEY: API_KEY_HUGE ?? flooding.API_KEY, RATE: String(RATE), DURATION: String(SECONDS), ONLY: 'detail' };
@@ -31,24 +28,14 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
   const read = (name: string) => runK6({ ...shared, env: reading, name });
   const rounds = [];
   for (let number = 1; number <= ROUNDS; number++) {
-    const alone = timesOf(await read('alone'));
+    const alone = latencyIn(await read('alone'), 'detail');
     // The flood's generator runs at idle priority, so that it does not delay the other company's.
     const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
     await delay(FLOOD_BEFORE_SECONDS * 1000);
-    // Read twice only, because writing metrics blocks the gateway for some milliseconds.
-    const before = await countsOf(metricsPort);
-    const beside = timesOf(await read('beside'));
-    const after = await countsOf(metricsPort);
-    // Answered requests a second, including the time in which k6 starts and stops.
-    const flood = (1000 * (after.good - before.good - RATE * SECONDS)) / (after.at - before.at);
+    const beside = latencyIn(await read('beside'), 'detail');
     await flooded;
     say(`round ${number}, another company beside a flood: ${latencyText(beside)}; without it: ${latencyText(alone)}`);
-    rounds.push({ alone, beside, flood });
+    rounds.push({ alone, beside });
   }
   return { ratio: median(rounds.map(({ beside, alone }) => beside.p99 / alone.p99)), rounds };
-}
-
-function timesOf({ metrics }: Summary): Latency {
-  const values = metrics['latency{op:detail}']?.values ?? {};
-  return { p50: values['med'] ?? NaN, p99: values['p(99)'] ?? NaN };
 }

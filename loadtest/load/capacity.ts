@@ -5,15 +5,10 @@ import type { Options } from './arguments.ts';
 import { cpuText } from '../measure/cpu.ts';
 import { disagreement, findKnee } from './knee.ts';
 import { runTest, type Ask, type Outcome, type Session } from './session.ts';
+import { goodput } from './verdict.ts';
 
-const SUBJECTS: readonly { readonly name: string; readonly only?: readonly ScenarioName[]; readonly start: number }[] = [
-  { name: 'mixed', start: 200 },
-  { name: 'list', only: ['list'], start: 400 },
-  { name: 'detail', only: ['detail'], start: 800 },
-  { name: 'filter', only: ['filter'], start: 300 },
-  { name: 'report', only: ['report'], start: 100 },
-  { name: 'write', only: ['write'], start: 100 },
-];
+/** Rates at which the searches begin, in requests a second, of all scenarios together and of single ones. */
+const STARTS = { mixed: 200, list: 400, detail: 800, filter: 300, report: 100, write: 100 };
 const MOST = 6000;
 /** Precision of one search. Two searches must agree within twice that. */
 const WITHIN = 0.05;
@@ -34,21 +29,19 @@ export interface Capacity {
 }
 
 /** Calls `known` after each subject, because the whole study takes long. Resolves to whether all searches agreed. */
-export async function measureCapacity(
-  session: Session,
-  { only, seconds = SECONDS }: Pick<Options, 'only' | 'seconds'>,
-  known: (capacity: Capacity) => void,
-): Promise<boolean> {
+export async function measureCapacity(session: Session, { only, seconds = SECONDS }: Options, known: (capacity: Capacity) => void): Promise<boolean> {
   let agree = true;
-  for (const subject of SUBJECTS.filter(({ name }) => only === undefined || (only as readonly string[]).includes(name))) {
-    const capacity = await capacityOf(session, subject, seconds);
+  for (const [name, start] of Object.entries(STARTS)) {
+    if (only?.includes(name as ScenarioName) === false) continue;
+    const capacity = await capacityOf(session, name, start, seconds);
     agree &&= capacity.agree;
     known(capacity);
   }
   return agree;
 }
 
-async function capacityOf(session: Session, { name, only, start }: (typeof SUBJECTS)[number], seconds: number): Promise<Capacity> {
+async function capacityOf(session: Session, name: string, start: number, seconds: number): Promise<Capacity> {
+  const only = name === 'mixed' ? undefined : [name as ScenarioName];
   await runTest(session, { test: 'average', rate: start / 2, seconds: WARM_UP_SECONDS, only });
   const knees: number[] = [];
   let best: { rate: number; outcome: Outcome } | undefined;
@@ -68,9 +61,8 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
     knees.push(knee);
   }
   const { rows = [], usage = {} } = best?.outcome ?? {};
-  const requests = rows.reduce((sum, { reached }) => sum + reached, 0);
   const { k6: _, watcher: __, ...system } = usage;
-  const cpuMs = Object.fromEntries(Object.entries(system).map(([process, { cpu }]) => [process, (cpu * 1000) / requests]));
+  const cpuMs = Object.fromEntries(Object.entries(system).map(([process, { cpu }]) => [process, (cpu * 1000) / goodput(rows)]));
   return { subject: name, knees, agree: agreed(knees), cpuMs, p99: best === undefined ? NaN : worstP99(best.outcome) };
 }
 

@@ -8,13 +8,8 @@ import { parseAllDocuments } from 'yaml';
 const RENDERED = join(ROOT, 'deploy/helm/golden/minimal.yaml');
 
 interface Deployment {
-  readonly kind: string;
-  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
-}
-
-interface Container {
-  readonly image: string;
-  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  kind: string;
+  spec: { template: { spec: { containers: { image: string; env: { name: string; value?: string }[] }[] } } };
 }
 
 /** NODE_OPTIONS by component, mainly the heap limit. Without one, V8 lets a heap grow with the machine's memory before it collects. */

@@ -17,7 +17,7 @@ const MOST_SLOWER = 1.2;
 /** Allowance for files that come and go with client connections. */
 const MOST_FILES = 10;
 /** Processes that are not judged: caches with their own memory limits, and the generator. */
-const OTHERS = new Set(['k6', 'watcher', 'PostgreSQL', 'Kafka', 'Redis']);
+export const OTHERS = new Set(['k6', 'watcher', 'PostgreSQL', 'Kafka', 'Redis']);
 
 export function enduranceOf(samples: readonly Sample[], { metrics }: Pick<Summary, 'metrics'>): Endurance {
   const from = (samples.at(-1)?.at ?? 0) / 4;

@@ -34,7 +34,7 @@ export function watchGateway(metricsPort: number): { stop(): Promise<Second[]> }
 }
 
 /** `at` is on the clock of `performance.now`. */
-export async function countsOf(metricsPort: number): Promise<ReturnType<typeof answersIn> & { readonly at: number }> {
+async function countsOf(metricsPort: number): Promise<ReturnType<typeof answersIn> & { readonly at: number }> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return { at: performance.now(), ...answersIn(text) };
 }

@@ -1,5 +1,5 @@
 // Runs the load suite's scenarios from Node: same requests and checks as with k6.
-import type { Answer, Ask, Client } from '../k6/scenarios/api.ts';
+import { headersOf, refusal, type Answer, type Ask, type Client } from '../k6/scenarios/api.ts';
 
 export interface NodeClient extends Client {
   readonly faults: readonly string[];
@@ -12,22 +12,10 @@ export function nodeClient(baseUrl: string): NodeClient {
   const faults: string[] = [];
   const sent = new Map<string, number>();
 
-  async function exchange({ method = 'GET', path, credential, body, idempotencyKey }: Ask): Promise<Answer> {
-    const response = await fetch(baseUrl + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${credential}`,
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  async function exchange(ask: Ask): Promise<Answer> {
+    const { method = 'GET', path, body } = ask;
+    const response = await fetch(baseUrl + path, { method, headers: headersOf(ask), ...(body !== undefined && { body: JSON.stringify(body) }) });
     return { status: response.status, body: await response.text(), header: (name) => response.headers.get(name) ?? undefined };
-  }
-
-  function refusal({ method = 'GET', path }: Ask, { status, body }: Answer): string {
-    return `${method} ${path} answered ${status}: ${body.slice(0, 300)}`;
   }
 
   return {

@@ -3,10 +3,11 @@ import { say } from '@truckroll/local-stack';
 import type { Options } from './arguments.ts';
 import { besideFlood } from './beside.ts';
 import { tryRate, worstP99 } from './capacity.ts';
+import { OTHERS } from './endurance.ts';
 import { watchGateway, type Second } from './gateway-watch.ts';
 import { findKnee } from './knee.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
-import type { Row } from './verdict.ts';
+import { goodput, type Row } from './verdict.ts';
 
 const SECONDS = 15;
 const START = 200;
@@ -15,7 +16,7 @@ const RECOVERY_SECONDS = 20;
 const WORKERS = { SLOW_SECONDS: '4' };
 const TRIAL_SECONDS = 6;
 
-export async function measureOverload(session: Session, { rate, seconds = SECONDS, only }: Pick<Options, 'rate' | 'seconds' | 'only'>) {
+export async function measureOverload(session: Session, { rate, seconds = SECONDS, only }: Options) {
   const { target } = session;
   const system = target.system;
   if (system === undefined) throw new Error('overload needs a system of its own');
@@ -47,10 +48,6 @@ export async function measureOverload(session: Session, { rate, seconds = SECOND
   };
 }
 
-function goodput(rows: readonly Row[]): number {
-  return rows.reduce((sum, { reached }) => sum + reached, 0);
-}
-
 function asked(rows: readonly Row[]): number {
   return rows.reduce((sum, row) => sum + row.asked, 0);
 }
@@ -61,10 +58,8 @@ function share(rows: readonly Row[], of: (row: Row) => number): number {
 
 /** Peak resident memory of gateway and services, in MB. */
 function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>): number {
-  const others = new Set(['PostgreSQL', 'Kafka', 'Redis']);
-  return Object.keys(groups)
-    .filter((name) => !others.has(name))
-    .reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
+  const ours = Object.keys(groups).filter((name) => !OTHERS.has(name));
+  return ours.reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
 }
 
 /** Seconds from the end of the flood to the first second without rejections that answers the load of half the knee; undefined without one. */

@@ -29,23 +29,22 @@ export interface Target {
 export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: boolean }): Promise<Target> {
   if (pinned && availableParallelism() < 2) throw new Problem('--pinned needs two cores: one for k6 and one for the system.');
   const stack = await startStack(DATABASE, FOLDER, chartNodeOptions());
-  try {
-    return await startPrograms(stack, jobs, pinned);
-  } catch (error) {
+  return await startPrograms(stack, jobs, pinned).catch(async (error: unknown) => {
     await stack.close();
     throw error;
-  }
+  });
 }
 
 async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promise<Target> {
   const { issuer, audience, jwksFile } = tokenIssuer(STATE);
   const tokens = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile };
-  const { services, gateway, operator } = await startSystem(stack, owners, tokens);
+  const { services, gateway } = await startSystem(stack, owners, tokens);
+  const { operator, channels, running } = services;
   const dispatcher = await startDispatcher(stack, services);
   const companies = { usual: emptyCompany('load, usual'), huge: emptyCompany(`load, huge ${jobs}`), empty: emptyCompany('load, empty') };
   for (const company of Object.values(companies)) await operator.createCompany(company);
-  await importOnce(stack, services.channels, companies.usual, { seed: SEEDS.usual, size: 'small' }, OWNERS);
-  await importOnce(stack, services.channels, companies.huge, { seed: SEEDS.huge, size: jobs }, OWNERS);
+  await importOnce(stack, channels, companies.usual, { seed: SEEDS.usual, size: 'small' }, OWNERS);
+  await importOnce(stack, channels, companies.huge, { seed: SEEDS.huge, size: jobs }, OWNERS);
   const env = {
     BASE_URL: `http://127.0.0.1:${gateway.port}`,
     API_KEY: await operator.keyOf(companies.usual.id),
@@ -57,7 +56,7 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
   // Those of interrupted runs count towards the company's limit.
   await removeEndpoints(send, env.USER_TOKEN);
   for (const key of [env.API_KEY, env.API_KEY_HUGE]) await reported(send, key);
-  const groups = await groupsOf(stack, { gateway, ...services.running, dispatcher });
+  const groups = await groupsOf(stack, { gateway, ...running, dispatcher });
   if (pinned) for (const pids of Object.values(groups)) for (const pid of pids) pin(pid, CORES.system);
   if (pinned) pin(process.pid, CORES.generator, false);
   return { env, groups, system: { gateway, close: () => stack.close() } };

@@ -1,6 +1,5 @@
 // Runs k6 against a system once, with the checks that make its result credible.
-import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { TESTS, askedOf, durationOf, planOf, requestsAt, type Test, type TestName } from '../k6/workloads/plan.ts';
+import { TESTS, askedOf, durationOf, planOf, requestsAt, type Asked, type Test } from '../k6/workloads/plan.ts';
 import type { Slo } from '../k6/workloads/thresholds.ts';
 import { runK6 } from './k6.ts';
 import { CORES, type Target } from './own-system.ts';
@@ -17,11 +16,7 @@ export interface Session {
   readonly stallP99: number | undefined;
 }
 
-export interface Ask {
-  readonly test: TestName;
-  readonly rate?: number | undefined;
-  readonly seconds?: number | undefined;
-  readonly only?: readonly ScenarioName[] | undefined;
+export interface Ask extends Asked {
   readonly shown?: boolean;
   /** Added to the target's environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -41,13 +36,11 @@ export interface Outcome {
   readonly brokeAt: number | undefined;
 }
 
-export async function runTest(
-  { k6, target, slo, pinned, spin, stallP99 }: Session,
-  { test, rate, seconds, only, shown = false, env = {} }: Ask,
-): Promise<Outcome> {
+export async function runTest({ k6, target, slo, pinned, spin, stallP99 }: Session, { shown = false, env = {}, ...ask }: Ask): Promise<Outcome> {
+  const { test, rate, seconds, only } = ask;
   const settings: Test = TESTS[test];
   const { API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN } = target.env;
-  const plan = planOf({ test, rate, seconds, only, has: { huge: API_KEY_HUGE, empty: API_KEY_EMPTY, userToken: USER_TOKEN } });
+  const plan = planOf({ ...ask, has: { huge: API_KEY_HUGE, empty: API_KEY_EMPTY, userToken: USER_TOKEN } });
   let watching: ReturnType<typeof watch> | undefined;
   const summary = await runK6({
     k6,
@@ -64,15 +57,8 @@ export async function runTest(
   const lasted = settings.aborts === true ? Math.min(planned, summary.state.testRunDurationMs / 1000) : planned;
   const rows = rowsOf(summary, { slo, asked: askedOf(plan, lasted), seconds: lasted, times: settings.thorough !== true });
   const dropped = summary.metrics['dropped_iterations']?.values['count'] ?? 0;
-  const conditions = {
-    dropped,
-    generator: usage['k6']?.cpu ?? 0,
-    spin,
-    others: target.system === undefined ? undefined : mean(samples.map(({ others }) => others)),
-    stallP99,
-  };
-  const reasons = voidReasons(conditions);
-  const onlyDropped = dropped > 0 && voidReasons({ ...conditions, dropped: 0 }).length === 0;
+  const others = target.system === undefined ? undefined : mean(samples.map((sample) => sample.others));
+  const reasons = voidReasons({ dropped, generator: usage['k6']?.cpu ?? 0, spin, others, stallP99 });
   const endurance = test === 'soak' ? enduranceOf(samples, summary) : undefined;
   const pass = rows.every((row) => row.pass) && (endurance?.faults.length ?? 0) === 0 && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
   // Smoke is never void, because it does not judge times.
@@ -81,7 +67,7 @@ export async function runTest(
     rows,
     pass,
     void: settings.thorough === true ? [] : reasons,
-    onlyDropped,
+    onlyDropped: dropped > 0 && reasons.length === 1,
     usage,
     endurance,
     brokeAt: settings.aborts === true && lasted < planned ? requestsAt(plan, lasted) : undefined,

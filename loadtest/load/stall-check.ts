@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runK6 } from './k6.ts';
-import { STALL_MS } from './verdict.ts';
+import { STALL_MS, latencyIn } from './verdict.ts';
 
 const SECONDS = 4;
 const STALLS_AFTER_MS = 1500;
@@ -21,8 +21,7 @@ export async function stallCheck(k6: string): Promise<number> {
   await once(server, 'listening');
   try {
     const env = { BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, RATE: '100', DURATION: String(SECONDS), ONLY: 'detail' };
-    const { metrics } = await runK6({ k6, test: 'average', script: 'stall', env });
-    return metrics['latency{op:detail}']?.values['p(99)'] ?? 0;
+    return latencyIn(await runK6({ k6, test: 'average', script: 'stall', env }), 'detail').p99;
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,6 +1,7 @@
 // Turns k6's metrics into a row for each operation, and decides whether the run is void.
 import type { Operation } from '../k6/scenarios/api.ts';
 import { thresholdOf, type Slo, type Threshold } from '../k6/workloads/thresholds.ts';
+import type { Latency } from '../measure/latency.ts';
 
 /** The used part of the data that k6 passes to handleSummary. */
 export interface Summary {
@@ -8,14 +9,12 @@ export interface Summary {
   readonly state: { readonly testRunDurationMs: number };
 }
 
-export interface Row {
+/** The latency is that of successful answers, from the scheduled time. */
+export interface Row extends Latency {
   readonly operation: string;
   /** Requests a second. */
   readonly asked: number;
   readonly reached: number;
-  /** Latency of successful answers in ms, from the scheduled time. */
-  readonly p50: number;
-  readonly p99: number;
   /** Shares of all requests: `shed` is a part of `errors`. */
   readonly errors: number;
   readonly shed: number;
@@ -23,32 +22,29 @@ export interface Row {
   readonly pass: boolean;
 }
 
-export interface Judged {
+interface Judged {
   readonly slo: Slo;
   readonly asked: Readonly<Partial<Record<Operation, number>>>;
   readonly seconds: number;
   readonly times: boolean;
 }
 
-export function rowsOf({ metrics }: Summary, { slo, asked, seconds, times }: Judged): Row[] {
+export function rowsOf(summary: Summary, { slo, asked, seconds, times }: Judged): Row[] {
   return (Object.entries(asked) as [Operation, number][]).map(([operation, count]) => {
-    const of = (metric: string, value: string): number => metrics[`${metric}{op:${operation}}`]?.values[value] ?? 0;
+    const of = (metric: string, value: string): number => summary.metrics[`${metric}{op:${operation}}`]?.values[value] ?? 0;
     const threshold = thresholdOf(slo, operation);
-    const right = of('answered', 'count');
-    const errors = of('errors', 'rate');
-    const row = {
-      operation,
-      asked: count / seconds,
-      reached: right / seconds,
-      p50: of('latency', 'med'),
-      p99: of('latency', 'p(99)'),
-      errors,
-      shed: of('shed', 'rate'),
-      threshold,
-    };
+    const [right, errors, shed] = [of('answered', 'count'), of('errors', 'rate'), of('shed', 'rate')];
+    const { p50, p99 } = latencyIn(summary, operation);
     // An operation without a successful answer fails.
-    return { ...row, pass: right > 0 && (times ? row.p99 <= threshold.p99 && errors <= threshold.errors : errors === 0) };
+    const pass = right > 0 && (times ? p99 <= threshold.p99 && errors <= threshold.errors : errors === 0);
+    return { operation, asked: count / seconds, reached: right / seconds, p50, p99, errors, shed, threshold, pass };
   });
+}
+
+/** NaN if the operation had no successful answer, for which k6 says 0. */
+export function latencyIn({ metrics }: Summary, operation: Operation): Latency {
+  const { med, 'p(99)': p99 } = metrics[`latency{op:${operation}}`]?.values ?? {};
+  return { p50: med || NaN, p99: p99 || NaN };
 }
 
 export interface Conditions {
@@ -67,6 +63,10 @@ const MOST_GENERATOR = 0.8;
 const LEAST_SPIN = 0.9;
 const MOST_OTHERS = 0.2;
 export const STALL_MS = 500;
+
+export function goodput(rows: readonly Row[]): number {
+  return rows.reduce((sum, { reached }) => sum + reached, 0);
+}
 
 /** Why the run is void; empty if it is not. */
 export function voidReasons({ dropped, generator, spin, others, stallP99 }: Conditions): string[] {

@@ -39,11 +39,10 @@ export function cpuOf(groups: Groups): CpuMs {
 }
 
 export function childrenByParent(): ReadonlyMap<number | undefined, readonly number[]> {
-  const pids = readdirSync('/proc').map(Number);
-  return Map.groupBy(
-    pids.filter((pid) => pid > 0),
-    parentOf,
-  );
+  const pids = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0);
+  return Map.groupBy(pids, parentOf);
 }
 
 export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promise<{ result: T; cpu: CpuMs }> {

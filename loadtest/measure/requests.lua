@@ -1,5 +1,5 @@
--- Sends requests at random out of a file of `path<TAB>header<TAB>value` lines, the same sequence in every run, and ends
--- with one line of JSON. The texts are built once: what is measured is the server, not this.
+-- Sends requests at random, and ends with one line of JSON. Arguments: a file of `path<TAB>header<TAB>value` lines, and a
+-- number that determines the sequence. The texts are built once: what is measured is the server, not this.
 local requests = {}
 
 function init(args)

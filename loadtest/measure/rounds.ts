@@ -30,9 +30,8 @@ export async function measure<Name extends string>(rounds: number, sides: Readon
   for (const [name, all] of Object.entries<Round[]>(results)) {
     const of = (figure: 'perSecond' | 'p50' | 'p99' | 'bytes'): number => median(all.map((round) => round[figure]));
     const cpu = medianCpu(all);
-    say(
-      `${name}: ${of('perSecond').toFixed(0)}/s, ${latencyText({ p50: of('p50'), p99: of('p99') })}, ${(of('bytes') / 1000).toFixed(1)} kB, CPU ms ${totalOf(cpu).toFixed(2)}: ${cpuText(cpu)}`,
-    );
+    const latency = latencyText({ p50: of('p50'), p99: of('p99') });
+    say(`${name}: ${of('perSecond').toFixed(0)}/s, ${latency}, ${(of('bytes') / 1000).toFixed(1)} kB, CPU ms ${totalOf(cpu).toFixed(2)}: ${cpuText(cpu)}`);
   }
   return results;
 }

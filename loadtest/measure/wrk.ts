@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '@truckroll/local-stack';
+import type { Latency } from './latency.ts';
 
 export interface Target {
   readonly path: string;
@@ -16,12 +17,9 @@ interface Load {
   readonly seconds: number;
 }
 
-export interface Outcome {
+export interface Outcome extends Latency {
   readonly requests: number;
   readonly perSecond: number;
-  /** Milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
   /** Mean size of an answer with its headers. */
   readonly bytes: number;
 }
@@ -33,23 +31,14 @@ export function requireWrk(): void {
   throw new Problem(`wrk, which makes the load, is missing: install it (${how}).`);
 }
 
-/** Writes a file for `runReads` and returns its path. */
+/** Writes a file for requests.lua and returns its path. */
 export function writeTargets(file: string, targets: readonly Target[]): string {
   writeFileSync(file, targets.map(({ path, header }) => `${path}\t${header.join('\t')}\n`).join(''), { mode: 0o600 });
   return file;
 }
 
-export function runReads({ file, seed, ...load }: Load & { readonly file: string; readonly seed: number }): Promise<Outcome> {
-  return run('requests.lua', [file, String(seed)], load);
-}
-
-/** See writes.lua for the arguments. */
-export function runWrites(args: readonly string[], load: Load): Promise<Outcome> {
-  return run('writes.lua', args, load);
-}
-
-/** Throws if any request failed or was rejected, because such a run measures something else. */
-async function run(script: string, own: readonly string[], { port, connections, seconds }: Load): Promise<Outcome> {
+/** Throws if any request failed or was rejected, because such a run measures something else. Each script says what its arguments are. */
+export async function runWrk(script: 'requests.lua' | 'writes.lua', own: readonly string[], { port, connections, seconds }: Load): Promise<Outcome> {
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(import.meta.dirname, script)];
   const child = spawn('wrk', [...options, `http://127.0.0.1:${port}`, '--', ...own], { stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = (): void => void child.kill();
@@ -62,11 +51,6 @@ async function run(script: string, own: readonly string[], { port, connections, 
   if (code !== 0 || line === undefined) throw new Error(`wrk ended with ${String(code)}: ${output}`);
   const result = JSON.parse(line) as Record<'requests' | 'microseconds' | 'bytes' | 'p50' | 'p99' | 'failed' | 'refused', number>;
   if (result.failed + result.refused > 0 || result.requests === 0) throw new Error(`not every request was answered: ${line}`);
-  return {
-    requests: result.requests,
-    perSecond: (result.requests / result.microseconds) * 1e6,
-    p50: result.p50 / 1000,
-    p99: result.p99 / 1000,
-    bytes: result.bytes / result.requests,
-  };
+  const { requests, microseconds, bytes, p50, p99 } = result;
+  return { requests, perSecond: (requests / microseconds) * 1e6, p50: p50 / 1000, p99: p99 / 1000, bytes: bytes / requests };
 }

@@ -24,16 +24,10 @@ interface Sampled {
   readonly micros: number;
 }
 
-/** An interval of process.hrtime, in µs. */
-interface Window {
-  readonly from: number;
-  readonly to: number;
-}
-
 export const microsNow = (): number => Number(process.hrtime.bigint() / 1000n);
 
-/** Time of a process within the window, without idle time. Throws if the folder has no profile of it. */
-export function readStacks(folder: string, pid: number, { from, to }: Window): Sampled[] {
+/** Time of a process between two results of `microsNow`, without idle time. Throws if the folder has no profile of it. */
+export function readStacks(folder: string, pid: number, from: number, to: number): Sampled[] {
   // CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile
   const file = readdirSync(folder).find((name) => name.split('.')[3] === String(pid) && name.endsWith('.cpuprofile'));
   if (file === undefined) throw new Error(`process ${pid} left no profile in ${folder}`);

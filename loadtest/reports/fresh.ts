@@ -13,8 +13,8 @@ import type { Services } from '../system/programs.ts';
 import { YEARS } from './company.ts';
 import { billingRecords } from './ingest.ts';
 
-export interface Freshness {
-  readonly services: Pick<Services, 'channels'>;
+interface Freshness {
+  readonly services: Services;
   readonly gatewayPort: number;
   readonly key: string;
   readonly companyId: string;
@@ -38,6 +38,9 @@ const QUERIES = [
   'job-profitability?start_date=2025-06-01&end_date=2026-06-01&bucket=month&group_by=business_unit',
   'technician-participation-profitability?start_date=2024-01-01&end_date=2025-01-01&bucket=month&group_by=team_member',
 ];
+
+/** Milliseconds since 1970, more precise than Date.now. */
+const now = (): number => performance.timeOrigin + performance.now();
 
 /** Times of a change in ms since 1970: when the owner reported its commit, and when the first report included it. */
 interface Change {
@@ -106,9 +109,4 @@ async function write({ services, companyId, seconds }: Freshness, jobs: readonly
     if (problem !== undefined) throw new Error(`a change was refused: ${problem.field} ${problem.message}`);
     changes.push({ committed: now() });
   }
-}
-
-/** Milliseconds since 1970, more precise than Date.now. */
-function now(): number {
-  return performance.timeOrigin + performance.now();
 }

@@ -1,7 +1,6 @@
 // The cost of maintaining sums when events are ingested: the same events for a company with sums, and for one unknown to reporting, which
 // therefore has no sums.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { generateInvoices, type DemoRecord } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
@@ -10,14 +9,14 @@ import { importFile } from '../data/import.ts';
 import { timed } from '../measure/latency.ts';
 import { rounded } from '../measure/report.ts';
 import { inTurn } from '../measure/turns.ts';
-import type { Operator } from '../system/operator.ts';
+import { untilNone } from '../system/postgres.ts';
 import type { Services } from '../system/programs.ts';
 import { built } from './prepare.ts';
 
 const PORTIONS = 5;
 
 /** Seconds with sums ÷ seconds without, over alternating portions. */
-export async function ingestCost(client: pg.Client, services: Pick<Services, 'channels'>, operator: Operator, events: number): Promise<number> {
+export async function ingestCost(client: pg.Client, { channels, operator }: Services, events: number): Promise<number> {
   const companies = { with: randomUUID(), without: randomUUID() };
   await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE });
   await built(client, companies.with);
@@ -26,9 +25,12 @@ export async function ingestCost(client: pg.Client, services: Pick<Services, 'ch
   const side = (of: keyof typeof companies) => async (portion: number) => {
     const took = await timed(async () => {
       for (const { path, all } of records) {
-        await importFile(services.channels, companies[of], { path, records: all.slice(portion * each, (portion + 1) * each) });
+        await importFile(channels, companies[of], { path, records: all.slice(portion * each, (portion + 1) * each) });
       }
-      for (const { path } of records) await applied(client, path, companies[of], (portion + 1) * each);
+      for (const { path } of records) {
+        const missing = `select where (select count(*) from reporting.${path} where company_id = $1) < $2`;
+        await untilNone(client, missing, [companies[of], (portion + 1) * each]);
+      }
     });
     say(`portion ${portion + 1}, ${of} sums: ${(took / 1000).toFixed(1)} s until applied`);
     return took;
@@ -42,14 +44,6 @@ export async function ingestCost(client: pg.Client, services: Pick<Services, 'ch
 export function billingRecords(invoices: number): { path: string; all: DemoRecord[] }[] {
   const [company] = generateInvoices({ timezone: TIMEZONE, until: UNTIL, seed: 5, companies: 1, invoicesPerCompany: invoices });
   return (company?.files ?? []).filter(({ path }) => path === 'invoices' || path === 'payments').map(({ path, records }) => ({ path, all: [...records] }));
-}
-
-async function applied(client: pg.Client, table: string, companyId: string, count: number): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from reporting.${table} where company_id = $1`, [companyId]);
-    if ((rows[0]?.count ?? 0) >= count) return;
-    await delay(20);
-  }
 }
 
 /** Deletes what was imported, so that every run starts from the same state. */

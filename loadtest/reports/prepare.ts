@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Problem, say } from '@truckroll/local-stack';
 import { migrate } from '@truckroll/postgres';
 import type pg from 'pg';
-import { Operator, forgetKeys } from '../system/operator.ts';
 import { once, withClient } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
@@ -37,7 +36,6 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
       // Kafka keeps reporting's offsets: with a new database, reporting would wait for events that it has already consumed.
       if (old !== 0) throw new Problem(`The data is of an earlier benchmark: remove ${stack.folder} and run again.`);
       say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
-      forgetKeys(stack);
       await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
       await upgrade();
       const values: Record<string, string | number> = { ...set, company: `'${company.id}'::uuid` };
@@ -47,7 +45,8 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
       await makeSums(client, company.id);
       await client.query(COMPANY, [company.id, company.timezone]);
       const services = await startServices(stack, ['integrations']);
-      await new Operator(stack, services.running.integrations.port).createCompany(company);
+      services.operator.forgetKeys();
+      await services.operator.createCompany(company);
       await services.stop('integrations');
     }),
   );

@@ -3,16 +3,8 @@ import { join } from 'node:path';
 import { Daemon, Ports, Problem, Watchdog, prepareKafka, say } from '@truckroll/local-stack';
 
 /** The options of bin/kafka-server-start.sh. */
-const PLAIN = [
-  '-Xmx1G',
-  '-Xms1G',
-  '-server',
-  '-XX:+UseG1GC',
-  '-XX:MaxGCPauseMillis=20',
-  '-XX:InitiatingHeapOccupancyPercent=35',
-  '-XX:+ExplicitGCInvokesConcurrent',
-  '-Djava.awt.headless=true',
-];
+const PLAIN =
+  '-Xmx1G -Xms1G -server -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 -XX:+ExplicitGCInvokesConcurrent -Djava.awt.headless=true';
 /** Settings that we chose and Kafka has defaults for. The others are needed: identity, listeners, data folder, single node. */
 const CHOSEN = /^(auto\.create|message\.max|group\.|num\.|metadata\.|log\.cleaner|broker\.heartbeat)/;
 
@@ -20,23 +12,15 @@ const CHOSEN = /^(auto\.create|message\.max|group\.|num\.|metadata\.|log\.cleane
 export async function kafkaAlone(state: string): Promise<number> {
   const watchdog = new Watchdog();
   const logs = join(state, 'logs');
+  const log = join(logs, 'kafka.log');
   const context = { folder: state, logs, ports: new Ports(join(state, 'ports.json')), watchdog, say, careless: false, address: '127.0.0.1' };
   const { java, options, main, ready } = await prepareKafka(context);
   const [name, settings] = main;
   try {
-    const args = [...PLAIN, ...options.filter((option) => !option.startsWith('-X')), name, plain(settings)];
+    const args = [...PLAIN.split(' '), ...options.filter((option) => !option.startsWith('-X')), name, plain(settings)];
     const startedAt = performance.now();
-    const daemon = new Daemon({
-      name: 'kafka',
-      command: java,
-      args,
-      log: join(logs, 'kafka.log'),
-      order: 'server',
-      stopSignal: 'SIGTERM',
-      graceMs: 20_000,
-      watchdog,
-    });
-    if (!(await daemon.printed(ready))) throw new Problem(`Kafka did not start: see ${join(logs, 'kafka.log')}.`);
+    const daemon = new Daemon({ name: 'kafka', command: java, args, log, order: 'server', stopSignal: 'SIGTERM', graceMs: 20_000, watchdog });
+    if (!(await daemon.printed(ready))) throw new Problem(`Kafka did not start: see ${log}.`);
     return (performance.now() - startedAt) / 1000;
   } finally {
     await watchdog.stopAll();

@@ -55,18 +55,15 @@ function optionsOf<Name extends string, Part extends string>(line: CommandLine<N
   const names = Object.keys(line.numbers) as Name[];
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({
-    options: { ...Object.fromEntries([...names, 'only'].map((name) => [name, text])), quick: flag, help: flag },
-  });
-  const { quick, help, only } = values as { quick: boolean; help: boolean; only?: string };
-  const texts = values as Readonly<Record<string, unknown>> as Readonly<Record<string, string | undefined>>;
+  const { values } = parseArgs({ options: { ...Object.fromEntries([...names, 'only'].map((name) => [name, text])), quick: flag, help: flag } });
+  const { quick, help, only, ...texts } = values as { quick: boolean; help: boolean; only?: string };
   if (help) return undefined;
   if (line.linuxOnly === true && process.platform !== 'linux') throw new Problem('This benchmark reads what Linux accounts of processes: run it there.');
   if (only !== undefined && !line.parts?.some((part) => part === only))
     throw new Problem(`--only ${only} is not known: give ${line.parts?.join(', ') ?? 'no --only'}.`);
   const numbers = names.map((name) => {
     const fallback = line.numbers[name];
-    const given = positive(name, texts[name]);
+    const given = positive(name, (texts as Readonly<Record<string, string | undefined>>)[name]);
     return [name, given ?? (typeof fallback === 'number' ? fallback : fallback[quick ? 1 : 0])] as const;
   });
   return { ...Object.fromEntries(numbers), quick, only } as unknown as BenchmarkOptions<Name, Part>;

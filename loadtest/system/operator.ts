@@ -1,28 +1,30 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@truckroll/cli';
-import { callCredential } from './credentials.ts';
-import type { Stack } from './stack.ts';
+import { acceptanceOf, newCallCredential, type CallCredential } from '@truckroll/grpc';
+import type { Running, Stack } from './stack.ts';
+
+/** Credentials of the callers that this process acts as. */
+export const CALLERS: readonly CallCredential[] = (['gateway', 'operator', 'webhook-dispatcher'] as const).map(newCallCredential);
+export const CALLER_CREDENTIALS = CALLERS.map(acceptanceOf).join();
+
+export function callCredential(caller: CallCredential['caller']): string {
+  return CALLERS.find((credential) => credential.caller === caller)?.text ?? '';
+}
 
 /** Unreachable on any machine; requests are still counted. */
 const PER_MINUTE = '100000000';
 const UNLIMITED = ['--reads-per-minute', PER_MINUTE, '--writes-per-minute', PER_MINUTE, '--reports-per-minute', PER_MINUTE];
 const EMAIL = 'load.test@example.com';
 
-/** The keys of a benchmark's companies: kept with their data, because the system shows a key only once. */
-const keysFile = ({ folder }: Pick<Stack, 'folder'>): string => join(folder, 'keys.json');
-
-export function forgetKeys(stack: Pick<Stack, 'folder'>): void {
-  rmSync(keysFile(stack), { force: true });
-}
-
 export class Operator {
   readonly #env: Record<string, string>;
+  /** The keys of a benchmark's companies: kept with their data, because the system shows a key only once. */
   readonly #keysFile: string;
 
-  constructor(stack: Pick<Stack, 'folder'>, integrationsPort: number) {
-    this.#keysFile = keysFile(stack);
-    this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}`, CALL_CREDENTIAL: callCredential('operator') };
+  constructor({ folder }: Stack, integrations: Running | undefined) {
+    this.#keysFile = join(folder, 'keys.json');
+    this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations?.port}`, CALL_CREDENTIAL: callCredential('operator') };
   }
 
   async createCompany({ id, name, timezone }: Readonly<Record<'id' | 'name' | 'timezone', string>>): Promise<void> {
@@ -45,6 +47,10 @@ export class Operator {
     const key = keys[companyId] ?? (await this.createKey(companyId));
     writeFileSync(this.#keysFile, JSON.stringify({ ...keys, [companyId]: key }), { mode: 0o600 });
     return key;
+  }
+
+  forgetKeys(): void {
+    rmSync(this.#keysFile, { force: true });
   }
 
   /** Token of the user who owns the key, signed by the development issuer, for operations that keys may not perform. */

@@ -4,6 +4,8 @@ import type { Owner } from '@truckroll/contract';
 import { parentOf } from '../measure/cpu.ts';
 import type { Stack } from './stack.ts';
 
+const LOOK_MS = 20;
+
 /** Runs `work` with a connection to the benchmark's database. */
 export async function withClient<T>({ databaseUrl }: Pick<Stack, 'databaseUrl'>, work: (client: pg.Client) => Promise<T>, options?: string): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl, ...(options !== undefined && { options }) });
@@ -23,23 +25,28 @@ export function postgresPid(stack: Stack): Promise<number> {
   });
 }
 
-/** Makes what `name` describes, unless the database holds it. An interrupted `make` runs again. */
-export async function once(client: pg.Client, name: string, make: () => Promise<void>): Promise<void> {
+/** Makes what `name` describes, unless the database holds it, and settles. An interrupted `make` runs again. */
+export async function once(client: pg.Client, name: string, make: () => Promise<void>, publishers: readonly Owner[] = []): Promise<void> {
   await client.query('create table if not exists public.made (name text primary key)');
   if ((await client.query('select from public.made where name = $1', [name])).rowCount !== 0) return;
   await make();
-  await settle(client, []);
+  await settle(client, publishers);
   await client.query('insert into public.made values ($1)', [name]);
 }
 
 /** Resolves when these services have published their events and tables are vacuumed, so that no work runs during the measurement. */
 export async function settle(client: pg.Client, publishers: readonly Owner[]): Promise<void> {
-  for (const schema of publishers) await published(client, schema, 100);
+  for (const schema of publishers) await published(client, schema);
   await client.query('vacuum (analyze)');
   await client.query('checkpoint');
 }
 
-/** Resolves when a service has published its events, looking every `lookMs`. */
-export async function published(client: pg.Client, schema: Owner, lookMs: number): Promise<void> {
-  while ((await client.query(`select from ${schema}.outbox limit 1`)).rowCount !== 0) await delay(lookMs);
+/** Resolves when a service has published its events. */
+export function published(client: pg.Client, schema: Owner): Promise<void> {
+  return untilNone(client, `select from ${schema}.outbox limit 1`);
+}
+
+/** Resolves when the statement returns no row. Its polling adds half of LOOK_MS to what is measured. */
+export async function untilNone(client: pg.Client, text: string, values: unknown[] = []): Promise<void> {
+  while ((await client.query(text, values)).rowCount !== 0) await delay(LOOK_MS);
 }

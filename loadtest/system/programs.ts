@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { openChannel, type Channel } from '@truckroll/grpc';
 import type { Groups } from '../measure/cpu.ts';
-import { CALLERS, CALLER_CREDENTIALS, callCredential } from './credentials.ts';
-import { Operator } from './operator.ts';
+import { CALLERS, CALLER_CREDENTIALS, Operator, callCredential } from './operator.ts';
 import { postgresPid } from './postgres.ts';
 import type { Running, Stack } from './stack.ts';
 
 export interface Services {
   readonly running: Readonly<Record<Owner, Running>>;
   readonly channels: Readonly<Record<Owner, Channel>>;
+  /** Works only if integrations runs. */
+  readonly operator: Operator;
   stop(name: Owner): Promise<void>;
 }
 
@@ -27,6 +28,7 @@ export async function startServices(stack: Stack, names: readonly Owner[], env: 
   return {
     running,
     channels,
+    operator: new Operator(stack, running.integrations),
     async stop(name) {
       channels[name].close();
       await running[name].stop();
@@ -60,7 +62,6 @@ export async function startSystem(stack: Stack, names: readonly Owner[], env: Re
   return {
     services,
     gateway,
-    operator: new Operator(stack, services.running.integrations.port),
     async stop(): Promise<void> {
       await gateway.stop();
       await Promise.all(names.map((name) => services.stop(name)));
@@ -76,8 +77,6 @@ export function startDispatcher(stack: Stack, { running }: Pick<Services, 'runni
     env: { CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${running.integrations.port}`, ...env },
   });
 }
-
-export type System = Awaited<ReturnType<typeof startSystem>>;
 
 /** Processes by name, and the servers, whose CPU time counts. */
 export async function groupsOf(stack: Stack, running: Readonly<Record<string, Pick<Running, 'pid'>>>): Promise<Groups> {

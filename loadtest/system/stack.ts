@@ -25,7 +25,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export interface Launch {
+interface Launch {
   readonly name: string;
   /** Relative to this checkout. */
   readonly script: string;

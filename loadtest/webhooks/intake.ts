@@ -22,12 +22,7 @@ export function newRequest(company_id: string): RecordServiceRequestRequest {
 }
 
 /** Calls a second, to all endpoints' companies in turn. Resolves when all webhooks have been received. */
-export async function measureIntake(
-  intake: Callers<typeof IntakeServiceService>,
-  endpoints: readonly Endpoint[],
-  sinks: Sinks,
-  count: number,
-): Promise<number> {
+export async function measureIntake(intake: Intake, endpoints: readonly Endpoint[], sinks: Sinks, count: number): Promise<number> {
   sinks.take();
   let next = 0;
   const caller = async (): Promise<void> => {
@@ -40,8 +35,10 @@ export async function measureIntake(
   return perSecond;
 }
 
+type Intake = Callers<typeof IntakeServiceService>;
+
 interface Stream {
-  readonly intake: Callers<typeof IntakeServiceService>;
+  readonly intake: Intake;
   readonly sinks: Sinks;
   readonly measured: readonly Endpoint[];
   readonly others: readonly Endpoint[];

@@ -10,7 +10,6 @@ import type { Receipt } from './sinks.ts';
 const REPORT_MS = 20;
 const SLOW_MS = 10_000;
 
-const [wellPort, uncountedPort, hangingPort, slowPort] = process.argv.slice(2).map(Number);
 let receipts: Receipt[] = [];
 
 const well = receiver((response, body) => {
@@ -23,14 +22,9 @@ const uncounted = receiver((response) => response.writeHead(204).end());
 const slow = receiver((response) => setTimeout(() => response.end(), SLOW_MS));
 const hanging = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
 
-for (const [server, port] of [
-  [well, wellPort],
-  [uncounted, uncountedPort],
-  [hanging, hangingPort],
-  [slow, slowPort],
-] as const) {
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
-}
+// Their ports are this process's arguments.
+for (const [place, server] of [well, uncounted, hanging, slow].entries())
+  await new Promise<void>((resolve) => server.listen(Number(process.argv[place + 2]), '127.0.0.1', () => resolve()));
 process.send?.('ready');
 setInterval(() => {
   if (receipts.length === 0) return;

@@ -29,8 +29,7 @@ export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'en
   const groups = await groupsOf(stack, { scheduling, integrations, dispatcher, receivers: sinks });
   const create = async (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> => {
     const endpoints: Endpoint[] = [];
-    while (endpoints.length < count)
-      endpoints.push(...(await createCompany(services.channels.integrations, [urlsInTurn[endpoints.length % urlsInTurn.length]!])));
+    for (let at = 0; at < count; at++) endpoints.push(...(await createCompany(services.channels.integrations, [urlsInTurn[at % urlsInTurn.length]!])));
     return endpoints;
   };
   return { database, services, dispatcher, groups, create };

@@ -7,8 +7,8 @@ import type pg from 'pg';
 import { importFile } from '../data/import.ts';
 import { getJson } from '../data/targets.ts';
 import { TECHNICIANS, VISITS, idOf, visitFiles } from '../data/visits.ts';
-import { runWrites, type Outcome } from '../measure/wrk.ts';
-import type { System } from '../system/programs.ts';
+import { runWrk, type Outcome } from '../measure/wrk.ts';
+import type { Services } from '../system/programs.ts';
 import type { Running, Stack } from '../system/stack.ts';
 
 export const DATABASE = 'truckroll_writes';
@@ -32,10 +32,10 @@ export interface Visit {
 }
 
 /** Creates the company and its records if they are missing. Resolves to its key. */
-export async function prepareWrites({ services, operator }: Pick<System, 'services' | 'operator'>): Promise<string> {
+export async function prepareWrites({ channels, operator }: Services): Promise<string> {
   say(`Importing ${VISITS} visits, unless they are there …`);
   await operator.createCompany(COMPANY);
-  for (const file of visitFiles()) await importFile(services.channels, COMPANY.id, file);
+  for (const file of visitFiles()) await importFile(channels, COMPANY.id, file);
   return await operator.keyOf(COMPANY.id);
 }
 
@@ -48,9 +48,11 @@ export function writeLoad({ folder }: Stack, key: string, connections: number) {
   const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
   return (port: number, visits: readonly Visit[], seconds: number): Promise<Outcome> => {
     const file = join(folder, 'writes.targets');
-    const lines = shuffled(visits).map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`);
+    // Revisions are hashes, so this order is unrelated to that of the data.
+    const shuffled = visits.toSorted((a, b) => (a.revision < b.revision ? -1 : 1));
+    const lines = shuffled.map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`);
     writeFileSync(file, lines.join(''));
-    return runWrites([file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')], { port, connections, seconds });
+    return runWrk('writes.lua', [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')], { port, connections, seconds });
   };
 }
 
@@ -68,14 +70,4 @@ export async function readVisits({ port }: Running, key: string): Promise<Visit[
 interface Page {
   readonly data: readonly Visit[];
   readonly pagination: { readonly next_cursor: string | null };
-}
-
-/** Shuffles reproducibly, so that the order is unrelated to that of the data. */
-function shuffled<T>(values: readonly T[]): T[] {
-  let state = 1;
-  const random = (): number => (state = (state * 48_271) % 0x7fffffff);
-  return values
-    .map((value) => [random(), value] as const)
-    .toSorted(([a], [b]) => a - b)
-    .map(([, value]) => value);
 }

@@ -1,6 +1,6 @@
 // When iterations should begin; waiting is counted from these times.
-import { arrivalsOf, countOf, dueMs, executorOf, rateAt, secondsOf, type Arrivals } from '../../loadtest/k6/workloads/arrivals.ts';
-import { TESTS, askedOf, durationOf, planOf } from '../../loadtest/k6/workloads/plan.ts';
+import { arrivalsOf, countOf, dueMs, executorOf, secondsOf, type Arrivals } from '../../loadtest/k6/workloads/arrivals.ts';
+import { TESTS, askedOf, durationOf, planOf, requestsAt } from '../../loadtest/k6/workloads/plan.ts';
 
 const STEADY: Arrivals = { from: 50, stages: [{ seconds: 10, to: 50 }] };
 const RAMP: Arrivals = {
@@ -30,7 +30,6 @@ test('on a ramp the number of due iterations is the area under it', () => {
 test('a run that ends early has the number due by then', () => {
   expect(countOf(RAMP, 5)).toBe(125);
   expect(countOf(RAMP, 22.5)).toBe(500 + 1000 + 187.5);
-  expect([0, 5, 15, 22.5, 30].map((seconds) => rateAt(RAMP, seconds))).toEqual([0, 50, 100, 50, 0]);
 });
 
 test('no iteration is due before the first one', () => {
@@ -63,6 +62,11 @@ test('a plan sends the given number of requests a second, however many each iter
   const plan = planOf({ test: 'average', rate: 200, seconds: 30, has: ALL });
   const asked = Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0);
   expect(asked / durationOf(plan)).toBeCloseTo(200);
+});
+
+test('a threshold that is crossed ends the search at the rate of the last second', () => {
+  const plan = planOf({ test: 'breakpoint', rate: 400, seconds: 100, has: ALL });
+  expect(requestsAt(plan, 50)).toBeCloseTo(400 * (0.05 + 0.95 * 0.495), 0);
 });
 
 test('scenarios without credentials are left out, and the others take over their requests', () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 it('finds data for everything its scenarios request', () => {
-  expect(Object.entries(world.usual.ids).filter(([, ids]) => ids.length === 0)).toEqual([]);
+  expect(Object.entries(world.ids).filter(([, ids]) => ids.length === 0)).toEqual([]);
   expect(world.places.length).toBeGreaterThan(5);
 });
 
@@ -78,7 +78,7 @@ it('removes an assignment and an endpoint that a run left behind, and nothing el
   };
   await send({ method: 'POST', path: '/v1/job-assignments', credential: usual.apiKey, body, idempotencyKey: 'interrupted', expect: [201] });
   const endpoints = '/api/v1/integrations/webhooks';
-  const credential = world.userToken!;
+  const credential = world.credentials.userToken!;
   const endpoint = (name: string) =>
     ({
       method: 'POST',

@@ -32,17 +32,11 @@ export class Refusal extends Error {
   }
 }
 
-interface Command {
-  readonly name: string;
-  readonly key: string;
-  readonly asked: Asked;
-}
-
 const ACTIVE = ['EN_ROUTE', 'IN_PROGRESS', 'PAUSED', 'COMPLETED'];
 const instant = (): string => new Date().toISOString().replace('Z', '000Z');
 
 export function add(pool: pg.Pool, caller: Caller, key: string, asked: Asked): Promise<Answer> {
-  return perform(pool, caller, { name: 'add', key, asked }, async (client) => {
+  return perform(pool, caller, key, asked, async (client) => {
     const row = await holdVisit(client, caller, asked['appointment_id'] as string);
     const [member] = (await client.query<{ id: string; name: string }>(MEMBER([caller.id, asked['team_member_id']]))).rows;
     if (member === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignable team member.');
@@ -56,30 +50,19 @@ export function add(pool: pg.Pool, caller: Caller, key: string, asked: Asked): P
       if (outside) throw new Refusal(400, 'OUTSIDE_ARRIVAL_WINDOW', 'Give times inside the visit’s arrival window.');
     }
     const at = instant();
-    const made = {
-      id: randomUUID(),
-      job_id: row.job_id,
-      visit_id: row.id,
-      team_member_id: member.id,
-      team_member_name: member.name,
-      starts_at: asked['starts_at'] as string,
-      ends_at: asked['ends_at'] as string,
-      status: 'TO_DO',
-      status_updated_at: at,
-      created_at: at,
-      updated_at: null,
-    };
-    const assignment = assignmentOf(made);
+    const { starts_at = '', ends_at = '' } = asked;
+    const placed = { id: randomUUID(), job_id: row.job_id, appointment_id: row.id, team_member: member, starts_at, ends_at };
+    const assignment: Assignment = { ...placed, status: 'TO_DO', status_updated_at: at, created_at: at, updated_at: null };
     const next = [...present, assignment].toSorted((a, b) => Date.parse(a.starts_at) - Date.parse(b.starts_at) || (a.id < b.id ? -1 : 1));
     const visit = changed(row, next, asked['expected_revision']);
-    await client.query(ADD([caller.id, made.id, made.job_id, made.visit_id, made.team_member_id, made.starts_at, made.ends_at, at]));
-    await publish(client, caller, { visit, sequence: row.event_sequence + 1, assignment, what: 'added' });
-    return { status: 201, location: `/v1/job-assignments/${made.id}`, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
+    await client.query(ADD([caller.id, assignment.id, row.job_id, row.id, member.id, starts_at, ends_at, at]));
+    await publish(client, caller.id, 'added', assignment, row.event_sequence + 1, visit);
+    return { status: 201, location: `/v1/job-assignments/${assignment.id}`, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
 
 export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Asked): Promise<Answer> {
-  return perform(pool, caller, { name: 'remove', key, asked }, async (client) => {
+  return perform(pool, caller, key, asked, async (client) => {
     const [found] = (await client.query<{ visit_id: string }>(VISIT_OF([caller.id, asked['id']]))).rows;
     if (found === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
     const row = await holdVisit(client, caller, found.visit_id);
@@ -88,25 +71,17 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Asked)
     const assignment = present.find(({ id }) => id === asked['id']);
     if (assignment === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
     if (ACTIVE.includes(assignment.status)) throw new Refusal(409, 'ASSIGNMENT_LOCKED', 'The assignment is active or completed.');
-    const visit = changed(
-      row,
-      present.filter(({ id }) => id !== asked['id']),
-      asked['expected_revision'],
-    );
+    const rest = present.filter(({ id }) => id !== assignment.id);
+    const visit = changed(row, rest, asked['expected_revision']);
     await client.query(REMOVE([caller.id, asked['id']]));
-    await publish(client, caller, { visit, sequence: row.event_sequence + 1, assignment, what: 'removed' });
+    await publish(client, caller.id, 'removed', assignment, row.event_sequence + 1, visit);
     return { status: 200, location: null, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
 
 /** Runs in one transaction. A second request with the same key waits for the first one and gets its answer. */
-async function perform(
-  pool: pg.Pool,
-  { id, user_id }: Caller,
-  { name, key, asked }: Command,
-  work: (client: pg.PoolClient) => Promise<Answer>,
-): Promise<Answer> {
-  const fingerprint = createHash('sha256').update(name).update(JSON.stringify(asked)).digest();
+async function perform(pool: pg.Pool, { id, user_id }: Caller, key: string, asked: Asked, work: (client: pg.PoolClient) => Promise<Answer>): Promise<Answer> {
+  const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest();
   const client = await pool.connect();
   try {
     await client.query('begin');
@@ -147,14 +122,7 @@ function changed(row: VisitRow, next: readonly Assignment[], expected: string | 
   return changedVisit(row, next);
 }
 
-interface Published {
-  readonly visit: Visit;
-  readonly sequence: number;
-  readonly assignment: Assignment;
-  readonly what: 'added' | 'removed';
-}
-
-async function publish(client: pg.PoolClient, { id }: Caller, { visit, sequence, assignment, what }: Published): Promise<void> {
+async function publish(client: pg.PoolClient, id: string, what: 'added' | 'removed', assignment: Assignment, sequence: number, visit: Visit): Promise<void> {
   const { id: visitId, revision, dispatch_status } = visit;
   await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status, sequence]));
   const changed = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status, sequence });

@@ -33,7 +33,8 @@ export const HOLD_VISIT = statement('hold_visit')(`
 export const VISIT_OF = statement('visit_of')(`select visit_id from assignments where company_id = $1 and id = $2`);
 export const MEMBER = statement('member')(`select id, name from team_members where company_id = $1 and id = $2 and status = 'ACTIVE' and assignable`);
 export const ASSIGNMENTS = statement('assignments')(`
-  select s.*, m.name as team_member_name from assignments s
+  select s.id, s.job_id, s.visit_id as appointment_id, s.team_member_id, m.name as team_member_name, s.starts_at, s.ends_at, s.status,
+    s.status_updated_at, s.created_at, s.updated_at from assignments s
   left join team_members m on m.company_id = $1 and m.id = s.team_member_id
   where s.company_id = $1 and s.visit_id = $2 order by s.starts_at, s.id`);
 

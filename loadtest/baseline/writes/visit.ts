@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 type Texts<Names extends string> = Readonly<Record<Names, string>>;
 type Optional<Names extends string> = Readonly<Record<Names, string | null>>;
 
-export type AssignmentRow = Texts<'id' | 'job_id' | 'visit_id' | 'starts_at' | 'ends_at' | 'status' | 'status_updated_at' | 'created_at'> &
+export type AssignmentRow = Texts<'id' | 'job_id' | 'appointment_id' | 'starts_at' | 'ends_at' | 'status' | 'status_updated_at' | 'created_at'> &
   Optional<'team_member_id' | 'team_member_name' | 'updated_at'>;
 export type Assignment = ReturnType<typeof assignmentOf>;
 
@@ -22,20 +22,8 @@ export type Visit = ReturnType<typeof visitOf>;
 
 const reference = (id: string | null, name: string | null) => (id === null ? null : { id, name });
 
-export function assignmentOf(row: AssignmentRow) {
-  const { id, job_id, visit_id, team_member_id, team_member_name, starts_at, ends_at, status, status_updated_at, created_at, updated_at } = row;
-  return {
-    id,
-    job_id,
-    appointment_id: visit_id,
-    team_member: reference(team_member_id, team_member_name),
-    starts_at,
-    ends_at,
-    status,
-    status_updated_at,
-    created_at,
-    updated_at,
-  };
+export function assignmentOf({ team_member_id, team_member_name, ...own }: AssignmentRow) {
+  return { ...own, team_member: reference(team_member_id, team_member_name) };
 }
 
 function dispatchStatusOf(canceled: boolean, assignments: readonly Assignment[]): string {

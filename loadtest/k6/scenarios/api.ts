@@ -51,12 +51,6 @@ export const OPERATIONS = [
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-export interface Company {
-  readonly key: string;
-  /** Ids by the path of their list. */
-  readonly ids: Readonly<Record<string, readonly string[]>>;
-}
-
 /** A visit of the API, with the fields that are read here. */
 export interface Visit extends Readonly<Record<'id' | 'revision' | 'window_start_at' | 'window_end_at', string>> {
   readonly assignments: readonly { readonly id: string; readonly created_at: string; readonly team_member: { readonly id: string } }[];
@@ -68,15 +62,17 @@ export interface Place {
   readonly technicianId: string;
 }
 
+/** Without a huge or empty company or a user token, the scenarios that need them are skipped. */
+export type Credentials = Readonly<{ usual: string } & Record<'huge' | 'empty' | 'userToken', string | undefined>>;
+
 /** What the scenarios work with; read from the API before the load starts. */
 export interface World {
   /** Part of every key and name that a run creates. */
   readonly run: string;
   readonly startedAt: string;
-  readonly usual: Company;
-  readonly huge: Company | undefined;
-  readonly empty: Company | undefined;
-  readonly userToken: string | undefined;
+  readonly credentials: Credentials;
+  /** Ids of the usual company by the path of their list. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
   readonly places: readonly Place[];
   readonly period: { readonly start: string; readonly end: string };
 }
@@ -85,6 +81,17 @@ export interface World {
 export interface Turn {
   readonly number: number;
   readonly own: Record<string, string | undefined>;
+}
+
+export function headersOf({ credential, body, idempotencyKey }: Ask): Record<string, string> {
+  const headers: Record<string, string> = { Authorization: `Bearer ${credential}`, Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+  return headers;
+}
+
+export function refusal({ method = 'GET', path }: Ask, { status, body }: Pick<Answer, 'status' | 'body'>): string {
+  return `${method} ${path} answered ${status}: ${body.slice(0, 300)}`;
 }
 
 export function parsed<T>({ body }: Answer): T {

@@ -1,5 +1,5 @@
 // Lists read to their end, details and filters. One iteration is one request, so that k6's rate is a rate of requests.
-import { nextCursor, parsed, type Answer, type Client, type Company, type Operation, type Turn, type World } from './api.ts';
+import { nextCursor, parsed, type Answer, type Client, type Operation, type Turn, type World } from './api.ts';
 
 /** The lists that integrations read most, with at least one of each owner. */
 const LISTS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-assignments', 'locations', 'job-financials'] as const;
@@ -19,10 +19,10 @@ function of<T>(values: readonly T[], number: number): T {
   return values[number % values.length] as T;
 }
 
-async function page(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {
+async function page(client: Client, operation: Operation, credential: string, turn: Turn): Promise<void> {
   const path = turn.own[`${operation} path`] ?? `/v1/${of(LISTS, turn.number)}?limit=50`;
   const cursor = turn.own[`${operation} cursor`];
-  const answer = await client.ask(operation, { path: cursor === undefined ? path : `${path}&cursor=${cursor}`, credential: key, expect: [200] });
+  const answer = await client.ask(operation, { path: cursor === undefined ? path : `${path}&cursor=${cursor}`, credential, expect: [200] });
   if (answer.status !== 200) return;
   const next = nextCursor(answer);
   turn.own[`${operation} cursor`] = next;
@@ -37,31 +37,29 @@ function checkPage(client: Client, operation: Operation, answer: Answer): void {
   if (typeof meta?.request_id !== 'string') client.wrong(operation, 'a page without meta.request_id');
 }
 
-type Ask = (client: Client, operation: Operation, company: Company, turn: Turn) => Promise<void>;
+type Ask = (client: Client, operation: Operation, credential: string, turn: Turn) => Promise<void>;
 
 /** A scenario that asks one company; the huge and the empty one may be missing. */
 const asking = (ask: Ask, operation: Operation, of: 'usual' | 'huge' | 'empty') => async (client: Client, world: World, turn: Turn) => {
-  const company = world[of];
-  if (company !== undefined) await ask(client, operation, company, turn);
+  const credential = world.credentials[of];
+  if (credential !== undefined) await ask(client, operation, credential, turn);
 };
 
 export const list = asking(page, 'list', 'usual');
 export const listHuge = asking(page, 'list_huge', 'huge');
 export const listEmpty = asking(page, 'list_empty', 'empty');
 
-export async function detail(client: Client, { usual }: World, turn: Turn): Promise<void> {
-  const path = of(
-    DETAILS.filter((name) => (usual.ids[name] ?? []).length > 0),
-    turn.number,
-  );
-  const id = of(usual.ids[path] ?? [], Math.floor(turn.number / DETAILS.length));
-  const answer = await client.ask('detail', { path: `/v1/${path}/${id}`, credential: usual.key, expect: [200] });
+export async function detail(client: Client, { credentials: { usual: credential }, ids }: World, turn: Turn): Promise<void> {
+  const filled = DETAILS.filter((name) => (ids[name] ?? []).length > 0);
+  const path = of(filled, turn.number);
+  const id = of(ids[path] ?? [], Math.floor(turn.number / DETAILS.length));
+  const answer = await client.ask('detail', { path: `/v1/${path}/${id}`, credential, expect: [200] });
   if (client.thorough && answer.status === 200 && parsed<{ data?: { id?: unknown } }>(answer).data?.id !== id)
     client.wrong('detail', `${path}/${id} is another record`);
 }
 
-async function filtered(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {
-  const answer = await client.ask(operation, { path: `/v1/${of(FILTERS, turn.number)}&limit=50`, credential: key, expect: [200] });
+async function filtered(client: Client, operation: Operation, credential: string, turn: Turn): Promise<void> {
+  const answer = await client.ask(operation, { path: `/v1/${of(FILTERS, turn.number)}&limit=50`, credential, expect: [200] });
   if (client.thorough && answer.status === 200) checkPage(client, operation, answer);
 }
 

@@ -7,15 +7,12 @@ const REPORTS: readonly (readonly [Operation, string])[] = [
   ['report_participation', 'technician-participation-profitability?bucket=month'],
 ];
 
-export async function report(client: Client, { usual, huge, period }: World, { number }: Turn): Promise<void> {
+export async function report(client: Client, { credentials: { usual, huge }, period }: World, { number }: Turn): Promise<void> {
   const [operation, query] = REPORTS[number % REPORTS.length] as (typeof REPORTS)[number];
   // Every other round uses the huge company, if there is one.
-  const { key } = Math.floor(number / REPORTS.length) % 2 === 1 ? (huge ?? usual) : usual;
-  const answer = await client.ask(operation, {
-    path: `/v1/reports/${query}&start_date=${period.start}&end_date=${period.end}`,
-    credential: key,
-    expect: [200],
-  });
+  const credential = Math.floor(number / REPORTS.length) % 2 === 1 ? (huge ?? usual) : usual;
+  const path = `/v1/reports/${query}&start_date=${period.start}&end_date=${period.end}`;
+  const answer = await client.ask(operation, { path, credential, expect: [200] });
   if (!client.thorough || answer.status !== 200) return;
   const { data, report: about } = parsed<{ data?: unknown; report?: { start_date?: unknown; as_of?: unknown } }>(answer);
   if (!Array.isArray(data)) client.wrong(operation, 'data is no list');

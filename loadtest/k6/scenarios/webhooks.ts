@@ -8,7 +8,7 @@ export function endpointName(run: string, number: number | ''): string {
   return `load ${run} ${number}`;
 }
 
-export async function webhook(client: Client, { userToken: credential, run }: World, { number }: Turn): Promise<void> {
+export async function webhook(client: Client, { credentials: { userToken: credential }, run }: World, { number }: Turn): Promise<void> {
   if (credential === undefined) return;
   const body = { name: endpointName(run, number), url: 'https://receiver.example.com/hook', eventTypes: ['service_request.created'], enabled: false };
   const created = await client.ask('webhook_create', { method: 'POST', path: ENDPOINTS, credential, body, expect: [201] });

@@ -1,10 +1,7 @@
 // Reads the world of the scenarios from the API before the load, and removes what the load left behind.
 import { DETAILS } from './reads.ts';
 import { ENDPOINTS, endpointName } from './webhooks.ts';
-import { type Ask, type Company, type Place, type Visit, type World } from './api.ts';
-
-/** Without a huge or empty company or a user token, the scenarios that need them are skipped. */
-export type Credentials = Readonly<{ usual: string } & Record<'huge' | 'empty' | 'userToken', string | undefined>>;
+import { type Ask, type Credentials, type Place, type Visit, type World } from './api.ts';
 
 /** Sends a request that is not counted. Throws if the status is not an expected one. */
 export type Send = (ask: Ask) => Promise<string>;
@@ -13,24 +10,12 @@ export type Send = (ask: Ask) => Promise<string>;
 const PLACES = 500;
 const PAGE = 100;
 
-export async function discover(send: Send, { usual, huge, empty, userToken }: Credentials, run: string): Promise<World> {
-  const company = await companyOf(send, usual);
-  return {
-    run,
-    startedAt: new Date().toISOString(),
-    usual: company,
-    huge: huge === undefined ? undefined : { key: huge, ids: {} },
-    empty: empty === undefined ? undefined : { key: empty, ids: {} },
-    userToken,
-    places: await findPlaces(send, usual),
-    period: await periodOf(send, usual),
-  };
-}
-
-async function companyOf(send: Send, key: string): Promise<Company> {
+export async function discover(send: Send, credentials: Credentials, run: string): Promise<World> {
+  const { usual } = credentials;
+  const startedAt = new Date().toISOString();
   const ids: Record<string, string[]> = {};
-  for (const path of DETAILS) ids[path] = (await records<{ id: string }>(send, key, `/v1/${path}?limit=${PAGE}`)).map(({ id }) => id);
-  return { key, ids };
+  for (const path of DETAILS) ids[path] = (await records<{ id: string }>(send, usual, `/v1/${path}?limit=${PAGE}`)).map(({ id }) => id);
+  return { run, startedAt, credentials, ids, places: await findPlaces(send, usual), period: await periodOf(send, usual) };
 }
 
 /** The year after that of the first listed invoice, or after this year if there are no invoices. */
@@ -58,23 +43,17 @@ async function findPlaces(send: Send, key: string): Promise<Place[]> {
 }
 
 /** Removes assignments that this run added to the chosen visits, and its webhook endpoints. Resolves to the number removed. */
-export async function tidy(send: Send, { usual: { key }, userToken, run, places, startedAt }: World): Promise<number> {
+export async function tidy(send: Send, { credentials: { usual: credential, userToken }, run, places, startedAt }: World): Promise<number> {
   let removed = 0;
   for (let at = 0; at < places.length; at += PAGE) {
     const chunk = places.slice(at, at + PAGE);
-    const visits = await records<Visit>(send, key, `/v1/job-appointments?limit=${PAGE}&${chunk.map(({ visitId }) => `ids=${visitId}`).join('&')}`);
+    const visits = await records<Visit>(send, credential, `/v1/job-appointments?limit=${PAGE}&${chunk.map(({ visitId }) => `ids=${visitId}`).join('&')}`);
     for (const { id, assignments, revision } of visits) {
       const place = chunk.find(({ visitId }) => visitId === id);
       const left = assignments.find(({ team_member, created_at }) => team_member.id === place?.technicianId && created_at >= startedAt);
       if (left === undefined) continue;
-      await send({
-        method: 'DELETE',
-        path: `/v1/job-assignments/${left.id}`,
-        credential: key,
-        body: { expected_revision: revision },
-        idempotencyKey: `${run}-tidy-${left.id}`,
-        expect: [200, 409],
-      });
+      const [path, idempotencyKey] = [`/v1/job-assignments/${left.id}`, `${run}-tidy-${left.id}`];
+      await send({ method: 'DELETE', path, credential, body: { expected_revision: revision }, idempotencyKey, expect: [200, 409] });
       removed += 1;
     }
   }

@@ -4,7 +4,7 @@ import { parsed, type Answer, type Ask, type Client, type Operation, type Turn, 
 /** Attempts at one write, all under the same key. */
 const SENDS = 3;
 
-export async function write(client: Client, { usual: { key: credential }, run, places }: World, { number }: Turn): Promise<void> {
+export async function write(client: Client, { credentials: { usual: credential }, run, places }: World, { number }: Turn): Promise<void> {
   const place = places[number % places.length];
   if (place === undefined) return;
   const seen = await client.ask('visit', { path: `/v1/job-appointments/${place.visitId}`, credential, expect: [200] });
@@ -13,13 +13,8 @@ export async function write(client: Client, { usual: { key: credential }, run, p
   let visit = visitOf(seen);
   // What an earlier iteration could not remove is removed, and nothing is added.
   if (assignedTo(visit) === undefined) {
-    const body = {
-      expected_revision: visit.revision,
-      appointment_id: place.visitId,
-      team_member_id: place.technicianId,
-      starts_at: visit.window_start_at,
-      ends_at: visit.window_end_at,
-    };
+    const { revision: expected_revision, window_start_at: starts_at, window_end_at: ends_at } = visit;
+    const body = { expected_revision, appointment_id: place.visitId, team_member_id: place.technicianId, starts_at, ends_at };
     const idempotencyKey = `${run}-add-${number}`;
     const addition: Ask = { method: 'POST', path: '/v1/job-assignments', credential, body, idempotencyKey, expect: [201, 409] };
     const added = await retryBusy(client, 'add', addition);

@@ -18,7 +18,7 @@ export interface Profile {
   readonly stages: readonly (readonly [share: number, to: number])[];
 }
 
-export const STEADY: Profile = { from: 1, stages: [[1, 1]] };
+export const during = (share: number, to: number) => [share, to] as const;
 
 /** k6 takes whole numbers only: rates are given as iterations in this many seconds. */
 const UNIT = 100;
@@ -54,18 +54,6 @@ export function countOf(arrivals: Arrivals, within = Infinity): number {
     rate = to;
   }
   return sum;
-}
-
-/** Scheduled rate after `seconds` seconds, in iterations a second. */
-export function rateAt(arrivals: Arrivals, seconds: number): number {
-  let rate = arrivals.from;
-  let left = seconds;
-  for (const stage of arrivals.stages) {
-    if (left <= stage.seconds) return rate + ((stage.to - rate) * left) / stage.seconds;
-    left -= stage.seconds;
-    rate = stage.to;
-  }
-  return rate;
 }
 
 /**
