@@ -8,7 +8,8 @@ import { ROOT } from '@truckroll/local-stack';
 export function machineFacts(k6: string, pinned: boolean) {
   return {
     processor: cpus()[0]?.model ?? 'unknown',
-    cores: availableParallelism(),
+    // This process may be pinned to one of them.
+    cores: cpus().length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
     kernel: release(),
     node: process.version,
