@@ -3,7 +3,6 @@
 import type { JsonProblem } from './json-reader.ts';
 import type { Field, Shape } from './shape.ts';
 
-const BACKSLASH = 0x5c;
 /** Maximum nesting; far more than any record needs. */
 const DEEPEST = 64;
 const SPACED = /"\s+:/;
@@ -13,7 +12,7 @@ const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
 
 /** `value` is the result of JSON.parse of the text, which should be a message of that shape in snake case. */
 export function problemsOfJsonText(shape: Shape, text: string, value: unknown): JsonProblem[] {
-  return mayHideProblems(text, value) ? new Walk(text).problems(shape) : [];
+  return mayHideProblems(text, value) ? walk(shape, text) : [];
 }
 
 /** Whether the text must be walked. Cheap, and false for nearly all texts without problems. */
@@ -41,103 +40,59 @@ function keysOf(value: unknown, depth = 0): number {
   return count;
 }
 
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
-    if (backslashes % 2 === 0) return end + 1;
-  }
+/** A token of valid JSON: a string, punctuation, or a number or word. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** Where a value is, and what the contract knows of it: the field that it belongs to, and the shape of its objects. */
+interface Place {
+  readonly path: string;
+  readonly field: Field | undefined;
+  readonly shape: Shape | undefined;
 }
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+/** An object, with its keys so far, or a list. */
+interface Open extends Place {
+  readonly keys: Set<string> | undefined;
+  elements: number;
 }
 
-class Walk {
-  readonly #text: string;
-  readonly #problems: JsonProblem[] = [];
-  #at = 0;
-  #depth = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  problems(shape: Shape): JsonProblem[] {
-    this.#value('', undefined, shape);
-    return this.#problems;
-  }
-
-  /** `field` describes the value and `shape` its object, as far as the contract knows them. */
-  #value(path: string, field: Field | undefined, shape: Shape | undefined): void {
-    this.#space();
-    switch (this.#text[this.#at]) {
-      case '{':
-        return this.#object(path, shape);
-      case '[':
-        return this.#array(path, field, shape);
-      case '"':
-        this.#at = endOfString(this.#text, this.#at);
-        return;
-      default:
-        return this.#literal(path, field);
-    }
-  }
-
-  #object(path: string, shape: Shape | undefined): void {
-    const keys = new Set<string>();
-    this.#each('}', () => {
-      const start = this.#at;
-      this.#at = endOfString(this.#text, start);
-      const key = JSON.parse(this.#text.slice(start, this.#at)) as string;
-      const at = path === '' ? key : `${path}.${key}`;
-      if (keys.has(key)) this.#problems.push({ field: at, code: 'INVALID_FORMAT', message: 'Give it once: its object has this key twice.' });
-      keys.add(key);
-      this.#space();
-      this.#at++;
+function walk(root: Shape, text: string): JsonProblem[] {
+  const problems: JsonProblem[] = [];
+  const refuse = (field: string, message: string): unknown => problems.push({ field, code: 'INVALID_FORMAT', message });
+  const open: Open[] = [];
+  let place: Place = { path: '', field: undefined, shape: root };
+  let isKey = false;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') {
+      if (open.length === DEEPEST) {
+        refuse('(line)', `Nest no deeper than ${DEEPEST} lists and objects.`);
+        break;
+      }
+      open.push({ ...place, keys: token === '{' ? new Set() : undefined, elements: 0 });
+    } else if (token === '}' || token === ']') open.pop();
+    else if (isKey) {
+      const { path, shape, keys } = open.at(-1) as Open & { keys: Set<string> };
+      const key = JSON.parse(token) as string;
       const field = shape?.byName.get(key);
       // A list's wrapper is the array itself in JSON.
       const inner = field?.kind === 'list' ? field.shape!.fields[0] : field;
-      this.#value(at, inner, inner?.shape);
-    });
+      place = { path: path === '' ? key : `${path}.${key}`, field: inner, shape: inner?.shape };
+      if (keys.has(key)) refuse(place.path, 'Give it once: its object has this key twice.');
+      keys.add(key);
+    } else if (losesFraction(place.field, token)) refuse(place.path, 'Give an integer.');
+    isKey = false;
+    if (!'{[,'.includes(token)) continue;
+    const inside = open.at(-1) as Open;
+    if (inside.keys !== undefined) isKey = true;
+    else place = { ...inside, path: `${inside.path}[${inside.elements++}]` };
   }
+  return problems;
+}
 
-  #array(path: string, field: Field | undefined, shape: Shape | undefined): void {
-    let index = 0;
-    this.#each(']', () => this.#value(`${path}[${index++}]`, field, shape));
-  }
-
-  #each(end: string, element: () => void): void {
-    if (++this.#depth > DEEPEST) {
-      this.#problems.push({ field: '(line)', code: 'INVALID_FORMAT', message: `Nest no deeper than ${DEEPEST} lists and objects.` });
-      this.#at = this.#text.length;
-      return;
-    }
-    this.#at++;
-    this.#space();
-    while (this.#at < this.#text.length && this.#text[this.#at] !== end) {
-      element();
-      this.#space();
-      if (this.#text[this.#at] === ',') this.#at++;
-      this.#space();
-    }
-    this.#at++;
-    this.#depth--;
-  }
-
-  #literal(path: string, field: Field | undefined): void {
-    const start = this.#at;
-    while (this.#at < this.#text.length && !/[\s,\]}]/.test(this.#text[this.#at] as string)) this.#at++;
-    if (field?.derived !== false || (field.kind !== 'cents' && field.kind !== 'integer')) return;
-    const literal = this.#text.slice(start, this.#at);
-    // A value that is not an integer even as a double has been reported by the reader.
-    if (!Number.isSafeInteger(Number(literal)) || isWhole(literal)) return;
-    this.#problems.push({ field: path, code: 'INVALID_FORMAT', message: 'Give an integer.' });
-  }
-
-  #space(): void {
-    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
-  }
+/** Whether a literal of an integer field is no integer, although its double is. Others have been reported by the reader. */
+function losesFraction(field: Field | undefined, literal: string): boolean {
+  if (field?.derived !== false || (field.kind !== 'cents' && field.kind !== 'integer')) return false;
+  return Number.isSafeInteger(Number(literal)) && !isWhole(literal);
 }
 
 /** Whether the literal is exactly an integer; `1.0` and `1e3` are. */
