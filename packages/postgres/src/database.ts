@@ -1,8 +1,7 @@
 import { SHED, FairQueue, handled } from '@truckroll/process';
 import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGRESQL, databaseDurations, withSpan, type Metrics } from '@truckroll/telemetry';
 import pg from 'pg';
-import type { WireRow } from './driver/binary-rows.ts';
-import { Connection, columnsOf, connectionConfig, execute, executeBinary, type Sending } from './driver/connection.ts';
+import { Connection, connectionConfig, execute, executeBinary, type Sending } from './driver/connection.ts';
 import type { BinaryRow, ConnectionOptions, Queryable, Statement, StatementResult } from './statement.ts';
 import { settle, transactionSettings } from './connection-settings.ts';
 import { PoolerError, StatementError, isContention, isUnavailable, rethrow, translateDatabaseError } from './errors.ts';
@@ -38,8 +37,6 @@ export interface Transaction extends Queryable {
 
 /** Access to a Database on behalf of one company, limited to that company's share of the connections. */
 export interface CompanyDatabase extends Queryable {
-  /** Like queryBinary, for rows of which only a few columns are read. */
-  queryWire(statement: Statement): Promise<WireRow[]>;
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
@@ -112,8 +109,7 @@ export class Database implements Queryable {
   of(companyId: string): CompanyDatabase {
     return {
       query: <R>(statement: Statement) => this.#read(companyId, statement, execute<R>),
-      queryBinary: async (statement) => columnsOf(await this.#read(companyId, statement, executeBinary)),
-      queryWire: (statement) => this.#read(companyId, statement, executeBinary),
+      queryBinary: (statement) => this.#read(companyId, statement, executeBinary),
       transaction: (work, options = {}) => this.#transact(companyId, work, options),
     };
   }
@@ -122,11 +118,7 @@ export class Database implements Queryable {
     return this.#read(NO_COMPANY, statement, execute<R>);
   }
 
-  async queryBinary(statement: Statement): Promise<BinaryRow[]> {
-    return columnsOf(await this.queryWire(statement));
-  }
-
-  queryWire(statement: Statement): Promise<WireRow[]> {
+  queryBinary(statement: Statement): Promise<BinaryRow[]> {
     return this.#read(NO_COMPANY, statement, executeBinary);
   }
 
@@ -270,7 +262,7 @@ export class Database implements Queryable {
       const begun = handled(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, execute))));
       const result = await work({
         query: <R>(statement: Statement) => given(statement, execute<R>),
-        queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),
+        queryBinary: (statement) => given(statement, executeBinary),
         afterCommit: (action) => actions.push(action),
         notify: (channel, payloads = ['']) => actions.push(() => this.#notifications.send(channel, payloads)),
         finish: async (statements) => {

@@ -10,4 +10,3 @@ export { RecentCompanies } from './recent-companies.ts';
 export { createSession, type DatabaseSession } from './session.ts';
 export { databaseSettings, databaseUrls } from './settings.ts';
 export type { BinaryRow, Queryable, Statement } from './statement.ts';
-export type { WireRow } from './driver/binary-rows.ts';

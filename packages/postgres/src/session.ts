@@ -1,4 +1,4 @@
-import { Connection, columnsOf, connectionConfig, execute, executeBinary } from './driver/connection.ts';
+import { Connection, connectionConfig, execute, executeBinary } from './driver/connection.ts';
 import type { ConnectionOptions, Queryable } from './statement.ts';
 import { settleSession } from './connection-settings.ts';
 import { PoolerError, rethrow } from './errors.ts';
@@ -28,7 +28,7 @@ export async function createSession({ sessionUrl, ...rest }: ConnectionOptions):
   return {
     ended,
     query: (statement) => execute<never>(client, statement).catch(rethrow),
-    queryBinary: async (statement) => columnsOf(await executeBinary(client, statement).catch(rethrow)),
+    queryBinary: (statement) => executeBinary(client, statement).catch(rethrow),
     onNotification(listener) {
       client.on('notification', ({ channel, payload }) => listener(payload ?? '', channel));
     },

@@ -1,6 +1,6 @@
 // Serves lists, details and batches of details: one statement each, and protobuf bytes without objects in between.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
-import { binaryArrays, type Database, type Queryable, type Statement, type WireRow } from '@truckroll/postgres';
+import { binaryArrays, type Database, type Queryable, type BinaryRow, type Statement } from '@truckroll/postgres';
 import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
@@ -67,8 +67,8 @@ export class RecordReader {
     const records = page.map((row) => this.#parts(row, keys, timeZone));
     const out = await this.#assemble(companyId, records);
     if (rows.length > limit) {
-      const last = page.at(-1) as WireRow;
-      const next = encodePosition(last.columns().slice(0, keys) as Buffer[], idType(this.#table));
+      const last = page.at(-1) as BinaryRow;
+      const next = encodePosition(last.slice(0, keys) as Buffer[], idType(this.#table));
       out.byte(NEXT_TAG);
       out.varint(next.length);
       out.append(next);
@@ -77,16 +77,16 @@ export class RecordReader {
   }
 
   /** Reads a page's rows. A closed gate makes the result empty: then this throws 503 with the reason, or reads again if the gate has opened since. */
-  async #page(asked: ListRequest): Promise<WireRow[]> {
+  async #page(asked: ListRequest): Promise<BinaryRow[]> {
     const { company_id: companyId } = asked.collection;
     const database = this.#database.of(companyId);
     const request = await decide(this.#table, database, asked);
     const statement = listStatement(this.#table, request);
-    const rows = await database.queryWire(statement);
+    const rows = await database.queryBinary(statement);
     const gate = rows.length === 0 ? gateOf(this.#table, request) : undefined;
     if (gate === undefined) return rows;
     await passGate(database, this.#table, companyId, gate);
-    const again = await database.queryWire(statement);
+    const again = await database.queryBinary(statement);
     if (again.length === 0) await passGate(database, this.#table, companyId, gate);
     return again;
   }
@@ -96,7 +96,7 @@ export class RecordReader {
     const { company_id: companyId, time_zone: timeZone } = key;
     const values = [storedUnder(this.#table, companyId), this.#idOf(key)];
     const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values };
-    const [row] = await this.#database.of(companyId).queryWire(statement);
+    const [row] = await this.#database.of(companyId).queryBinary(statement);
     if (row === undefined) throw ApiError.notFound();
     const out = await this.#assemble(companyId, [this.#parts(row, 0, timeZone)]);
     return out.view();
@@ -105,8 +105,8 @@ export class RecordReader {
   /** Several records of any companies: BatchGetRecordsResponse. Look-ups by key are too cheap to count toward companies' shares of connections. */
   async details(keys: readonly Key[]): Promise<Buffer> {
     const found = new Array<Parts | undefined>(keys.length);
-    for (const row of await this.#database.queryWire(this.#detailsStatement(keys))) {
-      const index = (row.column(0) as Buffer).readUInt32BE(ORDINAL_LOW) - 1;
+    for (const row of await this.#database.queryBinary(this.#detailsStatement(keys))) {
+      const index = (row[0] as Buffer).readUInt32BE(ORDINAL_LOW) - 1;
       found[index] = this.#parts(row, 1, (keys[index] as Key).time_zone);
     }
     const first = this.#writeReads(keys, found, (companyId) => this.#names.of(companyId));
@@ -140,11 +140,11 @@ export class RecordReader {
     return out.view();
   }
 
-  #parts(row: WireRow, keys: number, timeZone: string): Parts {
-    const all: Uint8Array[] = [row.column(keys) as Buffer];
-    const derived = row.column(keys + 1);
-    if (derived !== null) all.push(derived);
-    const fragment = this.#table.onRead?.fragment((index) => row.column(keys + 2 + index), timeZone);
+  #parts(row: BinaryRow, keys: number, timeZone: string): Parts {
+    const all: Uint8Array[] = [row[keys] as Buffer];
+    const derived = row[keys + 1];
+    if (derived != null) all.push(derived);
+    const fragment = this.#table.onRead?.fragment((index) => row[keys + 2 + index] ?? null, timeZone);
     if (fragment !== undefined) all.push(fragment);
     return { all, derived: derived != null };
   }

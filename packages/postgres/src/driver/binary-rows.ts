@@ -2,6 +2,7 @@
 // Upstream: brianc/node-postgres#3495 (issue, open), brianc/node-postgres#3496.
 // Ends: with a version of pg that returns binary columns as the bytes it received.
 import { EventEmitter } from 'node:events';
+import type { BinaryRow } from '../statement.ts';
 
 /**
  * Reads rows of binary results and leaves all other messages to pg. Columns are views of the bytes that the socket delivered; nothing is
@@ -15,44 +16,23 @@ export interface RowConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void;
 }
 
-/** A row as received. Columns are located on access, because most columns of a page are never read. */
-export class WireRow {
-  readonly #bytes: Buffer;
-  readonly #start: number;
-
-  constructor(bytes: Buffer, start: number) {
-    this.#bytes = bytes;
-    this.#start = start;
-  }
-
-  column(index: number): Buffer | null {
-    const bytes = this.#bytes;
-    let offset = this.#start + 2;
-    for (let before = 0; before < index; before += 1) offset += 4 + Math.max(0, bytes.readInt32BE(offset));
+function columnsAt(bytes: Buffer, start: number): BinaryRow {
+  const columns = new Array<Buffer | null>(bytes.readUInt16BE(start));
+  let offset = start + 2;
+  for (let index = 0; index < columns.length; index += 1) {
     const length = bytes.readInt32BE(offset);
-    return length === -1 ? null : bytes.subarray(offset + 4, offset + 4 + length);
+    offset += 4;
+    columns[index] = length === -1 ? null : bytes.subarray(offset, offset + length);
+    if (length > 0) offset += length;
   }
-
-  columns(): (Buffer | null)[] {
-    const bytes = this.#bytes;
-    const count = bytes.readUInt16BE(this.#start);
-    const fields = new Array<Buffer | null>(count);
-    let offset = this.#start + 2;
-    for (let index = 0; index < count; index += 1) {
-      const length = bytes.readInt32BE(offset);
-      offset += 4;
-      fields[index] = length === -1 ? null : bytes.subarray(offset, offset + length);
-      if (length > 0) offset += length;
-    }
-    return fields;
-  }
+  return columns;
 }
 
 const DATA_ROW = 0x44;
 const HEADER = 5;
 
 /** Patches a pg connection before it connects. `rowsOf` returns the array for rows of the current statement, or undefined to leave them to pg. */
-export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[] | undefined): void {
+export function readBinaryRows(connection: RowConnection, rowsOf: () => BinaryRow[] | undefined): void {
   const attachListeners = connection.attachListeners?.bind(connection);
   if (attachListeners === undefined) throw new Error('this version of pg has no connection.attachListeners');
   connection.attachListeners = (stream) => {
@@ -67,7 +47,7 @@ export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[
 }
 
 /** Splits a stream into messages: rows go to the array from rowsOf, which is called per row, and all others to onRest, in order. */
-export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
+export function createSplitter(rowsOf: () => BinaryRow[] | undefined, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
   let partial: Buffer | undefined;
 
   return (chunk) => {
@@ -109,7 +89,7 @@ export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (byt
         }
         const rows = rowsOf();
         if (rows !== undefined) {
-          rows.push(new WireRow(bytes, offset + HEADER));
+          rows.push(columnsAt(bytes, offset + HEADER));
           runStart = end;
         }
       }

@@ -4,7 +4,7 @@
 // Ends: with a version of pg that limits prepared statements and keeps their descriptions.
 import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { readBinaryRows, type RowConnection, type WireRow } from './binary-rows.ts';
+import { readBinaryRows, type RowConnection } from './binary-rows.ts';
 import { typeParsers } from '../type-parsers.ts';
 import { sendLargeValues, type BindingConnection } from './large-values.ts';
 import { parseDatabaseUrl } from '../database-url.ts';
@@ -32,7 +32,7 @@ export class Connection extends pg.Client {
     if (typeof active._getActiveQuery !== 'function') throw new Error('this version of pg has no client._getActiveQuery');
     readBinaryRows(connection, () => {
       const query = active._getActiveQuery();
-      return query instanceof BinaryQuery ? query.wireRows : undefined;
+      return query instanceof BinaryQuery ? query.binaryRows : undefined;
     });
     const describe = connection.describe.bind(connection);
     connection.describe = (message) => {
@@ -196,7 +196,7 @@ class TextQuery extends Query {
 
 /** Its rows stay as sent (see readBinaryRows). Columns are never described: PostgreSQL would look up every type and send more than many rows take. */
 class BinaryQuery extends Query {
-  readonly wireRows: WireRow[] = [];
+  readonly binaryRows: BinaryRow[] = [];
 
   constructor(text: string, values: readonly unknown[], callback: Answered) {
     super(text, values, callback);
@@ -218,12 +218,8 @@ export function execute<R>(client: pg.ClientBase, statement: Statement, how: Sen
   return sent(client, statement, how, TextQuery, (_, { rows, rowCount, command }) => ({ rows: rows as R[], rowCount: rowCount ?? 0, command }));
 }
 
-export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<WireRow[]> {
-  return sent(client, statement, how, BinaryQuery, ({ wireRows }) => wireRows);
-}
-
-export function columnsOf(rows: readonly WireRow[]): BinaryRow[] {
-  return rows.map((row) => row.columns());
+export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<BinaryRow[]> {
+  return sent(client, statement, how, BinaryQuery, ({ binaryRows }) => binaryRows);
 }
 
 /** `pipelined`: required for statements of an explicit transaction, forbidden outside one. See shared-sync.ts. */
