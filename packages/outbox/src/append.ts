@@ -42,7 +42,7 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
       binaryArrays.text(events.map((event) => event.type)),
       binaryArrays.uuid(events.map((event) => event.companyId)),
       binaryArrays.bigint(events.map((event) => event.sequence)),
-      binaryArrays.bytes(events.map((event) => event.payload)),
+      binaryArrays.bytea(events.map((event) => event.payload)),
       activeTraceparent() ?? null,
       currentRequest()?.requestId ?? null,
     ],

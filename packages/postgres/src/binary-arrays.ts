@@ -3,6 +3,7 @@
 //
 // Format (array_send): number of dimensions, whether there are nulls, the elements' type, length, lower bound, and each element's
 // length (-1 is null) and bytes; 32-bit numbers, big-endian.
+import { isUuid } from '@truckroll/contract';
 
 /** Type OIDs, which are the same in every PostgreSQL (pg_type.dat). */
 const OIDS = {
@@ -14,9 +15,7 @@ const OIDS = {
   double: 701,
   date: 1082,
   instant: 1184,
-  numeric: 1700,
   uuid: 2950,
-  json: 3802,
 } as const;
 const HEAD = 20;
 const NULL = -1;
@@ -60,22 +59,10 @@ const fixed = <T>(oid: number, size: number, write: (value: T, into: Buffer, at:
     },
   );
 
-const HYPHEN = 0x2d;
-const HEX = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
-
 function writeUuid(value: string, into: Buffer, at: number): void {
-  let digits = 0;
-  let byte = 0;
-  for (let i = 0; i < value.length; i += 1) {
-    const code = value.charCodeAt(i);
-    if (code === HYPHEN) continue;
-    const digit = HEX[code] ?? -1;
-    if (digit < 0) throw new TypeError(`${value} is not a UUID`);
-    byte = (byte << 4) | digit;
-    digits += 1;
-    if (digits % 2 === 0) into[at + digits / 2 - 1] = byte;
-  }
-  if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is not a UUID`);
+  // Buffer.write also takes characters that only end in the byte of a digit.
+  if (!isUuid(value)) throw new TypeError(`${value} is not a UUID`);
+  into.write(value.replaceAll('-', ''), at, 'hex');
 }
 
 function writeInt64(value: number, into: Buffer, at: number): void {
@@ -84,39 +71,7 @@ function writeInt64(value: number, into: Buffer, at: number): void {
   into.writeUInt32BE(value - high * 2 ** 32, at + 4);
 }
 
-/** Base of a numeric's digits. They follow a header: number of digits, weight of the first digit, sign, and digits after the point. */
-const NUMERIC_BASE = 10_000;
-const NUMERIC_HEAD = 8;
-const NEGATIVE = 0x4000;
-
-function digitsOf(value: number): number {
-  let digits = 0;
-  for (let rest = Math.abs(value); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits += 1;
-  return digits;
-}
-
-function digitsOfLarge(value: bigint): number[] {
-  const digits: number[] = [];
-  for (let rest = value < 0n ? -value : value; rest > 0n; rest /= BigInt(NUMERIC_BASE)) digits.push(Number(rest % BigInt(NUMERIC_BASE)));
-  return digits.reverse();
-}
-
-function writeNumeric(value: number | bigint, into: Buffer, at: number): number {
-  const large = typeof value === 'bigint' ? digitsOfLarge(value) : undefined;
-  const count = large?.length ?? digitsOf(value as number);
-  into.writeInt16BE(count, at);
-  into.writeInt16BE(Math.max(0, count - 1), at + 2);
-  into.writeUInt16BE(value < 0 ? NEGATIVE : 0, at + 4);
-  into.writeInt16BE(0, at + 6);
-  let rest = large === undefined ? Math.abs(value as number) : 0;
-  for (let i = count - 1; i >= 0; i -= 1) {
-    into.writeInt16BE(large?.[i] ?? rest % NUMERIC_BASE, at + NUMERIC_HEAD + 2 * i);
-    rest = Math.floor(rest / NUMERIC_BASE);
-  }
-  return NUMERIC_HEAD + 2 * count;
-}
-
-/** Encoders of arrays by element type. The statement must cast its parameter to that type: `$1::uuid[]`. */
+/** Encoders of arrays by element type (`day` is a date too). The statement must cast its parameter to that type: `$1::uuid[]`. */
 export const binaryArrays = {
   uuid: fixed<string>(OIDS.uuid, UUID_BYTES, writeUuid),
   text: arrays<string>(
@@ -124,7 +79,7 @@ export const binaryArrays = {
     (value) => Buffer.byteLength(value),
     (value, into, at) => into.write(value, at),
   ),
-  bytes: arrays<Uint8Array>(
+  bytea: arrays<Uint8Array>(
     OIDS.bytes,
     ({ length }) => length,
     (value, into, at) => {
@@ -135,47 +90,18 @@ export const binaryArrays = {
   boolean: fixed<boolean>(OIDS.boolean, 1, (value, into, at) => void into.writeUInt8(value ? 1 : 0, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
-  /** Integers of any size. */
-  numeric: arrays<number | bigint>(
-    OIDS.numeric,
-    (value) => NUMERIC_HEAD + 2 * (typeof value === 'number' ? digitsOf(value) : digitsOfLarge(value).length),
-    writeNumeric,
-  ),
-  double: fixed<number>(OIDS.double, 8, (value, into, at) => void into.writeDoubleBE(value, at)),
-  /** timestamptz, from microseconds since 1970. */
-  instant: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
+  'double precision': fixed<number>(OIDS.double, 8, (value, into, at) => void into.writeDoubleBE(value, at)),
+  /** From microseconds since 1970. */
+  timestamptz: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
   /** From days since 1970-01-01. */
   day: fixed<number>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(value - EPOCH_DAYS, at)),
   /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
-  /** jsonb, from its text. */
-  json: arrays<string>(
-    OIDS.json,
-    (value) => 1 + Buffer.byteLength(value),
-    (value, into, at) => {
-      // Version 1 of the binary jsonb format is the text.
-      into.writeUInt8(1, at);
-      return 1 + into.write(value, at + 1);
-    },
-  ),
 } as const;
 
-const BY_TYPE = {
-  uuid: binaryArrays.uuid,
-  text: binaryArrays.text,
-  bytea: binaryArrays.bytes,
-  boolean: binaryArrays.boolean,
-  integer: binaryArrays.integer,
-  bigint: binaryArrays.bigint,
-  'double precision': binaryArrays.double,
-  timestamptz: binaryArrays.instant,
-  date: binaryArrays.date,
-  jsonb: binaryArrays.json,
-} satisfies Record<string, (values: never) => Buffer>;
-
-export type ArrayType = keyof typeof BY_TYPE;
+export type ArrayType = keyof typeof binaryArrays;
 
 /** The parameter for `$1::<type>[]` when the type is only known at run time: instants are microseconds since 1970, dates `2026-03-01`. */
 export function arrayOf(type: ArrayType, values: readonly unknown[]): Buffer {
-  return BY_TYPE[type](values as never);
+  return binaryArrays[type](values as never);
 }

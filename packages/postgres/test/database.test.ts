@@ -41,25 +41,19 @@ describe('columns', () => {
     const arrays: [type: string, binary: Buffer, text: unknown[]][] = [
       ['uuid', binaryArrays.uuid([id, null, id.toUpperCase()]), [id, null, id]],
       ['text', binaryArrays.text(['', 'a "b", {c} \\d', 'Ünïcødé 🛠', null]), ['', 'a "b", {c} \\d', 'Ünïcødé 🛠', null]],
-      ['bytea', binaryArrays.bytes([Buffer.from([0, 92, 255]), Buffer.alloc(0), null]), [Buffer.from([0, 92, 255]), Buffer.alloc(0), null]],
+      ['bytea', binaryArrays.bytea([Buffer.from([0, 92, 255]), Buffer.alloc(0), null]), [Buffer.from([0, 92, 255]), Buffer.alloc(0), null]],
       ['boolean', binaryArrays.boolean([true, false, null]), [true, false, null]],
       ['integer', binaryArrays.integer([-2_147_483_648, 7]), [-2_147_483_648, 7]],
       ['bigint', binaryArrays.bigint([Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]), [Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]],
-      ['double precision', binaryArrays.double([0.1, -1e300, 0, null]), [0.1, -1e300, 0, null]],
+      ['double precision', binaryArrays['double precision']([0.1, -1e300, 0, null]), [0.1, -1e300, 0, null]],
       ['bigint', arrayOf('bigint', [7, undefined]), [7, null]],
       [
         'timestamptz',
-        binaryArrays.instant([1_772_377_445_123_457, 0, -1, null]),
+        binaryArrays.timestamptz([1_772_377_445_123_457, 0, -1, null]),
         ['2026-03-01T15:04:05.123457Z', '1970-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z', null],
       ],
       ['date', binaryArrays.date(['1970-01-01', '2026-03-01', '9999-12-31']), ['1970-01-01', '2026-03-01', '9999-12-31']],
       ['date', binaryArrays.day([0, 20_513, -1]), ['1970-01-01', '2026-03-01', '1969-12-31']],
-      ['jsonb', binaryArrays.json(['[{"name":"a\\"","value":"é"}]', 'null', null]), ['[{"name":"a\\"","value":"é"}]', 'null', null]],
-      [
-        'numeric',
-        binaryArrays.numeric([0n, 7, -10_000, 123_400_005_678, Number.MAX_SAFE_INTEGER, -0, 10_000n, -(10n ** 30n) - 1n, null]),
-        ['0', '7', '-10000', '123400005678', '9007199254740991', '0', '10000', '-1000000000000000000000000000001', null],
-      ],
       ['text', binaryArrays.text([]), []],
     ];
     for (const [type, binary, text] of arrays) {

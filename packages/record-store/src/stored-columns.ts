@@ -19,7 +19,7 @@ export function storedColumns<R>({ columns, derive }: Table<R>): StoredColumn<R>
     const valueOf = ({ record }: Changed<R>): unknown => of(record as never);
     return [{ name, type, values: (batch) => arrayOf(type, batch.map(valueOf)) }];
   });
-  const document: StoredColumn<R> = { name: 'document', type: 'bytea', values: (batch) => binaryArrays.bytes(batch.map((item) => item.document)) };
-  const derived: StoredColumn<R> = { name: 'derived', type: 'bytea', values: (batch) => binaryArrays.bytes(batch.map((item) => item.derived ?? NOTHING)) };
+  const document: StoredColumn<R> = { name: 'document', type: 'bytea', values: (batch) => binaryArrays.bytea(batch.map((item) => item.document)) };
+  const derived: StoredColumn<R> = { name: 'derived', type: 'bytea', values: (batch) => binaryArrays.bytea(batch.map((item) => item.derived ?? NOTHING)) };
   return [...own, document, ...(derive === undefined ? [] : [derived])];
 }

@@ -42,7 +42,7 @@ export async function storeAllocations(tx: Transaction, companyId: string, chang
     values: [
       companyId,
       binaryArrays.uuid(rows.map((row) => row.invoice_id)),
-      binaryArrays.instant(rows.map((row) => row.created_at)),
+      binaryArrays.timestamptz(rows.map((row) => row.created_at)),
       binaryArrays.uuid(rows.map((row) => row.id)),
       binaryArrays.bigint(rows.map((row) => row.applied_cents)),
     ],

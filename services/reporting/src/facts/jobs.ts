@@ -117,11 +117,11 @@ function storing(companyId: string, facts: readonly JobFact[]): Statement {
     values: [
       companyId,
       binaryArrays.uuid(facts.map(({ id }) => id)),
-      binaryArrays.instant(facts.map(({ reported_at }) => reported_at)),
+      binaryArrays.timestamptz(facts.map(({ reported_at }) => reported_at)),
       ...(['account', 'business_unit', 'job_type'] as const).map((name) => binaryArrays.uuid(facts.map((fact) => fact[name]))),
       ...(['job_class', 'standing'] as const).map((name) => binaryArrays.text(facts.map((fact) => fact[name]))),
       binaryArrays.text(facts.map(({ members }) => `{${members.join()}}`)),
-      ...CENTS.map((name) => binaryArrays.numeric(facts.map((fact) => fact[name]))),
+      ...CENTS.map((name) => facts.map((fact) => fact[name])),
     ],
   };
 }

@@ -5,7 +5,7 @@ import { RecentCompanies, StatementError, binaryArrays, type Database, type Stat
 import { FairQueue, gather } from '@truckroll/process';
 import { serviceRequests } from './unbooked.ts';
 
-const { bytes, text, uuid } = binaryArrays;
+const { bytea, text, uuid } = binaryArrays;
 
 export interface Recording {
   readonly companyId: string;
@@ -103,10 +103,10 @@ function recording(recordings: readonly Recording[]): Statement {
     values: [
       uuid(of(({ companyId }) => companyId)),
       uuid(of(({ id }) => id)),
-      bytes(of(({ before }) => before)),
-      bytes(of(({ after }) => after)),
-      bytes(of(({ fingerprint }) => fingerprint)),
-      bytes(of(({ head }) => head)),
+      bytea(of(({ before }) => before)),
+      bytea(of(({ after }) => after)),
+      bytea(of(({ fingerprint }) => fingerprint)),
+      bytea(of(({ head }) => head)),
       uuid(of(({ event }) => event.event_id)),
       text(of(({ event }) => event.topic)),
       text(of(({ event }) => event.key)),

@@ -12,7 +12,7 @@ import { chooseLeased, type FreeSlots } from '../queue/choose.ts';
 import { insertingBodies, insertingDeliveries, type NewDelivery, type Stored } from '../queue/insert.ts';
 import { oldestDay } from '../log/partitions.ts';
 
-const { bigint, date, instant, text, uuid } = binaryArrays;
+const { bigint, date, timestamptz, text, uuid } = binaryArrays;
 
 interface Subscriber extends FreeSlots, SealedEndpoint, EventSubscription {
   company_id: string;
@@ -110,7 +110,7 @@ function insertingEvents(events: readonly PublicEvent[]): Statement[] {
     values: [
       date(of(({ timestamp }) => dayOf(timestamp))),
       uuid(of(({ company_id }) => company_id)),
-      instant(of(({ timestamp }) => timestamp)),
+      timestamptz(of(({ timestamp }) => timestamp)),
       uuid(of(({ id }) => id)),
       text(of(({ type }) => type)),
       text(of(({ subject }) => subject)),

@@ -6,7 +6,7 @@ import { dayOf, deliveryId } from '../log/delivery-id.ts';
 import type { NewlyQueued } from './choose.ts';
 import { LEASE, NOW } from './lease.ts';
 
-const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
+const { bigint, boolean, bytea, date, timestamptz, text, uuid } = binaryArrays;
 
 export interface NewDelivery extends NewlyQueued {
   event: PublicEvent;
@@ -40,7 +40,7 @@ export function insertingBodies(events: readonly PublicEvent[]): Statement {
       uuid(of(({ id }) => id)),
       uuid(of(({ company_id }) => company_id)),
       text(of(({ type }) => type)),
-      bytes(of(({ body }) => body)),
+      bytea(of(({ body }) => body)),
       uuid(of(({ request_id }) => request_id ?? null)),
       text(of(({ traceparent }) => traceparent ?? null)),
     ],
@@ -84,7 +84,7 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], leased?:
         text(of(({ type }) => type)),
         text(of(({ subject }) => subject)),
         bigint(of(({ sequence }) => sequence)),
-        instant(of(({ timestamp }) => timestamp)),
+        timestamptz(of(({ timestamp }) => timestamp)),
         text(list.map(({ state }) => state)),
         boolean(list.map(({ forced }) => forced)),
         text(of(({ subject_number }) => subject_number ?? null)),

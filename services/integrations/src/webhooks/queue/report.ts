@@ -18,7 +18,7 @@ import { storeHealth } from './health-change.ts';
 import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health } from '../health/rules.ts';
 import { dayOfDelivery } from '../log/delivery-id.ts';
 
-const { boolean, bytes, instant, integer, json, text, uuid } = binaryArrays;
+const { boolean, bytea, timestamptz, integer, text, uuid } = binaryArrays;
 
 const MOST_BODY_BYTES = 65_536;
 const MOST_MESSAGE_CHARACTERS = 500;
@@ -168,16 +168,16 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
       day,
       uuid(of(({ delivery_id }) => delivery_id)),
       uuid(of(({ lease_token }) => lease_token)),
-      instant(of(({ started_at }) => started_at)),
-      instant(of(({ ended_at }) => ended_at)),
+      timestamptz(of(({ started_at }) => started_at)),
+      timestamptz(of(({ ended_at }) => ended_at)),
       boolean(of(isSuccess)),
       integer(of(({ response_status }) => response_status ?? null)),
       text(of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error))),
       text(of(({ error_message }) => error_message || null)),
       text(of(({ resolved_address }) => resolved_address ?? null)),
-      json(of(({ request_headers }) => JSON.stringify(request_headers))),
-      json(of(({ response_headers }) => JSON.stringify(response_headers))),
-      bytes(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
+      of(({ request_headers }) => JSON.stringify(request_headers)),
+      of(({ response_headers }) => JSON.stringify(response_headers)),
+      bytea(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
       boolean(of(({ response_truncated, response_body }) => response_truncated || response_body.length > MOST_BODY_BYTES)),
     ],
   });
@@ -193,7 +193,7 @@ function settleDeliveries(settled: readonly Settled[]): Statement[] {
       day,
       uuid(some.map(({ attempt }) => attempt.delivery_id)),
       text(some.map(({ state }) => state)),
-      instant(some.map(({ attempt }) => attempt.ended_at)),
+      timestamptz(some.map(({ attempt }) => attempt.ended_at)),
     ],
   }));
 }
@@ -210,7 +210,7 @@ function settleQueue(settled: readonly Settled[]): Statement[] {
     name: 'requeue_webhook_deliveries',
     text: `update webhook_queue q set due_at = a.due_at, failures = failures + 1, tried = true, lease_token = null, leased_until = null, worker = null
       from unnest($1::uuid[], $2::timestamptz[]) a (id, due_at) where q.delivery_id = a.id`,
-    values: [uuid(again.map(({ attempt }) => attempt.delivery_id)), instant(again.map(({ nextAt }) => nextAt as number))],
+    values: [uuid(again.map(({ attempt }) => attempt.delivery_id)), timestamptz(again.map(({ nextAt }) => nextAt as number))],
   };
   return [...(gone.length > 0 ? [unqueue] : []), ...(again.length > 0 ? [requeue] : [])];
 }
