@@ -1,9 +1,10 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Build } from './build.ts';
-import { NEVER_MS, watchEventLoop } from './event-loop-lag.ts';
 
 /** Seconds; from cached reads (well under a millisecond) to the default deadline. */
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Interval at which the lag of the event loop is sampled: a shorter one takes most of an idle process's CPU time. Longer stalls show. */
+const EVENT_LOOP_MS = 200;
 /** Gauges that prom-client names like counters; `promtool check metrics` rightly rejects them. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -84,8 +85,7 @@ export function createMetrics(component: string): Metrics {
       return { observe: (values, seconds) => metric.observe(values, seconds), of: (values) => seriesOf(metric, values, bounds) };
     },
     watchProcess({ version, commit }) {
-      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
-      watchEventLoop(registry);
+      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
       for (const name of MISNAMED) registry.removeSingleMetric(name);
       new Gauge({ name: 'build_info', help: 'What this process was built from; always 1', labelNames: ['version', 'commit'], registers }).set(
         { version, commit },
