@@ -16,36 +16,24 @@ export function durations(metrics: Metrics | undefined, name: string, help: stri
   if (metrics === undefined) return { ended: () => undefined };
   const seconds = metrics.histogram(name, help, labels, buckets);
   const last = labels.length - 1;
-  // Nested maps, one level per label: a joined key would have to be built and hashed for every observation.
-  const root: Branch = new Map();
-  let known = 0;
+  const series = new Map<string, Series>();
 
-  function seriesOf(values: readonly string[]): Series {
-    const full = known >= MOST_SERIES;
+  function newSeries(key: string, values: readonly string[]): Series {
+    const full = series.size >= MOST_SERIES;
     const named = Object.fromEntries(labels.map((label, index) => [label, full && index < last ? 'other' : values[index]])) as Record<string, string>;
     if (full) return { observe: (value) => seconds.observe(named, value) };
     const own = seconds.of(named);
-    known += 1;
-    let branch = root;
-    for (const value of values.slice(0, last)) {
-      let next = branch.get(value) as Branch | undefined;
-      if (next === undefined) branch.set(value, (next = new Map()));
-      branch = next;
-    }
-    branch.set(values[last] as string, own);
+    series.set(key, own);
     return own;
   }
 
   return {
     ended(startedAt, ...values) {
-      let found: Branch | Series | undefined = root;
-      for (let index = 0; index <= last && found !== undefined; index += 1) found = (found as Branch).get(values[index] as string);
-      ((found as Series | undefined) ?? seriesOf(values)).observe((performance.now() - startedAt) / 1000);
+      const key = values.join('\n');
+      (series.get(key) ?? newSeries(key, values)).observe((performance.now() - startedAt) / 1000);
     },
   };
 }
-
-type Branch = Map<string, Branch | Series>;
 
 /** Durations of database calls. PostgreSQL and Redis share a metric, as in OpenTelemetry's conventions. */
 export function databaseDurations(metrics: Metrics | undefined): Durations {
