@@ -30,31 +30,15 @@ export function raw(from: DataView, start: number, end: number, data: DataView, 
 }
 
 export function string(from: DataView, start: number, end: number, data: DataView, to: number): number {
-  let at = start;
   let out = to + 1;
   data.setUint8(to, QUOTE);
-  while (at < end) {
-    for (; at + 4 <= end; at += 4, out += 4) {
-      const word = from.getInt32(at, true);
-      if (mustEscape(word)) break;
-      data.setInt32(out, word, true);
-    }
-    for (const stop = Math.min(at + 4, end); at < stop; at++) {
-      const byte = from.getUint8(at);
-      if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) data.setUint8(out++, byte);
-      else out = ascii(data, out, JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
-    }
+  for (let at = start; at < end; at++) {
+    const byte = from.getUint8(at);
+    if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) data.setUint8(out++, byte);
+    else out = ascii(data, out, JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
   }
   data.setUint8(out, QUOTE);
   return out + 1;
-}
-
-function mustEscape(word: number): boolean {
-  const control = (word - 0x2020_2020) & ~word;
-  const quote = word ^ 0x2222_2222;
-  const backslash = word ^ 0x5c5c_5c5c;
-  const others = ((quote - 0x0101_0101) & ~quote) | ((backslash - 0x0101_0101) & ~backslash);
-  return ((control | others) & 0x8080_8080) !== 0;
 }
 
 /** Copies eight bytes at a time; the last eight may overlap the previous ones, so that none are copied singly. */
@@ -96,18 +80,9 @@ export function instant(data: DataView, to: number, micros: number): number {
 
 export function integer(data: DataView, to: number, value: number): number {
   if (value < 0 || value > 0x7fff_ffff) return ascii(data, to, String(value));
-  let rest = value | 0;
   let width = 1;
-  for (let bound = 10; rest >= bound; bound *= 10) width++;
-  let at = to + width;
-  while (rest >= 100) {
-    const hundredth = (rest / 100) | 0;
-    at -= 2;
-    data.setUint16(at, PAIRS[rest - hundredth * 100] as number, true);
-    rest = hundredth;
-  }
-  if (rest >= 10) data.setUint16(to, PAIRS[rest] as number, true);
-  else data.setUint8(to, 0x30 + rest);
+  for (let bound = 10; value >= bound; bound *= 10) width++;
+  for (let at = to + width - 1, rest = value | 0; at >= to; at--, rest = (rest / 10) | 0) data.setUint8(at, 0x30 + (rest % 10));
   return to + width;
 }
 
