@@ -4,12 +4,8 @@ import type { Logger, Metrics } from '@truckroll/telemetry';
 import { CREDENTIAL, OPERATOR, UNNAMED_OPERATOR, examine, type CallerCredentials } from './caller-credentials.ts';
 import { UnaryCall } from './driver/unary-call.ts';
 
-/** How to treat a call whose caller has not proven that it may make it; `report` logs it but serves it. */
-export type CallerCheckMode = 'enforce' | 'report';
-
 export interface CallerCheck {
   readonly accepted: CallerCredentials;
-  readonly mode?: CallerCheckMode | undefined;
   /** Default: the contract's callers. Tests pass others. */
   readonly mayCall?: ((rpc: string) => ReadonlySet<Caller>) | undefined;
 }
@@ -22,7 +18,7 @@ const LINE_MS = 1000;
 type Reason = 'no credential' | 'wrong credential' | 'not allowed';
 
 /** Rejects calls before their messages are read: UNAUTHENTICATED without a valid credential, PERMISSION_DENIED if the contract does not allow the call. */
-export function callerInterceptor({ accepted, mode = 'enforce', mayCall = callersOf }: CallerCheck, log: Logger, metrics: Metrics): ServerInterceptor {
+export function callerInterceptor({ accepted, mayCall = callersOf }: CallerCheck, log: Logger, metrics: Metrics): ServerInterceptor {
   const refusals = metrics.counter('grpc_server_refused_total', 'Calls whose caller had not proven that it may make them', ['caller', 'method', 'reason']);
   const lines = new Map<string, number>();
 
@@ -32,8 +28,7 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
     const now = performance.now();
     if (now - (lines.get(line) ?? -Infinity) < LINE_MS) return;
     lines.set(line, now);
-    const message = mode === 'report' ? 'served a call that CALLER_CHECK=enforce would refuse' : 'refused a call from a component';
-    log.warn({ caller: claimed, method, reason, peer }, message);
+    log.warn({ caller: claimed, method, reason, peer }, 'refused a call from a component');
   }
 
   return ({ path, responseStream }, call) => {
@@ -51,10 +46,6 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
             }
             const reason = entry === undefined ? 'no credential' : proven ? 'not allowed' : 'wrong credential';
             note(claimed, path, reason, call.getPeer());
-            if (mode === 'report') {
-              metadata.remove(OPERATOR);
-              return proceed(metadata);
-            }
             if (proven) call.sendStatus({ code: GrpcStatus.PERMISSION_DENIED, details: `${claimed} may not call ${path}` });
             else call.sendStatus({ code: GrpcStatus.UNAUTHENTICATED, details: `${path} needs the credential of a component that may call it` });
           },

@@ -92,8 +92,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   function serve(method: MethodDefinition<unknown, unknown>, handler: AnyHandler): Serve {
     const name = method.path.slice(1);
     const span = { [ATTR_RPC_SYSTEM_NAME]: RPC_SYSTEM_NAME_VALUE_GRPC, [ATTR_RPC_METHOD]: name };
-    const callers = mayCall(method.path);
-    const forOperators = callers.has('operator');
+    const forOperators = mayCall(method.path).has('operator');
     const logged = LOGGED.has(method.path) || forOperators;
     const serving = (call: Call, callback: sendUnaryData<unknown>, context: CallContext): void => {
       const startedAt = performance.now();
@@ -104,8 +103,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         if (logged) context.log.info({ ms: Math.round((performance.now() - startedAt) * 100) / 100 }, 'served a call');
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
-      // If only operators may call it, also records unproven callers, which CALLER_CHECK=report serves.
-      const isRecorded = forOperators && (callers.size === 1 || context.operator !== undefined);
+      const isRecorded = forOperators && context.operator !== undefined;
       const record = () => recordOperatorCall?.(method.path, method.requestStream ? undefined : call.request);
       if (method.responseStream) {
         const send = async () => {

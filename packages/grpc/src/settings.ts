@@ -8,7 +8,7 @@ import {
   type CallCredential,
   type CallerCredentials,
 } from './caller-credentials.ts';
-import type { CallerCheck, CallerCheckMode } from './caller-check.ts';
+import type { CallerCheck } from './caller-check.ts';
 import { tlsSettings } from './tls.ts';
 
 /** Credential with which this component proves to others that it is `caller`. */
@@ -36,13 +36,11 @@ export type GrpcConfig = Config<typeof grpcSettings>;
 export const callerSettings = {
   /** Accepted callers, by SHA-256 of their credentials. The contract says which rpcs each may call. */
   callerCredentials: setting<CallerCredentials>('CALLER_CREDENTIALS', CALLER_CREDENTIALS_FORM, [], parseCallerCredentials, false),
-  /** `report` serves and logs calls that should be refused, for an upgrade from a release without credentials. */
-  callerCheck: env.oneOf<CallerCheckMode>('CALLER_CHECK', ['enforce', 'report'], 'enforce'),
 };
 
 export type CallerConfig = Config<typeof callerSettings>;
 
 /** The check of callers for a service. Without accepted callers, only the health service is served. */
 export function callerCheckOf(config: Partial<CallerConfig>): CallerCheck {
-  return { accepted: config.callerCredentials ?? new Map(), mode: config.callerCheck };
+  return { accepted: config.callerCredentials ?? new Map() };
 }

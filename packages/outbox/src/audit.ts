@@ -8,8 +8,6 @@ import type { OutgoingEvent } from './event.ts';
 
 /** Company id of entries about the whole installation. */
 export const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
-/** Operator id when the credential was not checked, which CALLER_CHECK=report allows. */
-const UNPROVEN = 'unproven';
 
 export interface AuditedChange {
   companyId: string;
@@ -41,7 +39,7 @@ export function auditEntry({ companyId, caller, operator, action, object, before
   };
 }
 
-function actorOf(caller: Caller | undefined, operator = UNPROVEN): Pick<AuditEntry, 'actor_kind' | 'actor_id'> {
+function actorOf(caller: Caller | undefined, operator = 'unproven'): Pick<AuditEntry, 'actor_kind' | 'actor_id'> {
   if (caller === undefined) return { actor_kind: AuditActorKind.OPERATOR, actor_id: operator };
   if (caller.key_id == null) return { actor_kind: AuditActorKind.USER, actor_id: caller.user_id };
   return { actor_kind: AuditActorKind.KEY, actor_id: caller.key_id };

@@ -30,5 +30,4 @@ export const testConfig: TestConfig = Object.freeze({
   tlsClientCertificates: false,
   callCredential: undefined,
   callerCredentials: parseCallerCredentials(testCallers.map(acceptanceOf).join())!,
-  callerCheck: 'enforce',
 });
