@@ -1,38 +1,23 @@
 // Deletes rows of the log that a later change of the same record supersedes: the first read then scans at most 1.5 rows for each record.
-import type { Database } from '@truckroll/postgres';
-import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
-import type { Logger } from '@truckroll/telemetry';
+import type { CompanyDatabase, Database } from '@truckroll/postgres';
 import type { ChangeClock } from './clock.ts';
 
-const EVERY_MS = 600_000;
+/** Interval between runs. */
+export const COMPACT_EVERY_MS = 600_000;
 /** Few enough rows that a transaction ends within a second: an open transaction holds back the feed. */
 const BATCH = 50_000;
 const FEWEST = 1000;
 
-export class Compaction {
-  readonly #database: Database;
-  readonly #clock: ChangeClock;
-  readonly #log: Logger;
+/** Compacts the companies whose log has grown by half since the last time. Replicas may do so at once; they only repeat the work. */
+export function compactor(database: Database, clock: ChangeClock): (signal: AbortSignal) => Promise<void> {
   /** What could be read at the previous run. No reader is still below it, so none misses a row whose successor it cannot read yet. */
-  #below: number | undefined;
-  readonly part: BackgroundPart = new PeriodicTask(
-    EVERY_MS,
-    (signal) => this.run(signal),
-    (error, failures) => logOutage(this.#log, 'the log of changes could not be compacted', failures, error),
-  ).asPart('change compaction');
+  let reached: number | undefined;
 
-  constructor(database: Database, clock: ChangeClock, log: Logger) {
-    this.#database = database;
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  /** Compacts the companies whose log has grown by half since the last time. Replicas may do so at once; they only repeat the work. */
-  async run(signal: AbortSignal): Promise<void> {
-    const below = this.#below;
-    this.#below = (await this.#clock.now()).below;
+  return async (signal) => {
+    const below = reached;
+    reached = (await clock.now()).below;
     if (below === undefined) return;
-    const { rows } = await this.#database.query<{ company_id: string }>({
+    const { rows } = await database.query<{ company_id: string }>({
       text: `with recursive companies as (
           (select company_id from record_changes order by company_id limit 1)
           union all
@@ -47,28 +32,27 @@ export class Compaction {
     });
     for (const { company_id } of rows) {
       if (signal.aborted) return;
-      await this.#compact(company_id, below);
+      await compact(database.of(company_id), company_id, below);
     }
-  }
+  };
+}
 
-  async #compact(companyId: string, below: number): Promise<void> {
-    const database = this.#database.of(companyId);
-    for (let deleted = BATCH; deleted === BATCH; ) {
-      const { rowCount } = await database.query({
-        text: `delete from record_changes where company_id = $1 and (version, kind, id) in (
+async function compact(database: CompanyDatabase, companyId: string, below: number): Promise<void> {
+  for (let deleted = BATCH; deleted === BATCH; ) {
+    const { rowCount } = await database.query({
+      text: `delete from record_changes where company_id = $1 and (version, kind, id) in (
           select version, kind, id from (
             select version, kind, id, lead(version) over (partition by kind, id order by version) as next
             from record_changes where company_id = $1 and version < $2) r
           where next > version limit ${BATCH})`,
-        values: [companyId, below],
-      });
-      deleted = rowCount ?? 0;
-    }
-    await database.query({
-      text: `insert into change_compactions as d (company_id, version, kept)
-        select $1, $2, count(*) from record_changes where company_id = $1 and version < $2
-        on conflict (company_id) do update set version = excluded.version, kept = excluded.kept`,
       values: [companyId, below],
     });
+    deleted = rowCount ?? 0;
   }
+  await database.query({
+    text: `insert into change_compactions as d (company_id, version, kept)
+        select $1, $2, count(*) from record_changes where company_id = $1 and version < $2
+        on conflict (company_id) do update set version = excluded.version, kept = excluded.kept`,
+    values: [companyId, below],
+  });
 }

@@ -2,11 +2,11 @@
 import type { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import type { Handlers } from '@truckroll/grpc';
 import type { Database } from '@truckroll/postgres';
-import type { BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { Backfill } from './backfill.ts';
 import { ChangeClock } from './clock.ts';
-import { Compaction } from './compaction.ts';
+import { COMPACT_EVERY_MS, compactor } from './compaction.ts';
 import { digestRecords } from './digest.ts';
 import type { OwnedKind } from './kinds.ts';
 import { readChanges } from './read.ts';
@@ -28,6 +28,9 @@ export function changeFeed({ database, kinds, log, metrics }: ChangeFeedOptions)
   const clock = new ChangeClock(database, log, metrics);
   const backfill = new Backfill(database, kinds, log);
   const watch = new ChangeWatch(database, clock, kinds);
+  const compaction = new PeriodicTask(COMPACT_EVERY_MS, compactor(database, clock), (error, failures) =>
+    logOutage(log, 'the log of changes could not be compacted', failures, error),
+  );
   const reading = { database, clock, backfill, kinds: new Map(kinds.map((kind) => [kind.kind, kind])) };
   return {
     handlers: {
@@ -35,6 +38,6 @@ export function changeFeed({ database, kinds, log, metrics }: ChangeFeedOptions)
       digestRecords: (request) => digestRecords(reading, request),
       findChanged: (request) => watch.find(request),
     },
-    parts: [clock.part, backfill, new Compaction(database, clock, log).part],
+    parts: [clock.part, backfill, compaction.asPart('change compaction')],
   };
 }

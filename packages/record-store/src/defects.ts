@@ -22,28 +22,24 @@ export function isDefect(error: unknown): boolean {
 /** Failed lines after which, if none was stored, the whole batch fails: the cause is not in the lines. */
 const MOST = 20;
 
-export class Defects {
-  readonly #defectLog: DefectLog;
-  readonly #where: object;
-  #passed = false;
-  #count = 0;
-
-  constructor(defectLog: DefectLog, where: object) {
-    this.#defectLog = defectLog;
-    this.#where = where;
-  }
-
-  passed(): void {
-    this.#passed = true;
-  }
-
+export interface Defects {
+  /** Notes that a line was stored. */
+  passed(): void;
   /** The problem to report for a line on which a rule failed. Errors: rethrows the error if more than MOST lines have failed and none has passed. */
-  problemOf(line: number, error: unknown): JsonProblem {
-    this.#count += 1;
-    if (this.#count > MOST && !this.#passed) throw error;
-    const { log, requestId } = this.#defectLog;
-    log.error({ error, ...this.#where, line }, 'a line could not be stored');
-    const message = `It could not be stored because of a fault in the service. Report it with the request id ${requestId}: the log has the cause.`;
-    return { field: '(line)', code: 'INTERNAL_ERROR', message };
-  }
+  problemOf(line: number, error: unknown): JsonProblem;
+}
+
+export function defectsIn(where: object, { log, requestId }: DefectLog): Defects {
+  let hasPassed = false;
+  let count = 0;
+  return {
+    passed: () => void (hasPassed = true),
+    problemOf(line, error) {
+      count += 1;
+      if (count > MOST && !hasPassed) throw error;
+      log.error({ error, ...where, line }, 'a line could not be stored');
+      const message = `It could not be stored because of a fault in the service. Report it with the request id ${requestId}: the log has the cause.`;
+      return { field: '(line)', code: 'INTERNAL_ERROR', message };
+    },
+  };
 }

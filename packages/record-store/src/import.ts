@@ -5,7 +5,7 @@ import { appending, auditEvent, type AuditedService, type OutgoingEvent } from '
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
-import { Defects, isDefect, type DefectLog } from './defects.ts';
+import { defectsIn, isDefect, type DefectLog, type Defects } from './defects.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
@@ -69,7 +69,7 @@ export async function storeBatch(database: Database, batch: ReadBatch, options: 
   return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
 }
 
-const defectsOf = ({ path, company_id }: ImportRequest, defectLog: DefectLog): Defects => new Defects(defectLog, { path, company_id });
+const defectsOf = ({ path, company_id }: ImportRequest, defectLog: DefectLog): Defects => defectsIn({ path, company_id }, defectLog);
 
 /** Stores all lines in one transaction. If a line cannot be stored, splits them in halves until the bad lines are alone. */
 async function storeApart(lines: readonly Line[], storing: Storing): Promise<Outcome> {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
-import { Compaction } from '../../change-feed/src/compaction.ts';
+import { compactor } from '../../change-feed/src/compaction.ts';
 import type { ChangePosition, DigestRecordsResponse, FindChangedResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch, outboxTables } from '@truckroll/outbox';
 import { Database, createSession, migrate, type Queryable } from '@truckroll/postgres';
@@ -208,15 +208,15 @@ test('compaction keeps the latest change of each record, and rows whose successo
   await remove('cats', kept);
   await changeAll();
   await transactionsEnded();
-  const compaction = new Compaction(database, new ChangeClock(database, silentLog, createMetrics('test')), silentLog);
+  const compact = compactor(database, new ChangeClock(database, silentLog, createMetrics('test')));
   const { signal } = new AbortController();
-  await compaction.run(signal);
+  await compact(signal);
   await changeAll();
   expect(await rows()).toBe(3002);
   await transactionsEnded();
-  await compaction.run(signal);
+  await compact(signal);
   expect(await rows()).toBe(2001);
-  await compaction.run(signal);
+  await compact(signal);
   expect(await rows()).toBe(1001);
   const { changes } = await read(before.positions, { limit: 2000 });
   expect([changes.length, changes.filter(({ record }) => record === undefined).map(({ id }) => id)]).toEqual([1001, [kept]]);
