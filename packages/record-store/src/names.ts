@@ -139,7 +139,12 @@ export class NameCache implements BackgroundPart {
     const names = encodedTogether(rows.map(({ name }) => name));
     rows.forEach(({ kind, id }, index) => found.get(kind)?.set(id, names[index] as Uint8Array));
     if (this.#listening && generation === this.#generation) this.#keep(companyId, found);
-    return { get: (kind, id) => found.get(kind)?.get(id) ?? cached?.get(kind)?.get(id) };
+    // Null says that the name is unknown, so it is not looked for among the cached names.
+    const lookUp = (kind: string, id: string) => {
+      const name = found.get(kind)?.get(id);
+      return name === undefined ? cached?.get(kind)?.get(id) : name;
+    };
+    return { get: lookUp };
   }
 
   #keep(companyId: string, found: CompanyNames): void {

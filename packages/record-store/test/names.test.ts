@@ -3,6 +3,7 @@ import { migrationsIn, type Database, type Queryable, type Statement } from '@tr
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { NameCache, writeNames } from '../src/index.ts';
+import { removeNames } from '../src/names.ts';
 
 const COMPANY = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
 const ID = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f9';
@@ -30,6 +31,17 @@ async function cache(keepMs?: number) {
 
 const write = (name: string, version = 0) => database.transaction((tx) => writeNames(tx, 'names', COMPANY, [{ kind: 'technician', id: ID, name, version }]));
 
+/** The database, with work before and after each query. */
+const around = ({ before, after }: { before?: () => Promise<void>; after?: () => Promise<void> }): Queryable => ({
+  queryBinary: (statement) => database.queryBinary(statement),
+  async query<R>(statement: Statement) {
+    await before?.();
+    const result = await database.query<R>(statement);
+    await after?.();
+    return result;
+  },
+});
+
 test('drops a cached name when another process has written it', async () => {
   await write('Ana');
   const { known, fetch, forgets, stop } = await cache(3_600_000);
@@ -45,16 +57,8 @@ test('does not cache a name that was written again while it was being fetched', 
   await write('Ana');
   const { known, fetch, forgets, stop } = await cache(3_600_000);
   await fetch();
-  const slowly: Queryable = {
-    queryBinary: (statement) => database.queryBinary(statement),
-    async query<R>(statement: Statement) {
-      const result = await database.query<R>(statement);
-      await write('Ana Ruiz');
-      await forgets();
-      return result;
-    },
-  };
-  expect(await fetch(slowly)).toBe('Ana');
+  const written = () => write('Ana Ruiz').then(forgets);
+  expect(await fetch(around({ after: written }))).toBe('Ana');
   expect(known()).toBeUndefined();
   await stop();
 });
@@ -73,5 +77,21 @@ test('drops a cached name after a time, as its notification may have been lost',
   await database.query({ text: `update names set name = 'Bo'` });
   await forgets();
   expect(await fetch()).toBe('Bo');
+  await stop();
+});
+
+test('answers null for a name that does not exist', async () => {
+  await database.query({ text: 'delete from names' });
+  const { fetch, stop } = await cache();
+  expect(await fetch()).toBeNull();
+  await stop();
+});
+
+test('answers null for a name that was cached and is removed before it is read', async () => {
+  await write('Ana');
+  const { known, fetch, forgets, stop } = await cache(3_600_000);
+  await fetch();
+  const removed = () => database.transaction((tx) => removeNames(tx, 'names', COMPANY, [`${COMPANY}/technician/${ID}`])).then(forgets);
+  expect([known(), await fetch(around({ before: removed }))]).toEqual(['Ana', null]);
   await stop();
 });
