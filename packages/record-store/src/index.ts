@@ -10,7 +10,7 @@ export { RecordError, heldCents } from './record-error.ts';
 export { planForAnyCompany } from './any-company.ts';
 export { lockCompany, lockPart } from './lock.ts';
 export { serveRecords } from './serve.ts';
-export { companiesBehind, countBehind, withProjections, type Projected } from './projection.ts';
+export { checkProjected, companiesBehind, countBehind, withProjections, type Projected } from './projection.ts';
 export { recordProjection } from './reproject.ts';
 export { Reprojector, type Projection, type ReprojectOptions } from './reprojector.ts';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';

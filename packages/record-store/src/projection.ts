@@ -1,5 +1,6 @@
 // Versions of projections, and which rows an older version wrote (docs/adr/0005). A statement that writes whole rows sets their version.
 // The database marks rows written by a release with older rules as older than every version.
+import { ApiError } from '@truckroll/contract';
 import type { MigrationSet, Queryable, DatabaseSchema } from '@truckroll/postgres';
 
 export interface Projected {
@@ -42,6 +43,20 @@ export async function mayProject(db: Queryable, projected: readonly Projected[])
   const [{ newest, settled } = { newest: 0, settled: false }] = rows;
   if (newest > releaseOf(projected)) return 'older';
   return settled ? 'yes' : 'soon';
+}
+
+/** 503 while a later release is active, which reprojects the rows itself. */
+export function laterRelease(): ApiError {
+  const message = 'A later release is at work on this database: ask one of its replicas.';
+  return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5 });
+}
+
+/**
+ * Throws `laterRelease` if the database marked rows that were just reprojected as older, as it does once a later release has been announced.
+ * They would be found and reprojected again without end.
+ */
+export function checkProjected(rows: readonly { readonly projection: number }[], { version }: Pick<Projected, 'version'>): void {
+  if (rows.some(({ projection }) => projection < version)) throw laterRelease();
 }
 
 /** Companies with rows that an older version wrote. Takes one index step per company, however many rows it has. */

@@ -5,7 +5,7 @@ import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
-import { companiesBehind } from './projection.ts';
+import { checkProjected, companiesBehind } from './projection.ts';
 import type { Projection, ReprojectOptions } from './reprojector.ts';
 import { storedColumns } from './stored-columns.ts';
 import type { Changed, Table } from './table.ts';
@@ -115,7 +115,7 @@ async function store<R>(tx: Transaction, table: Table<R>, companyId: string, bat
   const columns = storedColumns(table).filter(({ name }) => name !== 'document' && name !== 'id');
   const names = columns.map(({ name }) => `"${name}"`);
   const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
-  const { rows } = await tx.query<{ id: string; differs: boolean }>({
+  const { rows } = await tx.query<{ id: string; differs: boolean; projection: number }>({
     name: `renew_${table.table}`,
     text: `update ${table.table} t set projection = ${table.version}, ${names.map((name) => `${name} = n.${name}`).join(', ')}
       from (
@@ -124,7 +124,7 @@ async function store<R>(tx: Transaction, table: Table<R>, companyId: string, bat
         join ${table.table} o on o.company_id = $1 and o.id = d.id
       ) n
       where t.company_id = $1 and t.id = n.id
-      returning t.id, n.differs`,
+      returning t.id, n.differs, t.projection`,
     values: [
       companyId,
       arrayOf(
@@ -134,5 +134,6 @@ async function store<R>(tx: Transaction, table: Table<R>, companyId: string, bat
       ...columns.map(({ values }) => values(batch)),
     ],
   });
+  checkProjected(rows, table);
   return new Set(rows.filter(({ differs }) => differs).map(({ id }) => id));
 }

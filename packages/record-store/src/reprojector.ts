@@ -6,7 +6,7 @@ import type { Handlers } from '@truckroll/grpc';
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, pause, streamOf, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
-import { behind, countBehind, mayProject, type Projected } from './projection.ts';
+import { behind, countBehind, laterRelease, mayProject, type Projected } from './projection.ts';
 
 export interface ReprojectOptions {
   readonly signal: AbortSignal;
@@ -121,9 +121,9 @@ export class Reprojector implements BackgroundPart {
       throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
     }
     const may = await mayProject(database, projections);
-    if (may !== 'yes') {
-      const message =
-        may === 'older' ? 'A later release is at work on this database: ask one of its replicas.' : 'This release has just begun: try again in a moment.';
+    if (may === 'older') throw laterRelease();
+    if (may === 'soon') {
+      const message = 'This release has just begun: try again in a moment.';
       throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5 });
     }
     const both = AbortSignal.any([signal, this.#stopping.signal]);

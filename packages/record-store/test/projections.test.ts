@@ -220,6 +220,22 @@ describe('once a newer release has begun', () => {
     expect((await reproject()).renewed).toBe(1);
   });
 
+  it('ends a pass of the older release that is under way, whose rows would be found again without end', async () => {
+    await store(older, before, location());
+    const stop = new AbortController();
+    let batches = 0;
+    const work = {
+      signal: stop.signal,
+      renewed: () => void (++batches > 1 && stop.abort(new Error('the pass goes on'))),
+      refused: () => undefined,
+      rest: async () => undefined,
+    };
+    const pass = recordProjection(older, before as Table<any> as Table).renew(work);
+    await expect(pass).rejects.toMatchObject({ status: 503, message: expect.stringMatching(/later release/) });
+    expect(await rows()).toEqual([[0, '78701', null]]);
+    expect((await reproject()).renewed).toBe(1);
+  });
+
   it('runs by itself when a service starts, and reports its progress', async () => {
     await store(older, before, location());
     await reprojector.start();
