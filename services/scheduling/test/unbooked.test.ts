@@ -4,6 +4,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Callers } from '@truckroll/grpc';
+import { serviceRequestProjection } from '../src/intake/unbooked.ts';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import * as line from './records.ts';
 
@@ -69,4 +70,21 @@ it('is unavailable from a write by an older release until the rows have been pro
   }
   for await (const _ of harness.channel.client(ProjectionServiceService).reproject({ path: 'service-requests' }));
   expect(await unbooked(company)).toBe(1);
+});
+
+it('ends a pass of an older release, whose rows would be found again without end', async () => {
+  const company = harness.company();
+  await record(company);
+  const stop = new AbortController();
+  let batches = 0;
+  const renewed = (): void => void (++batches > 1 && stop.abort(new Error('the pass goes on')));
+  const session = await harness.database.session();
+  try {
+    await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
+    await olderRelease('unbooked = not unbooked', company);
+    const pass = serviceRequestProjection(harness.database).renew({ signal: stop.signal, renewed, refused: () => undefined, rest: async () => undefined });
+    await expect(pass).rejects.toMatchObject({ status: 503, message: expect.stringMatching(/later release/) });
+  } finally {
+    await session.close();
+  }
 });

@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { CountServiceRequestsRequest, CountServiceRequestsResponse } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
 import { ServiceRequest, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { arrayOf, type Database } from '@truckroll/postgres';
-import { companiesBehind, type Projected, type Projection, type ReprojectOptions } from '@truckroll/record-store';
+import { checkProjected, companiesBehind, type Projected, type Projection, type ReprojectOptions } from '@truckroll/record-store';
 import { checked } from './requests.ts';
 
 export const serviceRequests = { path: 'service-requests', table: 'service_requests', version: 1 } as const satisfies Projected;
@@ -63,12 +63,14 @@ function renewBatch(database: Database, companyId: string, signal: AbortSignal):
       });
       const ids = rows.map(({ id }) => id);
       const unbooked = rows.map(({ document }) => isUnbooked(ServiceRequest.decode(document).status));
-      await tx.query({
+      const renewed = await tx.query<{ projection: number }>({
         name: 'renew_service_requests',
         text: `update service_requests r set unbooked = n.unbooked, projection = ${serviceRequests.version}
-          from unnest($2::uuid[], $3::boolean[]) n (id, unbooked) where r.company_id = $1 and r.id = n.id`,
+          from unnest($2::uuid[], $3::boolean[]) n (id, unbooked) where r.company_id = $1 and r.id = n.id
+          returning r.projection`,
         values: [companyId, arrayOf('uuid', ids), arrayOf('boolean', unbooked)],
       });
+      checkProjected(renewed.rows, serviceRequests);
       return rows.length;
     },
     { retryContention: true, signal },
