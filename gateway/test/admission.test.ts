@@ -17,7 +17,7 @@ test('sheds requests of a company that fills the queue with 429 and Retry-After 
     };
     const flood = Array.from({ length: QUEUE }, send);
     // Stalled calls give up their slots, so the number of requests that fit depends on time.
-    await eventually(() => {
+    await eventually('a shed request', () => {
       flood.push(...Array.from({ length: 20 }, send));
       return refusals.length > 0;
     });

@@ -113,7 +113,7 @@ describe('a revocation', () => {
     const hash = hashApiKey(key).toString('hex');
     one.identities.principals.delete(hash);
     await publishInvalidation({ key: `key:${hash}`, user: `user:${principal.user_id}`, company: `company:${principal.company_id}` }[kind]);
-    await eventually(async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401);
+    await eventually('both gateways to refuse the key', async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401);
     expect((await one.get('/v1/invoices')).status).toBe(200);
     await two.stop();
     await one.stop();
@@ -128,20 +128,20 @@ describe('a revocation', () => {
     const gate = Promise.withResolvers<void>();
     identities.gate = gate.promise;
     const underWay = withKey(gateway, key);
-    await eventually(() => identities.questions.includes(hash));
+    await eventually('the look-up of the key', () => identities.questions.includes(hash));
     identities.principals.delete(hash);
     await publishInvalidation(`key:${hash}`);
     // Messages arrive in order: once the gateway looks the witness up again, both have arrived.
     await publishInvalidation(`key:${witnessHash}`);
     const asking: Promise<Answer>[] = [];
-    await eventually(() => {
+    await eventually('a second look-up of the witness', () => {
       asking.push(withKey(gateway, witness));
       return identities.questions.filter((name) => name === witnessHash).length > 1;
     });
     gate.resolve();
     expect((await underWay).status).toBe(200);
     await Promise.all(asking);
-    await eventually(async () => (await withKey(gateway, key)).status === 401);
+    await eventually('the gateway to refuse the key', async () => (await withKey(gateway, key)).status === 401);
     // Another gateway must not find it in Redis either.
     const other = await listeningGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
     expect((await withKey(other, key)).status).toBe(401);
@@ -180,7 +180,7 @@ describe('without a connection to', () => {
     const asked = (name: string): number => identities.questions.filter((each) => each === name).length;
     wire[how](true);
     const before = asked(hash);
-    await eventually(async () => {
+    await eventually('another look-up of the key', async () => {
       const answer = await gateway.get('/v1/invoices');
       expect(answer.status).toBe(200);
       expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
@@ -189,15 +189,15 @@ describe('without a connection to', () => {
     });
     const principal = identities.principals.get(hash);
     identities.principals.delete(hash);
-    await eventually(async () => (await gateway.get('/v1/invoices')).status === 401);
+    await eventually('the gateway to refuse the key', async () => (await gateway.get('/v1/invoices')).status === 401);
     if (principal !== undefined) identities.principals.set(hash, principal);
     wire[how](false);
     await untilMetric(gateway, 'gateway_revocations_proven', 1);
-    await eventually(async () => (await gateway.get('/v1/invoices')).status === 200);
+    await eventually('the gateway to accept the key', async () => (await gateway.get('/v1/invoices')).status === 200);
     // Cached answers are trusted for more than a second again: the second has passed when an unknown key is looked up again.
-    await eventually(async () => {
+    await eventually('a request that takes no look-up of the key', async () => {
       const [then, stranger] = [asked(hash), generateApiKey()];
-      await eventually(async () => {
+      await eventually('a second look-up of an unknown key', async () => {
         expect((await withKey(gateway, stranger)).status).toBe(401);
         return asked(hashApiKey(stranger).toString('hex')) > 1;
       });
@@ -247,7 +247,7 @@ describe('without a connection to', () => {
     gateway.identities.failure = ApiError.unavailable(new Error('away'));
     wire.cut(true);
     let answer = await gateway.get('/v1/invoices');
-    await eventually(async () => (answer = await gateway.get('/v1/invoices')).status !== 200);
+    await eventually('an answer other than 200', async () => (answer = await gateway.get('/v1/invoices')).status !== 200);
     expect(answer.status).toBe(503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     gateway.identities.failure = undefined;
@@ -336,7 +336,7 @@ describe('a user token', () => {
     expect((await withKey(gateway, token, '/v1/company')).status).toBe(200);
     gateway.identities.principals.delete(userName(issuer, 'erin', companyId));
     await publishInvalidation(`user:${principal.user_id}`);
-    await eventually(async () => (await withKey(gateway, token, '/v1/company')).status === 401);
+    await eventually('the gateway to refuse the token', async () => (await withKey(gateway, token, '/v1/company')).status === 401);
   });
 
   test('with a forged signature counts against its address, whose valid tokens still work', async () => {

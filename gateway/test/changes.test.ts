@@ -53,12 +53,12 @@ test('a poll whose client leaves while its read runs is not held', async () => {
   gate = new Promise((resolve) => (open = resolve));
   const client = new AbortController();
   const left = gateway.get(`${FEED}?kinds=invoices&wait=30`, { signal: client.signal }).catch(() => 'left');
-  await eventually(() => reads === 1);
+  await eventually('the read of the poll', () => reads === 1);
   client.abort();
   await left;
   // The gateway has noticed when it serves a request that came later.
   const later = gateway.get(`${FEED}?kinds=payments&wait=0`);
-  await eventually(() => reads === 2);
+  await eventually('the read of the later request', () => reads === 2);
   open();
   gate = undefined;
   expect((await later).status).toBe(200);
@@ -87,7 +87,8 @@ test('a kind without records has changed since no cursor, and not since a cursor
 test('of polls of a company at two gateways, 20 are held, and the next one after one of them has ended', async () => {
   const other = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` }, { identities: gateway.identities, invoices: gateway.invoices });
   const redis = await createClient({ url: redisUrl() }).connect();
-  const slots = (count: number): Promise<void> => eventually(async () => (await redis.zCard(`truckroll:polls:${gateway.companyId}`)) === count);
+  const slots = (count: number): Promise<void> =>
+    eventually(`${count} taken slots`, async () => (await redis.zCard(`truckroll:polls:${gateway.companyId}`)) === count);
   try {
     for (const each of [gateway, other]) await untilMetric(each, 'gateway_redis_up', 1);
     quiet = true;

@@ -66,7 +66,7 @@ const read = (key: string, at = 0, path = '/v1/company'): Promise<Answer> =>
   request(`${(gateways[at] as TestGateway).url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 
 async function refusedEverywhere(key: string): Promise<void> {
-  await eventually(async () => (await read(key, 0)).status === 401 && (await read(key, 1)).status === 401);
+  await eventually('both gateways to refuse the key', async () => (await read(key, 0)).status === 401 && (await read(key, 1)).status === 401);
 }
 
 test('accepts a key for its company', async () => {
@@ -94,7 +94,7 @@ test('shows a company’s new time zone within a second', async () => {
   const { value } = await newKey();
   for (const at of [0, 1]) await read(value, at);
   await companies.updateCompany({ id: companyId, timezone: 'America/Denver' });
-  await eventually(async () => (await read(value, 1)).body.meta.timezone === 'America/Denver');
+  await eventually('the new time zone', async () => (await read(value, 1)).body.meta.timezone === 'America/Denver');
   await companies.updateCompany({ id: companyId, timezone: 'America/Chicago' });
 });
 

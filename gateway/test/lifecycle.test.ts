@@ -21,7 +21,7 @@ test('a stop lets requests finish, closes idle connections and accepts no new on
   const idle = connect(port, '127.0.0.1');
   const idleEnded = new Promise((resolve) => idle.once('close', resolve));
   const running = gateway.get('/v1/invoices');
-  await eventually(() => gateway.invoices.lists.length > 0);
+  await eventually('the call of the service', () => gateway.invoices.lists.length > 0);
   const stopping = gateway.stop();
   // Load balancers see 503 before connections are refused.
   expect((await request(`${gateway.url}/readyz`)).status).toBe(503);
@@ -79,7 +79,7 @@ test('a stop does not wait forever', async () => {
     () => 'answered',
     () => 'cut off',
   );
-  await eventually(() => gateway.invoices.lists.length > 0);
+  await eventually('the call of the service', () => gateway.invoices.lists.length > 0);
   // Ends although the call never does.
   await gateway.service.destroy();
   expect(await running).toBe('cut off');
@@ -97,7 +97,7 @@ test('answers 503 for a service that is unavailable, and uses it again soon afte
   expect(away.status).toBe(503);
   expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0);
   const back = await standInInvoices(invoices.port);
-  await eventually(async () => (await gateway.get('/v1/invoices')).status === 200);
+  await eventually('an answer from the service that is back', async () => (await gateway.get('/v1/invoices')).status === 200);
   await gateway.stop();
   await gateway.identities.stop();
   await back.stop();
@@ -118,10 +118,12 @@ test('cancels the call to a service when the client goes away', async () => {
   const open = shut(gateway.invoices);
   const gone = new AbortController();
   const running = gateway.get('/v1/invoices', { signal: gone.signal }).catch(() => undefined);
-  await eventually(() => gateway.invoices.lists.length > 0);
+  await eventually('the call of the service', () => gateway.invoices.lists.length > 0);
   gone.abort();
   await running;
-  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('http_response_status_code="499"'));
+  await eventually('a request counted as 499', async () =>
+    (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('http_response_status_code="499"'),
+  );
   open();
   expect((await gateway.get('/v1/invoices')).status).toBe(200);
   await gateway.stop();
@@ -159,7 +161,7 @@ test('logs a request once, without its credential or query', async () => {
   const { port } = await gateway.start();
   const { headers } = await request(`http://127.0.0.1:${port}/v1/invoices?status=OPEN`, { headers: { authorization: `Bearer ${inner.key}` } });
   await request(`http://127.0.0.1:${port}/v1/invoices?status=OPEN`, { headers: { authorization: 'Bearer trk_wrong' } });
-  await eventually(() => lines.filter(({ message }) => message === 'request').length === 2);
+  await eventually('a log line for each request', () => lines.filter(({ message }) => message === 'request').length === 2);
   const [line] = lines.filter(({ message }) => message === 'request');
   expect(line).toMatchObject({ requestId: headers.get('x-request-id'), method: 'GET', path: '/v1/invoices', status: 200, companyId: inner.companyId });
   const all = JSON.stringify(lines);

@@ -28,7 +28,7 @@ test('gateway_redis_up is 0 while a cluster node that is configured as a single 
   const { masters } = await servers.cluster();
   const node = masters[0]!;
   gateway = await startGateway({ REDIS_URL: node.url });
-  await eventually(async () => {
+  await eventually('a command that Redis redirects', async () => {
     expect((await gateway.get('/v1/invoices')).status).toBe(200);
     return (await ask(node, 'INFO', 'errorstats')).includes('errorstat_MOVED');
   });
