@@ -1,13 +1,12 @@
 // Installs the workspace's packages with the pinned pnpm, unless the installed ones match the lockfile.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pinnedPnpm } from './pnpm.mjs';
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'node_modules/.truckroll-installed');
-const lock = join(root, 'node_modules/.truckroll-lock');
 
 export function install() {
   useHooks();
@@ -43,40 +42,68 @@ function wanted() {
   return hash.digest('hex');
 }
 
-/** Runs work while no other command of this checkout does. Ignores the lock of a process that no longer exists. */
-export async function alone(work) {
-  mkdirSync(dirname(lock), { recursive: true });
-  for (let announced = false; ; ) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' });
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
+/**
+ * Runs work while no other command of this checkout does. Locks are numbered: a command takes the next number if the process of the last one
+ * has ended. The abandoned file stays, because removing it could remove the lock that another command has just taken.
+ */
+export async function alone(work, folder = join(root, 'node_modules')) {
+  mkdirSync(folder, { recursive: true });
+  const mine = join(folder, `.truckroll-taking.${process.pid}`);
+  // Linked into place when complete, so that no command reads half a lock.
+  writeFileSync(mine, String(process.pid));
+  let taken;
+  try {
+    for (let announced = false; taken === undefined; ) {
+      const last = Math.max(0, ...readdirSync(folder).map((name) => Number(LOCK.exec(name)?.[1] ?? 0)));
+      const owner = last === 0 ? undefined : holder(pathOf(folder, last));
+      if (owner === 'released') continue;
+      if (owner === undefined) {
+        taken = link(mine, pathOf(folder, last + 1));
+        continue;
+      }
+      if (!announced) console.error(`waiting for process ${owner}, which installs packages or generates code …`);
+      announced = true;
+      await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    const owner = holder();
-    if (owner === undefined) {
-      rmSync(lock, { force: true });
-      continue;
-    }
-    if (!announced) console.error(`waiting for process ${owner}, which installs packages or generates code …`);
-    announced = true;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  } finally {
+    rmSync(mine, { force: true });
   }
   try {
     return work();
   } finally {
-    rmSync(lock, { force: true });
+    rmSync(taken, { force: true });
   }
 }
 
-/** The id of the process that holds the lock; undefined if it no longer exists or another program now has its id. */
-function holder() {
+const LOCK = /^\.truckroll-lock\.(\d+)$/;
+const pathOf = (folder, number) => join(folder, `.truckroll-lock.${number}`);
+
+/** Returns the new path; undefined if it exists. */
+function link(from, to) {
   try {
-    const pid = Number(readFileSync(lock, 'utf8'));
+    linkSync(from, to);
+    return to;
+  } catch (error) {
+    if (error.code === 'EEXIST') return undefined;
+    throw error;
+  }
+}
+
+/** The id of the process that holds the lock, `released` if the lock is gone; undefined if the process has ended, whatever has its id now. */
+function holder(path) {
+  let pid;
+  try {
+    pid = Number(readFileSync(path, 'utf8'));
+  } catch {
+    return 'released';
+  }
+  // An ended process had the id that this one has now.
+  if (pid === process.pid) return undefined;
+  try {
     process.kill(pid, 0);
-    const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
-    return stdout?.includes('run.mjs') === false ? undefined : pid;
   } catch {
     return undefined;
   }
+  const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout?.includes('run.mjs') === false ? undefined : pid;
 }
