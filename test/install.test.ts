@@ -1,5 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { difference, pinnedPnpm } from '../scripts/pnpm.mjs';
 
 // bin/pnpm.mjs of node_modules/pnpm
@@ -16,4 +20,31 @@ test('rejects a pnpm with other content, or with an additional package, by name'
   expect(difference(other)).toMatch(/^pnpm has the digest sha512-AAAA instead of sha512-/);
   expect(difference({ ...packages, 'node_modules/left-pad': { integrity: 'sha512-BBBB' } })).toBe('left-pad has the digest sha512-BBBB instead of none');
   expect(difference({ ...packages, 'node_modules/pnpm': {} })).toMatch(/^pnpm has the digest undefined/);
+});
+
+/** Fails if another command is at work too. Its arguments are a name by which others know it as a command, and the folder of the locks. */
+const COMMAND = `
+  import { rmSync, writeFileSync } from 'node:fs';
+  import { alone } from ${JSON.stringify(join(import.meta.dirname, '../scripts/install.mjs'))};
+  const folder = process.argv.at(-1);
+  await alone(() => {
+    writeFileSync(folder + '/at-work', '', { flag: 'wx' });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    rmSync(folder + '/at-work');
+  }, folder);
+`;
+
+test('of commands that find the lock of an ended one at the same time, one works at a time', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-locks-'));
+  // A program that now has the id of the ended command: finding that out takes each command a while.
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'ignore' });
+  try {
+    await once(other, 'spawn');
+    writeFileSync(join(folder, '.truckroll-lock.1'), String(other.pid));
+    const command = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', COMMAND, 'run.mjs', folder]);
+    await Promise.all(Array.from({ length: 5 }, command));
+  } finally {
+    other.kill();
+    rmSync(folder, { recursive: true });
+  }
 });
