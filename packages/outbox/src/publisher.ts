@@ -15,6 +15,12 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
+/** Whether Kafka refused messages as larger together than a topic or broker allows. */
+export function isTooLarge(error: unknown): boolean {
+  const { type } = error as { type?: string };
+  return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE';
+}
+
 /** Maximum time for one send, in ms: a backstop for kafkajs's own, shorter timeouts. */
 const PUBLISH_MS = 60_000;
 

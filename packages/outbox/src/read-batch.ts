@@ -1,7 +1,7 @@
 import { instantOf, uuidOf, wholeNumberOf, type BinaryRow } from '@truckroll/postgres';
 import type { OutboxRow } from './event.ts';
 
-/** Limits of a batch, well under 1 MB, Kafka's default limit for one request and partition. */
+/** Limits of a batch, well under 1 MB, Kafka's default limit for one request and partition. If a topic allows less, the relay sends fewer rows. */
 export const BATCH_ROWS = 500;
 const BATCH_BYTES = 700_000;
 

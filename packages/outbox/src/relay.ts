@@ -4,7 +4,7 @@ import { Notifier, backoffMs, handled, logOutage, pause, type BackgroundPart } f
 import { kafkaDurations, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { OutboxRow } from './event.ts';
 import { Floor } from './floor.ts';
-import type { Publisher } from './publisher.ts';
+import { isTooLarge, type Publisher } from './publisher.ts';
 import { BATCH_ROWS, READ_BATCH, readRow, type ReadRow } from './read-batch.ts';
 
 export interface RelayOptions {
@@ -188,6 +188,8 @@ export class Relay implements BackgroundPart {
     let announcedAt = -Infinity;
     let news = true;
     let behind = false;
+    // Fewer while a topic allows less than such a batch.
+    let most = BATCH_ROWS;
     const floor = new Floor();
     // The next watermark: `moment` can be announced once the outbox's rows up to `id` are published.
     let reaching: { readonly moment: number; readonly id: number } | undefined;
@@ -209,7 +211,7 @@ export class Relay implements BackgroundPart {
         session.queryBinary({ ...READ_BATCH, values: [floor.id] }),
         behind && due && reaching === undefined && readAt >= dueAt() ? highestId(session, floor.id) : undefined,
       ]);
-      const rows: readonly ReadRow[] = read.map(readRow);
+      const rows: readonly ReadRow[] = read.slice(0, most).map(readRow);
       floor.settle(settled, rows[0]?.id);
       behind = rows.length === BATCH_ROWS || (rows[0] !== undefined && rows[0].found > rows.length);
       if (!behind) this.#waiting(rows);
@@ -251,11 +253,13 @@ export class Relay implements BackgroundPart {
         this.#requests.ended(sentAt, 'send', 'unavailable');
         failures += 1;
         this.#failures.inc({});
+        if (isTooLarge(error)) most = Math.ceil(rows.length / 2);
         logOutage(log, 'Kafka did not accept a batch of events; trying again', failures, error, { rows: rows.length });
         // Not interruptible by pokes: writes continue while Kafka is down.
         await Promise.race([pause(backoffMs(failures), this.#stopping.signal), lost]);
         continue;
       }
+      most = Math.min(BATCH_ROWS, most + 1);
       this.#published.inc({}, rows.length);
       floor.published((rows.at(-1) as ReadRow).id);
       news = true;

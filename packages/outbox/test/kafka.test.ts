@@ -193,14 +193,7 @@ test('delivers an event as large as an imported record may be, and refuses to st
 
 test('refuses events above the smaller limit of a topic that an operator created', async () => {
   const topic = newTopic();
-  const admin = kafka.admin();
-  await admin.connect();
-  await admin.createTopics({ topics: [{ topic: topic.name, configEntries: [{ name: 'max.message.bytes', value: '1000000' }] }], waitForLeaders: false });
-  await eventually(
-    () => admin.listTopics(),
-    (names) => names.includes(topic.name),
-  );
-  await admin.disconnect();
+  await createSmall(topic, 1_000_000);
   const { outbox } = await startOutbox([topic]);
   const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes))]));
   await eventually(
@@ -213,3 +206,33 @@ test('refuses events above the smaller limit of a topic that an operator created
   );
   await write(900_000);
 });
+
+test('publishes events in order that together are above the limit of their topic', async () => {
+  const topic = newTopic({ days: 1 }, 1);
+  await createSmall(topic, 200_000);
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      keys.map((key) => event(topic, key, 'x'.repeat(30_000))),
+    ),
+  );
+  const applied = await startConsumer(topic);
+  const { metrics } = await startOutbox([topic]);
+  await applied.count(keys.length);
+  expect(applied.items.map(({ key }) => key)).toEqual(keys);
+  expect(await metric(metrics, 'outbox_failures_total')).toBeGreaterThan(0);
+});
+
+/** Creates a topic as an operator may do, with a smaller limit for the size of a batch. */
+async function createSmall({ name, partitions }: Topic, bytes: number): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }];
+  await admin.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }], waitForLeaders: false });
+  await eventually(
+    () => admin.listTopics(),
+    (names) => names.includes(name),
+  );
+  await admin.disconnect();
+}
