@@ -138,14 +138,19 @@ export function startOfDay(day: number, timeZone: string): number {
   return cached(starts, timeZone, day, (of, zone) => startOfLocalDate(formatDate(of), zone));
 }
 
-/** Since 2012, inhabited zones change their offset on quarter hours only, so offsets are cached per quarter hour. */
-const SLOT = 900_000_000;
+/** From 2012 on, inhabited zones change their offset on quarter hours only, so offsets are cached per quarter hour. In microseconds. */
+const ON_QUARTER_HOURS = Date.UTC(2012, 0) * 1000;
+const QUARTER_HOUR = 900_000_000;
+/** Earlier changes are at any second: St. John's set its clocks at 00:01. In microseconds. */
+const SECOND = 1_000_000;
+/** By the first instant of their quarter hour or second. */
 const offsets: Cache = new Map();
 
 /** Offset from UTC in microseconds. */
 function offsetAt(micros: number, timeZone: string): number {
-  return cached(offsets, timeZone, Math.floor(micros / SLOT), (slot, zone) => {
-    const instant = Temporal.Instant.fromEpochMilliseconds((slot * SLOT) / 1000);
+  const slot = micros < ON_QUARTER_HOURS ? SECOND : QUARTER_HOUR;
+  return cached(offsets, timeZone, Math.floor(micros / slot) * slot, (from, zone) => {
+    const instant = Temporal.Instant.fromEpochMilliseconds(from / 1000);
     return instant.toZonedDateTimeISO(zone).offsetNanoseconds / 1000;
   });
 }

@@ -216,12 +216,16 @@ describe('the local date of an instant', () => {
   it.each([
     ['2010-11-07T02:29:59.999999Z', 'America/St_Johns', '2010-11-06'],
     ['2010-11-07T02:30:00Z', 'America/St_Johns', '2010-11-07'],
+    ['2010-11-07T02:30:59.999999Z', 'America/St_Johns', '2010-11-07'],
+    ['2010-11-07T02:31:00Z', 'America/St_Johns', '2010-11-06'],
     ['2010-11-07T02:45:00Z', 'America/St_Johns', '2010-11-06'],
     ['2010-11-07T03:29:59.999999Z', 'America/St_Johns', '2010-11-06'],
     ['2010-11-07T03:30:00Z', 'America/St_Johns', '2010-11-07'],
     ['2026-03-08T05:59:59.999999Z', 'America/Chicago', '2026-03-07'],
     ['2026-03-08T06:00:00Z', 'America/Chicago', '2026-03-08'],
     ['2026-03-09T05:00:00Z', 'America/Chicago', '2026-03-09'],
+    ['1972-01-07T00:44:29.999999Z', 'Africa/Monrovia', '1972-01-06'],
+    ['1972-01-07T00:44:30Z', 'Africa/Monrovia', '1972-01-07'],
     ['1969-12-31T18:14:59.999999Z', 'Asia/Kathmandu', '1969-12-31'],
   ])('%s in %s is %s, also where clocks are set back before midnight', (instant, zone, date) => {
     expect(formatDate(localDay(parseInstant(instant)!, zone))).toBe(date);
