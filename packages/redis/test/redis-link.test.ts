@@ -42,8 +42,17 @@ function linkTo(url: string, prepare: () => Promise<unknown> = async () => undef
     get readies() {
       return readies;
     },
+    lines,
   };
 }
+
+/** Keeps this process from doing anything else. */
+function pause(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('is ready on a server that accepts writes, runs commands, and does not overwrite its keys', async () => {
   const server = await servers.server();
@@ -140,11 +149,62 @@ describe('the link to a server that answers pings but refuses writes', () => {
   });
 });
 
+describe('the link to a server that stops answering', () => {
+  /** A link at rest to a server that is halted. Its use has just sent a probe. */
+  async function halted() {
+    const server = await servers.server();
+    const scene = linkTo(server.url);
+    await scene.ready();
+    while (scene.link.provenAt < 0) await turn();
+    server.daemon.kill('SIGSTOP');
+    const before = scene.link.provenAt;
+    scene.link.rely();
+    return { ...scene, server, before };
+  }
+
+  test('is given up within a second', async () => {
+    const { link, says, server } = await halted();
+    await says(/^Redis does not answer/);
+    expect(link.ready).toBe(false);
+    server.daemon.kill('SIGCONT');
+  });
+
+  test('is kept after a pause of this process, which may not have read the answer yet', async () => {
+    const { link, server, before, lines } = await halted();
+    pause(1000);
+    server.daemon.kill('SIGCONT');
+    while (link.provenAt === before && link.ready) await turn();
+    expect([link.ready, lines]).toEqual([true, []]);
+  });
+
+  test('proves nothing that is later than the probe', async () => {
+    const { link, server, before } = await halted();
+    const sent = performance.now();
+    pause(100);
+    server.daemon.kill('SIGCONT');
+    while (link.provenAt === before) await turn();
+    expect(link.provenAt).toBeLessThan(sent);
+  });
+});
+
 let clustered: ReturnType<StartedRedisServers['cluster']> | undefined;
 const cluster = () => (clustered ??= servers.cluster());
 
 describe('the link to a cluster', () => {
   const urlOf = (nodes: readonly RedisServer[]) => `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+
+  test('finds a node to which the keys’ slot belongs, but neither of its neighbours', async () => {
+    const { masters } = await cluster();
+    const [first, second, third] = masters as [RedisServer, RedisServer, RedisServer];
+    const slot = Number(await ask(second, 'CLUSTER', 'KEYSLOT', 'truckroll:{truckroll}:'));
+    const id = await ask(third, 'CLUSTER', 'MYID');
+    for (const node of [third, second, first])
+      for (const neighbour of [slot - 1, slot + 1]) await ask(node, 'CLUSTER', 'SETSLOT', String(neighbour), 'NODE', id);
+    const { link, ready } = linkTo(urlOf([first]));
+    await ready();
+    await link.run('write', (client) => client.set('d', '4'));
+    expect(await ask(second, 'GET', 'truckroll:{truckroll}:d')).toBe('4');
+  });
 
   test('finds it through another node when the first is down, and runs multi-key commands, transactions and scripts', async () => {
     const { masters } = await cluster();
@@ -196,5 +256,19 @@ describe('the link to a master found through Sentinels', () => {
     await ready(2);
     await link.run('write', (client) => client.set('a', 'new'));
     expect(await ask(replica, 'GET', 'a')).toBe('new');
+  });
+
+  test('stays with its master when the Sentinels announce another whose name begins with its own', async () => {
+    const { sentinel: watching } = await sentinel();
+    const other = await servers.server();
+    await servers.server('--replicaof', `127.0.0.1 ${other.port}`, '--repl-diskless-sync-delay', '0');
+    await ask(watching, 'SENTINEL', 'MONITOR', 'main-2', '127.0.0.1', String(other.port), '1');
+    const url = `redis+sentinel://127.0.0.1:${watching.port}/main`;
+    const [own, neighbour] = [linkTo(url), linkTo(`${url}-2`)];
+    await Promise.all([own.ready(), neighbour.ready()]);
+    while ((await ask(watching, 'SENTINEL', 'REPLICAS', 'main-2')) === '') await new Promise((resolve) => setTimeout(resolve, 20));
+    await ask(watching, 'SENTINEL', 'FAILOVER', 'main-2');
+    await neighbour.ready(2);
+    expect([own.link.ready, own.readies, own.lines]).toEqual([true, 1, []]);
   });
 });
