@@ -60,6 +60,25 @@ test('tries again sooner after a failure, if it should', async () => {
   await task.stop();
 });
 
+test('begins no round while another one runs', async () => {
+  clock.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const { task, rounds } = steered(1000);
+  task.start();
+  await clock.advanceTimersByTimeAsync(0);
+  task.now();
+  task.now();
+  await clock.advanceTimersByTimeAsync(10_000);
+  expect(rounds).toHaveLength(1);
+  rounds[0]!.end();
+  await clock.advanceTimersByTimeAsync(999);
+  expect(rounds).toHaveLength(1);
+  task.now();
+  await clock.advanceTimersByTimeAsync(0);
+  expect(rounds).toHaveLength(2);
+  rounds[1]!.end();
+  await task.stop();
+});
+
 test('aborts the round that runs when it is stopped, waits for it, and does not report its failure', async () => {
   const { task, rounds, failures, next } = steered();
   const first = next();

@@ -42,6 +42,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops a service in order, with exi
   expect(lines).toContain('part stopped');
 });
 
+test('a stop that hangs ends with exit code 1 when its time is over', async () => {
+  const { child, ended, saying } = main(`
+    const part = { name: 'p', start: async () => {}, stop: () => new Promise(() => {}) };
+    const service = createComponent({ name: 'trial', config: ${config}, create: (kit) => (kit.background(part), front) });
+    await runService('trial', () => ({ ...service, stopLimitMs: 100 }));`);
+  await saying('serving');
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(1);
+});
+
 test('an invalid configuration is reported in plain lines, with exit code 1', async () => {
   const { ended } = main(`await runService('trial', () => { readConfig({ a: env.string('A'), b: env.port('B') }, {}); });`);
   expect(await ended).toMatchObject({
