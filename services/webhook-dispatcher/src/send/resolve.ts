@@ -7,10 +7,11 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
  * Queries only DNS servers, because the hosts file and search domains name our own network. Unlike dns.lookup, it needs none of the
- * four threads per process, which one dead name server could block.
+ * four threads per process, which one dead name server could block. `servers` are DNS servers instead of the system's, for tests.
  */
-export function createResolve(): Resolve {
+export function createResolve(servers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
   return async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
