@@ -155,15 +155,19 @@ describe('a dispatcher', () => {
     const notice = watch.next();
     await one.update(change);
     expect(await notice).toEqual({ done: false, value: { restarted_endpoint_ids: [one.id] } });
+    const following = watch.next();
+    await sendTest(one);
+    expect(await following).toEqual({ done: false, value: { restarted_endpoint_ids: [] } });
     expect((await one.read()).health).toMatchObject({ circuit: { state: 'WEBHOOK_CIRCUIT_STATE_CLOSED', next_try_at: null } });
     watch.stop();
   });
 
-  test('is notified after the database connection was lost, because notices may have been missed', async () => {
+  test('is notified when the database connection is lost, and when it is back, because notices may have been missed', async () => {
     const watch = await watching(desk);
-    const notice = watch.next();
+    const lost = watch.next();
     await desk.sql(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`);
-    expect(await notice).toMatchObject({ done: false });
+    expect(await lost).toMatchObject({ done: false });
+    expect(await watch.next()).toMatchObject({ done: false });
     watch.stop();
   });
 
