@@ -120,6 +120,18 @@ test('of polls of a company at two gateways, 20 are held, and the next one after
   }
 });
 
+test('a gateway that stops answers the polls that it holds', async () => {
+  const other = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` }, { identities: gateway.identities, invoices: gateway.invoices });
+  quiet = true;
+  const poll = request(`${other.url}${FEED}?kinds=invoices&wait=30`, { headers: { authorization: `Bearer ${gateway.key}` } });
+  await eventually(() => unanswered.length > 0);
+  await other.stop();
+  const { status, body } = await poll;
+  expect([status, body.data]).toEqual([200, []]);
+  quiet = false;
+  unanswered.splice(0).forEach((answer) => answer());
+});
+
 test('an idle poll is read once, also when it is repeated', async () => {
   idle = true;
   reads = 0;

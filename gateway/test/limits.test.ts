@@ -34,6 +34,21 @@ test('counts every request of a key, also failed ones, and rejects the first bey
   }
 });
 
+test('limits each class of operations by its own setting', async () => {
+  gateway = await startGateway({ READS_PER_MINUTE: '11', REPORTS_PER_MINUTE: '12', WRITES_PER_MINUTE: '13', CHANGES_PER_MINUTE: '14' });
+  const user = gateway.identities.addKey({ kind: 'PRINCIPAL_KIND_USER', key_id: null }).key;
+  const policyOf = async (path: string, method = 'GET') => {
+    const { headers } = await request(`${gateway.url}${path}`, { method, headers: { authorization: `Bearer ${user}` } });
+    return headers.get('ratelimit-policy');
+  };
+  // Requests that are rejected for their parameters count, too.
+  expect(await policyOf('/v1/invoices?x=1')).toBe('"default";q=11;w=60');
+  expect(await policyOf('/v1/reports/collections?x=1')).toBe('"reports";q=12;w=60');
+  expect(await policyOf('/v1/job-assignments?x=1', 'POST')).toBe('"writes";q=13;w=60');
+  expect(await policyOf('/api/v1/integrations/changes?x=1')).toBe('"changes";q=14;w=60');
+  expect(await policyOf('/api/v1/integrations/changes/digest?x=1')).toBe('"digests";q=10;w=60');
+});
+
 test('counts together with other gateways, and separately for each key', async () => {
   gateway = await startGateway({ READS_PER_MINUTE: '4' });
   const other = await startGateway({ READS_PER_MINUTE: '4' }, { identities: gateway.identities, invoices: gateway.invoices });
