@@ -1,9 +1,10 @@
 // Pages of the audit trail: every event once, also those of one instant, and only those of the company.
 import { randomUUID } from 'node:crypto';
-import { now } from '@truckroll/contract';
+import { now, topics } from '@truckroll/contract';
 import { auditEntry } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
+import { auditSubscriptions } from '../src/audit/subscriptions.ts';
 import { insertAuditEntries, selectAuditEvents, type AuditFilter } from '../src/audit/store.ts';
 import { schema } from '../src/schema.ts';
 
@@ -46,4 +47,10 @@ test('reads from the first time to before the second, of one company or of all',
   expect(await read({ companyId, from: T + 10, before: T + 20 })).toEqual([last, first]);
   expect(await read({ from: T + 10, before: T + 20, limit: 1 })).toEqual([last, elsewhere, first]);
   expect(await read({ companyId: other, ids: [first!, elsewhere!] })).toEqual([elsewhere]);
+});
+
+test('takes the entries of every service that has a topic for them', () => {
+  const named = Object.values(topics).filter(({ name }) => name.endsWith('.audit'));
+  expect(named.length).toBeGreaterThan(0);
+  expect(auditSubscriptions.map(({ topic }) => topic)).toEqual(named);
 });

@@ -86,3 +86,14 @@ test('answers 404 wherever a request names a company that does not exist', async
   const statuses = (await Promise.all(calls.map(refusal))).map(({ status }) => status);
   expect(statuses).toEqual([404, 404, 404, 404, 404]);
 });
+
+test('shows the current user only in the company that the user belongs to', async () => {
+  const [company, other] = [await harness.company('Lone Star Comfort'), await harness.company('Gulf Air')];
+  const { id } = await harness.user(company.id);
+  const read = (company_id: string) => harness.currentUser.getCurrentUser({ caller: { company_id, time_zone: 'America/Chicago', user_id: id } });
+  expect((await read(company.id)).data).toMatchObject({ id, company: { id: company.id, name: 'Lone Star Comfort' } });
+  expect(await refusal(read(other.id))).toMatchObject({ status: 404 });
+  await harness.users.moveUser({ id, company_id: other.id });
+  expect(await refusal(read(company.id))).toMatchObject({ status: 404 });
+  expect((await read(other.id)).data).toMatchObject({ id, company: { id: other.id, name: 'Gulf Air' } });
+});

@@ -10,6 +10,7 @@ import {
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
@@ -62,6 +63,7 @@ export async function startHarness(mail: MailConfig = {}) {
     keys: channel.client(KeyAdminServiceService),
     identity: channel.client(IdentityServiceService),
     reads: channel.client(CompanyServiceService),
+    currentUser: channel.client(CurrentUserServiceService),
     apiKeys: channel.client(ApiKeyServiceService),
     webhooks: channel.client(WebhookServiceService),
     log: channel.client(WebhookDeliveryServiceService),
@@ -70,6 +72,7 @@ export async function startHarness(mail: MailConfig = {}) {
     deliveries: channel.client(DeliveryServiceService),
     deadLetters: channel.client(ParkingServiceService),
     port: () => running.port,
+    metrics: async () => (await running.service.metrics.render()).body,
     async replica() {
       const other = await start();
       const peer = openChannel(`127.0.0.1:${other.port}`, { credentials: testCallers });

@@ -53,6 +53,18 @@ describe('a delivery leased while it is stored', () => {
     expect(await store([second!])).toEqual([]);
   });
 
+  test('waits neither for another subject nor for the retry of an earlier delivery', async () => {
+    const one = await desk.endpoint();
+    const [own, other] = [randomUUID(), randomUUID()];
+    const [first] = await store([one.event({ subject: own, sequence: 1 })]);
+    const [elsewhere, ...more] = await store([one.event({ subject: other, sequence: 2 })]);
+    expect([elsewhere?.attempt, more]).toEqual([1, []]);
+    await desk.report(first!, FAILURE);
+    await desk.sql(`update webhook_queue set due_at = now() + interval '1 hour' where delivery_id = $1`, [first!.delivery_id]);
+    const later = one.event({ subject: own, sequence: 2 });
+    expect((await store([later])).map(({ event_id }) => event_id)).toEqual([later.id]);
+  });
+
   test('stays within the limits of its endpoint, its company and the worker', async () => {
     const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
     await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);

@@ -122,6 +122,10 @@ describe('with a mail server', () => {
     const { email, read } = await disable(desk, (userId) => desk.sql(statement, statement.includes('$2') ? [userId, elsewhere.id] : [userId]));
     expect(await ended(read)).toMatchObject({ status: 'SUPPRESSED', attempts: 0, detail });
     expect(lettersTo(email)).toEqual([]);
+    const suppressed = await desk.sql(`select from mails where status = 'SUPPRESSED'`);
+    // It is counted right after it is stored.
+    const isCounted = async () => new RegExp(`^mails_total\\{.*outcome="SUPPRESSED".*\\} ${suppressed.length}$`, 'm').test(await desk.metrics());
+    while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 20));
   });
 });
 

@@ -83,3 +83,32 @@ test('shows an attempt and the time of the next one together, or neither, when r
   const [after] = await one.deliveries();
   expect([after!.attempts.length, after!.next_attempt_at! - before!.next_attempt_at!]).toEqual([2, 3_600_000_000]);
 });
+
+test('shows and queues a delivery at its own endpoint only, not at another one of the company', async () => {
+  const one = await desk.endpoint();
+  const { data: other } = await desk.webhooks.createWebhook({
+    caller: one.caller,
+    name: 'Other',
+    url: 'https://example.com',
+    event_types: ['interaction.completed'],
+  });
+  await desk.fanOut(one.event());
+  for (const delivery of await desk.lease()) await desk.report(delivery);
+  const { id } = (await one.deliveries())[0]!;
+  const scope = { company_id: one.company.id, time_zone: 'America/Chicago' };
+  const collection = { ...scope, limit: 10, after: Buffer.alloc(0), ids: [id] };
+  const found = async (webhook_id: string) => ({
+    listed: (await desk.log.listWebhookDeliveries({ collection, webhook_id, status: [], event_type: [], progress: [] })).data.length,
+    shown: await desk.log.getWebhookDelivery({ key: { ...scope, id }, webhook_id }).then(
+      () => 200,
+      ({ status }: { status: number }) => status,
+    ),
+    attempts: await desk.log.listWebhookDeliveryAttempts({ collection: { ...collection, ids: [] }, webhook_id, delivery_id: id }).then(
+      ({ data }) => data.length,
+      ({ status }: { status: number }) => status,
+    ),
+    queued: (await desk.log.redeliverWebhooks({ caller: one.caller, webhook_id, delivery_ids: [id] })).data[0]?.queued,
+  });
+  expect(await found(other!.id)).toEqual({ listed: 0, shown: 404, attempts: 404, queued: false });
+  expect(await found(one.id)).toEqual({ listed: 1, shown: 200, attempts: 1, queued: true });
+});

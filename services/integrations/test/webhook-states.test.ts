@@ -219,3 +219,15 @@ test('an endpoint that was disabled for failing counts as stopped since then', a
   await one.update({ enabled: true, resume_skipped: true });
   expect(await drain()).toHaveLength(2);
 });
+
+test('an endpoint has each event type once, and its audit trail has its settings but nothing that deliveries change', async () => {
+  const one = await desk.endpoint({ event_types: ['service_request.created', 'interaction.completed', 'service_request.created'] });
+  expect((await one.read()).event_types).toEqual(['service_request.created', 'interaction.completed']);
+  await one.update({ event_types: { values: ['interaction.completed', 'interaction.completed'] } });
+  expect((await one.read()).event_types).toEqual(['interaction.completed']);
+  const [created, updated] = await desk.sql('select before, after from audit_events where object_id = $1 order by at', [one.id]);
+  const [state, after] = [created!['after'], updated!['after']].map((text) => JSON.parse(String(text)) as Record<string, unknown>);
+  expect(JSON.parse(String(updated!['before']))).toEqual(state);
+  expect(after).toMatchObject({ ...state, eventTypes: ['interaction.completed'], updatedAt: expect.any(String) });
+  for (const field of ['lastDeliveryAt', 'lastDeliveryStatus', 'health', 'signingSecret']) expect(state).not.toHaveProperty(field);
+});
