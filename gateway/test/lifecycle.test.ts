@@ -113,6 +113,17 @@ test('answers 503 for a service that is too slow', async () => {
   await gateway.stop();
 });
 
+test('answers 503 after three seconds if the caller cannot be looked up, however long calls may take', async () => {
+  const gateway = await startGateway({ CALL_DEADLINE: '60s' });
+  const gate = Promise.withResolvers<void>();
+  gateway.identities.gate = gate.promise;
+  const answer = await gateway.get('/v1/invoices');
+  expect(answer.status).toBe(503);
+  expect(answer.headers.has('retry-after')).toBe(true);
+  gate.resolve();
+  await gateway.stop();
+}, 30_000);
+
 test('cancels the call to a service when the client goes away', async () => {
   const gateway = await startGateway();
   const open = shut(gateway.invoices);
