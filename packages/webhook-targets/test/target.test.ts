@@ -99,7 +99,8 @@ test.each([
 });
 
 test('a denied range is an address or a CIDR range that begins at its first address', () => {
-  expect(() => checkDeniedTargets(['203.0.113.7', '198.51.100.0/24', '2001:db8::/32', '::1', '0.0.0.0/0'])).not.toThrow();
+  const right = ['203.0.113.7', '203.0.113.7/32', '198.51.100.0/24', '0.0.0.0/0', '::1', '::1/128', '2001:db8::/32', '::/0'];
+  expect(() => checkDeniedTargets(right)).not.toThrow();
   for (const wrong of ['sink.example.com', '10.1/16', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/08', '::/129', '10.0.0.0/8/8', '127.0.0.1:80', 'fe80::1%lo', '']) {
     expect(() => checkDeniedTargets([wrong])).toThrow(
       `WEBHOOK_DENIED_TARGETS must be addresses or CIDR ranges, such as 203.0.113.7,198.51.100.0/24,2001:db8::/32: "${wrong}"`,
