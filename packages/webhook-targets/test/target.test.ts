@@ -72,11 +72,15 @@ test('refuses special ranges from the first address to the last, and accepts the
 
 test('an operator can only allow exact addresses with ports, in their usual spelling', () => {
   expect(() => checkAllowedTargets(policy.allowedTargets)).not.toThrow();
-  for (const wrong of ['localhost:4567', '127.1:4567', '127.0.0.1', '::1:4567', '127.0.0.1:70000'])
+  expect(() => checkAllowedTargets(['127.0.0.1:1', '[::1]:65535'])).not.toThrow();
+  for (const wrong of ['localhost:4567', '127.1:4567', '127.0.0.1', '::1:4567', '127.0.0.1:0', '127.0.0.1:65536', '127.0.0.1:70000'])
     expect(() => checkAllowedTargets([wrong])).toThrow('WEBHOOK_ALLOWED_TARGETS');
 });
 
-const METADATA = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'];
+const METADATA = [
+  ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
+  ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fe80::a9fe:a9fe'],
+];
 const CARRIED = ['::ffff:168.63.129.16', '::ffff:0:a83f:8110', '64:ff9b::a83f:8110', '64:ff9b:1::a83f:8110', '64:ff9b:1:a83f:81:1000::', '2002:a83f:8110::1'];
 
 test.each([...METADATA, ...CARRIED])('refuses the metadata address %s even if the operator allows it', (address) => {
@@ -96,6 +100,14 @@ test.each([
   const denying = { ...policy, deniedTargets: [range] };
   for (const address of within) expect(() => checkAddress(target, address, denying)).toThrow('allows no webhooks');
   for (const address of beside) expect(() => checkAddress(target, address, denying)).not.toThrow('allows no webhooks');
+});
+
+test('an http URL needs an allowed address or an operator that allows http, also once its name is resolved', () => {
+  const target = { url: new URL('http://hooks.example.com/'), host: 'hooks.example.com', port: 80, isAddress: false };
+  const check = (more: Partial<typeof policy>) => () => checkAddress(target, '93.184.215.14', { ...policy, ...more });
+  expect(check({})).toThrow('begins with https://');
+  expect(check({ allowHttp: true })).not.toThrow();
+  expect(check({ allowedTargets: ['93.184.215.14:80'] })).not.toThrow();
 });
 
 test('a denied range is an address or a CIDR range that begins at its first address', () => {
