@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, env, readConfig } from '../src/index.ts';
+import { ConfigError, env, readConfig, stopLimitMs } from '../src/index.ts';
 
 const settings = {
   databaseUrl: env.url('DATABASE_URL'),
@@ -90,4 +90,8 @@ describe('a secret in a file', () => {
   test('is for secrets only', () => {
     expect(read({ PASSWORD: 'x', LEVEL_FILE: file }).level).toBe('low');
   });
+});
+
+test('a stop may take as long as its two grace periods and 15 s for its parts', () => {
+  expect(stopLimitMs({ drainDelayMs: 5000, drainMs: 20_000 })).toBe(40_000);
 });
