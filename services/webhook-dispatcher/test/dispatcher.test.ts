@@ -318,6 +318,16 @@ test('finishes and reports exchanges that have begun when it stops', async () =>
   expect(deliveries.reports).toMatchObject([{ response_status: 200 }]);
 });
 
+test('shows integrations that it is alive, as the worker that leases, and says last that it leaves', async () => {
+  const service = await dispatcher([]);
+  await deliveries.until(() => deliveries.renewals.length >= 2 && deliveries.leases.length > 0);
+  await service.destroy();
+  const { worker_id } = deliveries.leases[0]!;
+  const [last, ...earlier] = deliveries.renewals.toReversed();
+  expect(last).toEqual({ worker_id, leaving: true });
+  expect(earlier).toEqual(earlier.map(() => ({ worker_id, leaving: false })));
+});
+
 test('reports an attempt again until it is stored', async () => {
   const there = await receiver();
   due(1, deliveries.endpoint(there.url));

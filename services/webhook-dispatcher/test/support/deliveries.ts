@@ -76,6 +76,7 @@ export class Deliveries {
       },
       renew: async (request) => {
         this.renewals.push(request);
+        this.#changed();
         return {};
       },
       watchDue: async function* (_, { signal }) {
