@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { laterNames, openProxy, testCallers, testConfig } from '@truckroll/testing';
 import { createGrpcServer, openChannel } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
 
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 
 type Echo = Awaited<ReturnType<typeof startEcho>>;
@@ -35,6 +39,26 @@ test('a handler may answer with bytes, and a caller may request bytes', async ()
   const { client, channel } = await start({ say: (word) => Buffer.from(`<${word.text}>`) });
   expect(await client.say({ text: 'x' })).toEqual({ text: '<x>' });
   expect((await channel.call('/test.Echo/Say', Buffer.from('y'))).toString()).toBe('<y>');
+});
+
+test('a call has one answer: none and two of them are errors', async () => {
+  const message = Buffer.from([0, 0, 0, 0, 1, 'x'.charCodeAt(0)]);
+  const server = createServer();
+  server.on('stream', (stream, { ':path': path }) => {
+    stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.concat(Array.from({ length: Number(path?.slice(-1)) }, () => message)));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const channel = openChannel(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  try {
+    await channel.check(5000);
+    expect((await channel.call('/answers/1', Buffer.alloc(0))).toString()).toBe('x');
+    for (const count of [0, 2]) await expect(channel.call(`/answers/${count}`, Buffer.alloc(0))).rejects.toBeInstanceOf(ApiError);
+  } finally {
+    channel.close();
+    server.close();
+  }
 });
 
 test('an error arrives unchanged, with details and Retry-After', async () => {
@@ -196,13 +220,19 @@ test('an unreachable service is a 503, and is used again when it returns', async
 
 test('an unknown name is looked up again without a call, so that the first call after it becomes known succeeds', async () => {
   const { port } = await start();
+  const [begun, ended] = [clock.spyOn(globalThis, 'setInterval'), clock.spyOn(globalThis, 'clearInterval')];
   const names = laterNames(4);
   const channel = openChannel(`echo.later.test:${port}`, { credentials: testCallers.slice(0, 1) });
   try {
     await expect(channel.client(EchoService).say({ text: 'a' })).rejects.toMatchObject({ status: 503 });
     await names.found;
     expect(await channel.client(EchoService).say({ text: 'a' })).toEqual({ text: 'a' });
+    // With a connection, no look-ups follow.
+    const lookUps = begun.mock.results.filter((_, index) => begun.mock.calls[index]![1] === 1000).map(({ value }) => value as unknown);
+    expect(lookUps.length).toBeGreaterThan(0);
+    expect(ended.mock.calls.map(([timer]) => timer)).toEqual(expect.arrayContaining(lookUps));
   } finally {
+    clock.restoreAllMocks();
     channel.close();
     names.restore();
   }
@@ -243,6 +273,32 @@ describe('a call whose connection drops before its answer', () => {
     expect(await thrown(say({ repeatable: true }))).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
     expect(said).toHaveLength(2);
     await stop();
+  });
+
+  test('is retried only once, however many replicas are connected', async () => {
+    const said: number[] = [];
+    const proxies = await Promise.all(
+      [0, 1].map(async (place) => {
+        const echo = await start({
+          say: async ({ text }) => {
+            if (text === 'who') return { text: String(place) };
+            said.push(place);
+            proxy.drop();
+            return new Promise<never>(() => undefined);
+          },
+        });
+        const proxy = await openProxy({ host: '127.0.0.1', port: echo.port });
+        return proxy;
+      }),
+    );
+    const channel = openChannel(`ipv4:${proxies.map(({ port }) => `127.0.0.1:${port}`).join()}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
+    const client = channel.client(EchoService);
+    const answering = new Set<string>();
+    while (answering.size < 2) answering.add((await client.say({ text: 'who' })).text);
+    expect(await thrown(client.say({ text: 'x' }, { repeatable: true }))).toMatchObject({ status: 503 });
+    expect(said.toSorted()).toEqual([0, 1]);
+    channel.close();
+    await Promise.all(proxies.map((proxy) => proxy.close()));
   });
 
   test('is a 503 if it may have been done and is not repeatable', async () => {
