@@ -153,6 +153,26 @@ test('a caller that stops reading a stream stops the handler', async () => {
   await stopped.promise;
 });
 
+test('a stream whose caller has left counts as cancelled, not as failed, whatever its handler throws then', async () => {
+  const lines: string[] = [];
+  const log = createLog('test', 'error', { write: (line) => lines.push(line) });
+  const late = async function* (_: unknown, { signal }: { signal: AbortSignal }) {
+    const left = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    yield { text: 'one' };
+    await left;
+    throw new TypeError('too late');
+  };
+  const { client, metrics } = await start({ split: late }, 0, log);
+  for await (const { text } of client.split({ text: '' })) {
+    expect(text).toBe('one');
+    break;
+  }
+  const isCounted = async () => /_count\{.*rpc_method="test.Echo\/Split",rpc_response_status_code=/.test((await metrics.render()).body);
+  while (!(await isCounted())) await new Promise(setImmediate);
+  expect((await metrics.render()).body).toContain('rpc_method="test.Echo/Split",rpc_response_status_code="CANCELLED"} 1');
+  expect(lines).toEqual([]);
+});
+
 test('a stream is sent no faster than it is read', async () => {
   let made = 0;
   const text = 'x'.repeat(100_000);
