@@ -9,17 +9,20 @@ const SENT = 200;
 let server: Server;
 let socket: Socket;
 let received = '';
+/** While true, requests are not answered. */
+let isQuiet = false;
 
 beforeEach(async () => {
   clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   server = createServer((req, res) => {
     count(req, res);
     req.resume();
-    res.end('x');
+    if (!isQuiet) res.end('x');
   });
   const count = limitUnanswered(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   received = '';
+  isQuiet = false;
   socket = connect(port(), '127.0.0.1').on('data', (part) => (received += part.toString('latin1')));
   await once(socket, 'connect');
 });
@@ -57,3 +60,14 @@ test('reads a client that waits for each answer without delay', async () => {
   }
   expect(answers()).toBe(50);
 });
+
+test('reads another request while eight of the connection are unanswered', async () => {
+  isQuiet = true;
+  let begun = 0;
+  server.on('request', () => (begun += 1));
+  for (let sent = 1; sent <= 9; sent++) {
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    while (begun < sent) await once(server, 'request');
+  }
+  expect(begun).toBe(9);
+}, 10_000);
