@@ -57,10 +57,10 @@ const allOf = async (subjects: readonly string[]) => {
   for (const subject of subjects) await gateway.receives(subject);
 };
 
-test('a replica that hears no announcements publishes them within seconds', () => atRest(false, async () => allOf(await storeInvalidations(1))), 30_000);
+test('a replica that receives no announcements publishes them within seconds', () => atRest(false, async () => allOf(await storeInvalidations(1))), 30_000);
 
 test(
-  'a replica that hears announcements publishes all of them in one go once a minute, however many',
+  'a replica that receives announcements publishes all of them in one go once a minute, however many',
   () =>
     atRest(true, async () => {
       const subjects = await storeInvalidations(250);
