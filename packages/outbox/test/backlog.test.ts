@@ -59,3 +59,18 @@ test('has room again once some of the waiting messages have been applied', async
   begun[0]!.end();
   await asked;
 });
+
+test('has room again, and applies messages under a live signal, once the waiting ones have been dropped', async () => {
+  const { backlog, begun, offsets } = held();
+  const waiting = backlog.add('t', 0, read(...Array.from({ length: 4600 }, (_, i) => i)));
+  const dropping = backlog.drop(new Error('moved on'));
+  await expect(waiting).rejects.toThrow('moved on');
+  begun[0]!.end();
+  await dropping;
+  await backlog.roomAfter(0);
+  const again = backlog.add('t', 1, read(7));
+  await turn();
+  begun[1]!.end();
+  await again;
+  expect(offsets()[1]).toEqual([7]);
+});

@@ -79,3 +79,12 @@ test('does not decode a message with an invalid id or without a key', () => {
   message.headers!['ce_id'] = 'one';
   expect(eventOf('t', 0, message)).toBeUndefined();
 });
+
+test('decodes versions of up to 15 digits, which the epochs after restores need, and no longer ones', () => {
+  const versionOf = (ce_version: string) => {
+    const message = received(messageOf(row, '/s'));
+    message.headers!['ce_version'] = ce_version;
+    return eventOf('t', 0, message)?.version;
+  };
+  expect(['999000000000001', '1000000000000000', '-1', '1.5', ''].map(versionOf)).toEqual([999_000_000_000_001, undefined, undefined, undefined, undefined]);
+});
