@@ -9,6 +9,7 @@ import { until } from './support/until.ts';
 const MINUTES = 60_000;
 const company = randomUUID();
 let owners: Owners;
+let payments: unknown[];
 
 beforeAll(async () => {
   owners = await startOwners();
@@ -17,6 +18,7 @@ beforeAll(async () => {
   for (const { path, records } of lines.toReversed()) {
     const owner = resource(path).owner as (typeof recordOwners)[number];
     await importRecords(owners.channels[owner], company, path, records);
+    if (path === 'payments') payments = [...records];
   }
 }, 5 * MINUTES);
 
@@ -55,11 +57,14 @@ describe('an owner’s stored records', () => {
     });
     return rows.map(({ key }) => key);
   };
-  const keysOf = (records: readonly Record<string, any>[]): string[] => records.map(({ id }) => `${company}/${id}`).sort();
+  const keysOf = async (of: string): Promise<string[]> => (await owners.list(of, 'payments')).map(({ id }) => `${of}/${id}`);
   const forget = (): Promise<unknown> => owners.databases.billing.query({ text: 'delete from outbox' });
 
-  it('is published at the first start of a release that publishes it, whichever release stored it', async () => {
-    const held = keysOf(await owners.list(company, 'payments'));
+  it('is published at the first start of a release that publishes it, whichever release stored it, for every company', async () => {
+    const other = randomUUID();
+    // With ids of the first company: each company is published from its first id.
+    await importRecords(owners.channels.billing, other, 'payments', payments.slice(0, 2));
+    const held = [...(await keysOf(company)), ...(await keysOf(other))].sort();
     await forget();
     // As in the previous release's schema: no record of any publication.
     await owners.databases.billing.query({ text: 'delete from publications' });

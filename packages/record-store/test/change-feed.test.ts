@@ -259,15 +259,31 @@ test('a digest counts and sums the live records of a bucket, and says what chang
   const first = await read([beginning('cats')]);
   await put(database, 'cats', two, 'two');
   const now = await read([beginning('cats')]);
-  const handler = feed.handlers.digestRecords as (request: unknown) => Promise<DigestRecordsResponse>;
-  const { digests } = await handler({ company_id: company, positions: first.positions, epoch: null, buckets: true });
-  const expected = (id: string): number => {
-    const { version } = now.changes.find((change) => change.id === id)!;
-    return Number(`0x${createHash('sha256').update(`${id}:${version}`).digest('hex').slice(0, 13)}`);
-  };
-  expect(digests).toEqual([
+  const expected = (id: string): number => sumOf(now.changes.find((change) => change.id === id)!);
+  expect(await digest(first.positions)).toEqual([
     { kind: 'cats', bucket: 0x01, count: 1, digest: expected(one), changed_since: false },
     { kind: 'cats', bucket: 0xfe, count: 1, digest: expected(two), changed_since: true },
+  ]);
+});
+
+async function digest(positions: ChangePosition[]): Promise<DigestRecordsResponse['digests']> {
+  const handler = feed.handlers.digestRecords as (request: unknown) => Promise<DigestRecordsResponse>;
+  return (await handler({ company_id: company, positions, epoch: null, buckets: true })).digests;
+}
+
+/** What a record adds to the digest of its bucket. */
+const sumOf = ({ id, version }: { id: string; version: number }): number =>
+  Number(`0x${createHash('sha256').update(`${id}:${version}`).digest('hex').slice(0, 13)}`);
+
+test('a digest at the end of a page says that only what follows the page has changed since', async () => {
+  const [one, two] = ['01', 'fe'].map((byte) => `${byte}${randomUUID().slice(2)}`) as [string, string];
+  await put(database, 'cats', one);
+  await put(database, 'cats', two);
+  const page = await read([beginning('cats')], { limit: 1 });
+  expect(ids(page)).toEqual([one]);
+  expect((await digest(page.positions)).map(({ bucket, changed_since }) => [bucket, changed_since])).toEqual([
+    [0x01, false],
+    [0xfe, true],
   ]);
 });
 
@@ -337,7 +353,7 @@ test('a transaction that stays open in another database holds the feed back, and
 }, 30_000);
 
 // Last, because the epoch stays.
-test('a restore refuses older cursors, wakes their polls, and raises every version', async () => {
+test('a restore refuses older cursors, wakes their polls, and raises every version, in digests too', async () => {
   const cat = randomUUID();
   await put(database, 'cats', cat);
   const before = await read([beginning('cats')]);
@@ -349,4 +365,5 @@ test('a restore refuses older cursors, wakes their polls, and raises every versi
   expect(changed.map(({ place }) => place)).toEqual([0]);
   expect(ids(after)).toEqual([cat]);
   expect(after.changes[0]?.version).toBeGreaterThan(before.changes[0]?.version as number);
+  expect((await digest(after.positions)).map((each) => each.digest)).toEqual(after.changes.map(sumOf));
 });

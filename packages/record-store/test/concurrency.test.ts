@@ -12,6 +12,7 @@ import {
   Reprojector,
   defineTable,
   lockCompany,
+  publishAnew,
   recordProjection,
   recordStoreMigrations,
   refreshRecords,
@@ -154,6 +155,16 @@ describe('locks', () => {
     );
   });
 
+  it('of records are taken by reprojecting in the order of their ids', async () => {
+    await outdated();
+    await whileOpen(
+      database,
+      (tx) => tx.query(holding(low.id)),
+      () => reproject(),
+      holdsNone(high.id),
+    );
+  });
+
   it('of more records than one refresh handles are taken in the order of their ids', async () => {
     const ids = Array.from({ length: DERIVED_TOGETHER + 1 }, () => randomUUID()).sort();
     await store(...ids.map(location));
@@ -192,6 +203,15 @@ describe('publishing stored records', () => {
       () => publish(of),
     );
     expect(await published()).toEqual(['changed', 'changed']);
+  });
+
+  it('is incomplete after a restore until every record has been published again', async () => {
+    const publication = new Publication({ database, tables: [untyped(table)], poke: () => undefined, log: silentLog });
+    await publication.start();
+    while (!(await publication.complete(database)));
+    await publication.stop();
+    await database.transaction((tx) => publishAnew(tx));
+    expect(await publication.complete(database)).toBe(false);
   });
 
   it('leaves a pass to the replica that is working on it, without waiting for it', async () => {

@@ -53,6 +53,20 @@ test('drops a cached name when another process has written it', async () => {
   await stop();
 });
 
+test('drops a cached name when another process has removed it, and removes it from its own company only', async () => {
+  await write('Ana');
+  const { known, fetch, forgets, stop } = await cache(3_600_000);
+  await fetch();
+  const remove = (companyId: string) => database.transaction((tx) => removeNames(tx, 'names', companyId, [`${companyId}/technician/${ID}`]));
+  await remove(ID);
+  expect(await fetch()).toBe('Ana');
+  expect(known()).toBe('Ana');
+  await remove(COMPANY);
+  await forgets();
+  expect((await fetch()) ?? 'no name').toBe('no name');
+  await stop();
+});
+
 test('does not cache a name that was written again while it was being fetched', async () => {
   await write('Ana');
   const { known, fetch, forgets, stop } = await cache(3_600_000);

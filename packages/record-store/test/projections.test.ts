@@ -102,8 +102,8 @@ async function reproject(signal = new AbortController().signal): Promise<Reproje
   return steps.at(-1)!;
 }
 
-const page = (): Promise<Buffer> => {
-  const reader = new RecordReader(after as Table<any> as Table, { database: newer, names: new NameCache(newer, 'shop', silentLog) });
+const page = (database = newer): Promise<Buffer> => {
+  const reader = new RecordReader(after as Table<any> as Table, { database, names: new NameCache(newer, 'shop', silentLog) });
   const collection = { company_id: company, time_zone: 'UTC', limit: 10, after: new Uint8Array() };
   return reader.list({ collection, postal_code: ['787'] });
 };
@@ -172,6 +172,22 @@ describe('once a newer release has begun', () => {
     company = stranger;
     await reproject();
     expect((await page()).length).toBe(2 * whole);
+  });
+
+  it('answers a new filter with 503 if the older release writes between the two looks of a page', async () => {
+    let looks = 0;
+    const of = (companyId: string) => {
+      const own = newer.of(companyId);
+      const queryWire = async (statement: Parameters<typeof own.queryWire>[0]) => {
+        looks += 1;
+        if (looks === 2) await store(older, before, location());
+        return own.queryWire(statement);
+      };
+      return { ...own, queryWire };
+    };
+    await expect(page({ of } as unknown as Database)).rejects.toMatchObject({ status: 503 });
+    await reproject();
+    expect((await page()).length).toBeGreaterThan(0);
   });
 
   it('checks the version in the page’s own statement, and only for new filters', () => {
