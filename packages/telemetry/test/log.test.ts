@@ -12,13 +12,13 @@ test('credentials in a log line are redacted, at the top and one level down', ()
   const failed = Object.assign(new Error('no', { cause: new Error('deeper') }), { token: secret });
   const lines = logged((log) => {
     log.info({ token: secret, path: '/v1' }, 'one');
-    log.info({ request: { authorization: secret, id: 7 } }, 'two');
+    for (const name of ['password', 'authorization', 'token', 'secret']) log.info({ [name]: secret, request: { [name]: secret, id: 7 } }, 'two');
     log.error({ error: failed }, 'three');
   });
   expect(JSON.stringify(lines)).not.toContain(secret);
   expect(lines).toMatchObject([
     { token: '[Redacted]', path: '/v1', msg: 'one' },
-    { request: { authorization: '[Redacted]', id: 7 }, msg: 'two' },
+    ...['password', 'authorization', 'token', 'secret'].map((name) => ({ [name]: '[Redacted]', request: { [name]: '[Redacted]', id: 7 }, msg: 'two' })),
     { error: { type: 'Error', message: 'no', cause: { message: 'deeper' }, stack: expect.stringContaining('log.test.ts') }, msg: 'three' },
   ]);
   expect(failed.token).toBe(secret);
