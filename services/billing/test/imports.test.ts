@@ -247,7 +247,7 @@ test('takes a refund’s account, method and collector from its payment, in what
     occurred_at: AT,
     created_at: AT,
     payment_method: 'CASH',
-    collected_by: null,
+    collected_by: { id: randomUUID(), name: 'Eve' },
   };
   const reader = new RecordReader(refunds as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
   const shown = async (): Promise<unknown> => {
@@ -258,7 +258,7 @@ test('takes a refund’s account, method and collector from its payment, in what
   const column = async (): Promise<unknown> =>
     (await database.query({ text: 'select account_id, payment_method from refunds where company_id = $1', values: [company] })).rows;
   await importLines(company, 'refunds', [claimed]);
-  expect(await shown()).toEqual({ account: claimed.account.id, method: 'PAYMENT_METHOD_CASH', collected_by: undefined });
+  expect(await shown()).toEqual({ account: claimed.account.id, method: 'PAYMENT_METHOD_CASH', collected_by: claimed.collected_by.id });
   await importLines(company, 'payments', [of]);
   expect(await shown()).toEqual({ account: account.id, method: 'PAYMENT_METHOD_CARD', collected_by: collector.id });
   expect(await column()).toEqual([{ account_id: account.id, payment_method: 'CARD' }]);

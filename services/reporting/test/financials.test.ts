@@ -5,6 +5,7 @@ import type { Database } from '@truckroll/postgres';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
+import { checkStored } from '../../../packages/record-store/src/check-stored.ts';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';
 import { jobs } from '../src/read-models/jobs.ts';
@@ -114,6 +115,9 @@ test('applies other services’ records whose sum exceeds the range of cents; re
   await expect(detail(company, far['id'])).rejects.toMatchObject(refused);
   await expect(list(company)).rejects.toMatchObject(refused);
   expect(await list(company, other['id'])).toMatchObject([{ totals: { revenue_cents: 5 } }]);
+  const broken: unknown[] = [];
+  for await (const page of checkStored(database, tables, company)) broken.push(...page.broken);
+  expect(broken).toMatchObject([{ id: far['id'], field: 'totals.revenue_cents', code: 'OUT_OF_RANGE' }]);
   await applyLines(company, invoices, 'invoices', { ...second, status: 'VOIDED' });
   expect(await detail(company, far['id'])).toMatchObject({ totals: { revenue_cents: MOST, gross_profit_cents: MOST } });
 });

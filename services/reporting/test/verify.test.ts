@@ -21,7 +21,7 @@ afterAll(() => close());
 
 const TIMES = ['2025-02-01T03:00:00Z', '2025-03-10T12:00:00Z', '2026-12-05T12:00:00Z'];
 
-async function companyWithSums(): Promise<string> {
+async function companyWithSums(times: readonly string[] = TIMES): Promise<string> {
   const company = randomUUID();
   await database.query({
     text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, 1, 'America/Chicago', 'current', ${SUMMARIES_VERSION})`,
@@ -32,7 +32,7 @@ async function companyWithSums(): Promise<string> {
     const { rows } = await tx.query<{ id: string }>({
       text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
         select $1, gen_random_uuid(), 'PAID', 'CARD', $2, 100, at from unnest($3::timestamptz[]) at returning id`,
-      values: [company, ACCOUNT, TIMES],
+      values: [company, ACCOUNT, times],
     });
     const deltas = new Deltas();
     const facts = await paymentFacts.read(
@@ -70,6 +70,11 @@ function interrupted(after: (slice: number) => Promise<unknown>): Pick<Database,
 
 test('finds nothing if the sums match the facts, month by month', async () => {
   expect(await verified(await companyWithSums())).toMatchObject({ built: true, facts: 3, differences: [] });
+});
+
+test('compares payments of the first and the last microsecond of a month with the sums of that month', async () => {
+  const borders = ['2025-03-01T05:59:59.999999Z', '2025-03-01T06:00:00Z', '2025-04-01T04:59:59.999999Z', '2025-04-01T05:00:00Z'];
+  expect(await verified(await companyWithSums(borders))).toMatchObject({ built: true, facts: 4, differences: [] });
 });
 
 test.each([

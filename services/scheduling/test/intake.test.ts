@@ -160,6 +160,10 @@ describe('moving a service request', () => {
     await expect(move(id, Status.CONTACTED, 'why')).rejects.toMatchObject({ status: 400 });
     await expect(move(randomUUID(), Status.CONTACTED)).rejects.toMatchObject({ status: 404 });
     expect(await story(id)).toHaveLength(2);
+    const closed = await move(id, Status.CLOSED, 'Wanted a price only');
+    for (const reason of [null, 'Wanted a price only']) expect(await move(id, Status.CLOSED, reason)).toEqual(closed);
+    await expect(move(id, Status.CLOSED, 'Went elsewhere')).rejects.toMatchObject({ status: 409, message: expect.stringContaining('it is final') });
+    expect(await story(id)).toHaveLength(3);
   });
 });
 

@@ -1,0 +1,38 @@
+// Where reporting continues after PostgreSQL was restored to an earlier moment.
+import { topics } from '@truckroll/contract';
+import type { Database } from '@truckroll/postgres';
+import { openFreshDatabase } from '@truckroll/testing';
+import { places } from '../src/freshness/progress.ts';
+import { lastKnown, skipTo } from '../src/restored.ts';
+import { schema } from '../src/schema.ts';
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
+afterAll(() => close());
+
+test('reads each partition on from its end at the restore, and drops watermarks from before', async () => {
+  const { payments, invoices, names } = topics;
+  await database.query({ text: 'insert into positions (topic, partition, log_offset) values ($1, 0, 99), ($2, 5, 7)', values: [payments.name, invoices.name] });
+  await database.query({ text: `insert into watermarks (source, at, positions) values ('/truckroll/billing', now(), '[]')` });
+  const ends = new Map([
+    [
+      payments.name,
+      [
+        { partition: 0, offset: '12' },
+        { partition: 1, offset: '0' },
+      ],
+    ],
+    [names.name, [{ partition: 0, offset: '3' }]],
+  ]);
+  await database.transaction((tx) => skipTo(tx, ends));
+  const place = await places(database);
+  expect([place(payments.name, 0), place(payments.name, 1), place(invoices.name, 5), place(names.name, 0)]).toEqual([12, 0, 0, undefined]);
+  expect((await database.query({ text: 'select from watermarks' })).rowCount).toBe(0);
+});
+
+test('knows the newest time up to which anything was in the figures', async () => {
+  expect(await lastKnown(database)).toBeUndefined();
+  await database.query({ text: `insert into applied_until values ('/truckroll/billing', to_timestamp(5)), ('/truckroll/scheduling', to_timestamp(9))` });
+  expect(await lastKnown(database)).toBe(9_000_000);
+});
