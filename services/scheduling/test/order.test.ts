@@ -1,4 +1,4 @@
-import { resources } from '@truckroll/contract';
+import { resources, topics, type Shape } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
 
@@ -8,10 +8,11 @@ const files = generateCompany({ seed: 11, size: { jobs: 40, members: 20, account
   .map(({ path, records }) => ({ path, records: [...records] as Json[] }));
 
 let harness: Harness;
+let company: Company;
 let expected: Record<string, Json[]>;
 beforeAll(async () => {
   harness = await startHarness();
-  const company = harness.company();
+  company = harness.company();
   for (const { path, records } of files) await company.store(path, ...records);
   expected = await everything(company);
 }, 60_000);
@@ -50,6 +51,27 @@ test('reads the demo company back with every visit assigned, counted and shown w
   expect(visits.flatMap(({ assignments }) => assignments)).toHaveLength(expected['job-assignments']!.length);
   expect(new Set(visits.map(({ dispatch_status }) => dispatch_status)).size).toBeGreaterThan(3);
   for (const { job, job_id } of visits) expect(job.number).toBe(expected['jobs']!.find(({ id }) => id === job_id)!['number']);
+});
+
+/** The kinds that a record of this shape shows by name, at any depth. */
+function shownByName({ fields }: Shape): string[] {
+  return fields.flatMap(({ kind, refersTo, shape }) => [
+    ...(kind === 'reference' && refersTo !== undefined ? [refersTo] : []),
+    ...(shape ? shownByName(shape) : []),
+  ]);
+}
+
+test('publishes the name of every record of a kind that any record shows by name', async () => {
+  const kinds = [...new Set(resources.flatMap(({ record }) => shownByName(record)))].filter((kind) => own.includes(kind));
+  const { rows } = await harness.database.query<{ key: string }>({
+    text: 'select key from outbox where topic = $1 and company_id = $2',
+    values: [topics.names.name, company.id],
+  });
+  const published = new Set(rows.map(({ key }) => key));
+  for (const kind of kinds) {
+    const keys = expected[kind]!.map(({ id }) => `${company.id}/${kind}/${id}`);
+    expect([kind, keys.length > 0, keys.filter((key) => !published.has(key))]).toEqual([kind, true, []]);
+  }
 });
 
 test.each([1, 2])(
