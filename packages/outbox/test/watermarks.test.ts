@@ -73,6 +73,16 @@ describe('the relay', () => {
     expect(watermarks.items.filter(({ at, isPublished }) => at > committed && !isPublished)).toEqual([]);
   });
 
+  test('publishes no watermark for a time after an event for which a batch had no room', async () => {
+    const large = (text: string): string => text.padEnd(400_000, '.');
+    for (const text of ['one', 'two', 'three']) await commit(large(text));
+    const committed = await clock();
+    const watermarks = new Collected<{ at: number; isPublished: boolean }>();
+    await startRelay(setting.database, async (at) => watermarks.add({ at, isPublished: published.has(large('three')) }));
+    await watermarks.until((items) => items.some(({ at }) => at > committed));
+    expect(watermarks.items.filter(({ at, isPublished }) => at > committed && !isPublished)).toEqual([]);
+  });
+
   test('publishes no watermark for a time after a change that was appended only after it had read the outbox', async () => {
     // Billing does the same for a change of a replica that does not publish.
     await setting.database.query({ text: 'create table unpublished (id int)' });
