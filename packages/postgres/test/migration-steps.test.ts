@@ -60,6 +60,13 @@ test('builds an index again if its build was interrupted', async () => {
   expect(await valid()).toBe(true);
 });
 
+test('builds an index again that takes writes but is not valid', async () => {
+  await other.query({ text: 'create index a_b on a (b)' });
+  await other.query({ text: `update pg_index set indisvalid = false where indexrelid = 'a_b'::regclass` });
+  expect(await run(TABLE, INDEXED)).toEqual(['0002_b_indexed']);
+  expect(await valid()).toBe(true);
+});
+
 test('changes rows in batches, each committed separately, and resumes after an interruption', async () => {
   await other.query({ text: 'insert into a (b) select i from generate_series(1, 25) i' });
   // The last batch fails until the row with a divisor of 0 is corrected.
