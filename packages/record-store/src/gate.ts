@@ -43,6 +43,6 @@ export async function passGate(db: Queryable, table: Table, companyId: string, {
   const message =
     `The filter ${filters.join(', ')} is new here and is still being prepared: ${rows} of the company's records are to go. ` +
     'All other filters work. Try again after the time in Retry-After.';
-  const retryAfterSeconds = Math.min(60, Math.max(2, Math.ceil(count / ROWS_PER_SECOND)));
+  const retryAfterSeconds = Math.max(2, Math.ceil(count / ROWS_PER_SECOND));
   throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds });
 }

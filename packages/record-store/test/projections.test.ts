@@ -7,6 +7,7 @@ import { Database, migrate, type DatabaseSchema } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, recordStoreMigrations, upsertRecords, type Table } from '../src/index.ts';
+import { passGate } from '../src/gate.ts';
 import { listStatement } from '../src/list-query.ts';
 import { NameCache } from '../src/names.ts';
 import { companiesBehind, withProjections } from '../src/projection.ts';
@@ -188,6 +189,17 @@ describe('once a newer release has begun', () => {
     await expect(page({ of } as unknown as Database)).rejects.toMatchObject({ status: 503 });
     await reproject();
     expect((await page()).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [1, 2],
+    [2000, 2],
+    [2001, 3],
+    [10_001, 11],
+  ])('asks to try again for %i outdated rows after %i s', async (count, retryAfterSeconds) => {
+    const counting = { query: async () => ({ rows: [{ count }] }) } as unknown as Database;
+    const gate = { version: 2, filters: ['postal_code'] };
+    await expect(passGate(counting, after as Table<any> as Table, company, gate)).rejects.toMatchObject({ status: 503, retryAfterSeconds });
   });
 
   it('checks the version in the page’s own statement, and only for new filters', () => {
