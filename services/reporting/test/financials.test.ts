@@ -77,6 +77,17 @@ test('creates the financials of a job together with the job, and updates them fr
   });
 });
 
+test('lists the invoices of a job by time of issue, then of creation, then by id', async () => {
+  const [company, known] = [randomUUID(), job()];
+  const ids = Array.from({ length: 5 }, () => randomUUID()).sort();
+  const later = '2026-03-01T15:00:00.000001Z';
+  const fields = [{ issued_at: null }, { issued_at: later }, { created_at: later }, {}, {}];
+  await applyLines(company, jobs, 'jobs', known);
+  await applyLines(company, invoices, 'invoices', ...fields.map((own, i) => ({ ...invoice(known['id'], 1), id: ids[i], ...own })));
+  const { invoices: shown } = await detail(company, known['id']);
+  expect(shown.map(({ id }: Line) => ids.indexOf(id))).toEqual([3, 4, 2, 1, 0]);
+});
+
 test('creates the financials of jobs known to an earlier release, once', async () => {
   const company = randomUUID();
   const known = Array.from({ length: 3 }, () => job());

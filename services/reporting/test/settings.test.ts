@@ -2,9 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Database } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
+import { summaryBuilder } from '../src/building/builder.ts';
+import { eligible } from '../src/facts/standing.ts';
 import { companies } from '../src/read-models/companies.ts';
+import { jobs } from '../src/read-models/jobs.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
+import { apply, job } from './records.ts';
 
 const BEFORE = { timezone: 'America/Chicago', costing_enabled: true, verified_only: false };
 
@@ -44,6 +49,36 @@ test('starts the refresh of financials again when a setting changes during it', 
   await database.query({ text: 'update financials_to_refresh set after = $2 where company_id = $1', values: [company, randomUUID()] });
   await store(company, { ...BEFORE, costing_enabled: false });
   expect((await work(company)).refresh).toEqual([null]);
+});
+
+test('refreshes the financials of all jobs after a change of the time zone, in more than one batch', async () => {
+  const company = randomUUID();
+  await store(company, BEFORE);
+  const lines = Array.from({ length: 1001 }, () => job());
+  await database.transaction((tx) => apply(tx, company, jobs, 'jobs', ...lines));
+  await store(company, { ...BEFORE, timezone: 'Pacific/Kiritimati' });
+  const builder = summaryBuilder(database, silentLog, createMetrics('reporting'));
+  await builder.start();
+  while ((await work(company)).refresh.length > 0);
+  await builder.stop();
+  const { rows } = await database.query({
+    text: 'select report_date::text as on, count(*) as jobs from job_financials where company_id = $1 group by 1',
+    values: [company],
+  });
+  expect(rows).toEqual([{ on: '2026-03-02', jobs: 1001 }]);
+});
+
+test.each<[string, Partial<typeof BEFORE> | undefined, string[]]>([
+  ['whose settings have not arrived', undefined, ['included_unverified', 'included_verified']],
+  ['that keeps costs', {}, ['included_unverified', 'included_verified']],
+  ['that counts verified costs only', { verified_only: true }, ['included_verified']],
+  ['that keeps no costs', { costing_enabled: false }, []],
+])('the jobs of a company %s are eligible by their standing, and no others', async (_, settings, standings) => {
+  const company = randomUUID();
+  if (settings !== undefined) await store(company, { ...BEFORE, ...settings });
+  const [yes, no] = await Promise.all([true, false].map((asked) => eligible.values(database, company, asked)));
+  expect(yes!.toSorted()).toEqual(standings);
+  expect([...yes!, ...no!].toSorted()).toEqual(['excluded_unverified', 'excluded_verified', 'included_unverified', 'included_verified', 'untracked']);
 });
 
 async function work(company: string): Promise<Work> {

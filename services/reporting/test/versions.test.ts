@@ -144,6 +144,21 @@ describe('building', () => {
     expect(await generations()).toEqual([`current ${SUMMARIES_VERSION}`]);
   });
 
+  it('removes all sums of a retired generation, however many there are', async () => {
+    await generation('current', SUMMARIES_VERSION, 2);
+    await generation('retired', SUMMARIES_VERSION, 1);
+    for (const number of [1, 2]) {
+      await as(
+        SUMMARIES_VERSION,
+        `insert into collection_summaries select $1, $2, 'account/day', '2026-03-01', i::text, '', 1, 5, 0, 0 from generate_series(1, 5001) i`,
+        [company, number],
+      );
+    }
+    await built();
+    const { rows } = await database.query({ text: 'select generation, count(*) as sums from collection_summaries group by 1' });
+    expect(rows).toEqual([{ generation: 2, sums: 5001 }]);
+  });
+
   it('finishes a generation of an older version before it begins the next one', async () => {
     await generation('current', SUMMARIES_VERSION, 1);
     await generation('building', SUMMARIES_VERSION - 1, 2);

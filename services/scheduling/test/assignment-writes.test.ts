@@ -76,6 +76,16 @@ const remove = (visit: Visit, index = 0): Promise<Visit> =>
     customer_notification: null,
   });
 
+it('refuses to remove a locked assignment for its status, whatever revision is sent, and another for a stale revision', async () => {
+  const stale = async (status: string): Promise<Visit> => {
+    const { id } = await newVisit();
+    await company.store('job-assignments', line.assignment({ job_id: job['id'], appointment_id: id, team_member: line.ref(members[0]!.id), status }));
+    return { ...(await company.detail('job-appointments', id)), revision: 'd'.repeat(64) };
+  };
+  await expect(remove(await stale('EN_ROUTE'))).rejects.toMatchObject({ status: 409, code: 'ASSIGNMENT_LOCKED' });
+  await expect(remove(await stale('TO_DO'))).rejects.toMatchObject({ status: 409, code: 'STALE_REVISION' });
+});
+
 it('stores what an import would derive, byte for byte', async () => {
   let one = await newVisit();
   let other = await newVisit();

@@ -205,7 +205,11 @@ describe('booking a service request', () => {
     await company.store('job-assignments', assignment);
     await company.store('job-assignments', { ...assignment, status: 'EN_ROUTE' });
     await company.store('job-assignments', { ...assignment, status: 'CANCELED' });
-    expect((await story(id)).slice(3)).toEqual(['status_changed BOOKED→SCHEDULED', 'status_changed SCHEDULED→BOOKED']);
+    const thereAndBack = ['status_changed BOOKED→SCHEDULED', 'status_changed SCHEDULED→BOOKED'];
+    expect((await story(id)).slice(3)).toEqual(thereAndBack);
+    // The canceled assignment stays on the visit.
+    await remove(await add(await company.detail('job-appointments', on.id)));
+    expect((await story(id)).slice(5)).toEqual(thereAndBack);
   });
 
   it('of several for a visit follows the technicians even if the first one is closed', async () => {
