@@ -1,4 +1,4 @@
-// What `truckroll verify` reads of reporting's copies.
+// The calls by which `truckroll verify` compares copies with the records of their owners.
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
@@ -14,7 +14,7 @@ afterAll(() => close());
 
 const admin = () => readModelAdmin({ database, kafka: undefined as never, group: 'reporting', begun: () => undefined });
 
-test('lists the ids of a company’s copies from the one after a given id on', async () => {
+test('lists the ids of a company’s copies, beginning after a given id', async () => {
   const [company, other] = [randomUUID(), randomUUID()];
   const lines = Array.from({ length: 3 }, () => payment());
   await database.transaction((tx) => apply(tx, company, payments, 'payments', ...lines));
