@@ -124,7 +124,7 @@ test('a gateway that stops answers the polls that it holds', async () => {
   const other = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` }, { identities: gateway.identities, invoices: gateway.invoices });
   quiet = true;
   const poll = request(`${other.url}${FEED}?kinds=invoices&wait=30`, { headers: { authorization: `Bearer ${gateway.key}` } });
-  await eventually(() => unanswered.length > 0);
+  await eventually('the service to be asked', () => unanswered.length > 0);
   await other.stop();
   const { status, body } = await poll;
   expect([status, body.data]).toEqual([200, []]);

@@ -179,12 +179,12 @@ describe('once a newer release has begun', () => {
     let looks = 0;
     const of = (companyId: string) => {
       const own = newer.of(companyId);
-      const queryWire = async (statement: Parameters<typeof own.queryWire>[0]) => {
+      const queryBinary = async (statement: Parameters<typeof own.queryBinary>[0]) => {
         looks += 1;
         if (looks === 2) await store(older, before, location());
-        return own.queryWire(statement);
+        return own.queryBinary(statement);
       };
-      return { ...own, queryWire };
+      return { ...own, queryBinary };
     };
     await expect(page({ of } as unknown as Database)).rejects.toMatchObject({ status: 503 });
     await reproject();
