@@ -1,5 +1,5 @@
 import type { Message } from 'kafkajs';
-import crc32c from 'kafkajs/src/protocol/recordBatch/crc32C/index.js';
+import { crc32c } from '../src/driver/crc32c.ts';
 import { RecordWriter, isPlain } from '../src/driver/record-batch-writer.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */

@@ -34,11 +34,9 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     buf: Buffer;
     offset: number;
     readonly buffer: Buffer;
+    ensureAvailable(length: number): void;
     constructor(size?: number);
   }
-}
-declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
-  export default function crc32c(bytes: Uint8Array): number;
 }
 declare module 'kafkajs/src/consumer/consumerGroup.js' {
   export default class ConsumerGroup {

@@ -1,4 +1,4 @@
-// Fault: seven, listed at `repairKafkajs`.
+// Fault: eight, listed at `repairKafkajs`.
 // Upstream: tulios/kafkajs#1556 and #1704 (timer of idle connections), #1606 and #1655 (a stop waits for the fetch), #475 (copies of the
 // encoder); no upstream issue known about the others.
 // Ends: with kafkajs itself, whose last stable release is 2.2.4 (docs/adr/0016).
@@ -6,6 +6,7 @@ import kafkajs from 'kafkajs';
 import Connection from 'kafkajs/src/network/connection.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import produces from 'kafkajs/src/protocol/requests/produce/index.js';
 import { writeProduced } from './kafkajs-produce.ts';
@@ -21,6 +22,7 @@ let repaired = false;
  * - Callers that find a connection lost at the same time open one each, and all of them feed the same parser.
  * - Partitions without messages in a fetch response are processed as batches too: 49 of 50 batches are empty.
  * - A consumer that stops waits for the broker to answer its fetch, which takes long on a quiet topic.
+ * - A request is copied twice, each time into a zeroed buffer rounded up to a power of two.
  * - Every record and header is written into its own buffer, which is then copied seven times: 80 % of the time to encode an event.
  */
 export function repairKafkajs(): void {
@@ -83,6 +85,14 @@ export function repairKafkajs(): void {
     const stopped = stop.call(this);
     for (const end of waits.get(this.consumerGroup) ?? []) end();
     return stopped;
+  };
+
+  Encoder.prototype.ensureAvailable = function (this: Encoder, length: number) {
+    const needed = this.offset + length;
+    if (needed <= this.buf.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(2 * this.buf.length, needed));
+    this.buf.copy(grown, 0, 0, this.offset);
+    this.buf = grown;
   };
 
   const produce = produces.protocol;

@@ -9,7 +9,7 @@
 // Record: length, attributes int8, timestamp delta, offset delta, key, value, count of headers, headers of key and value. Lengths and
 // numbers without a type are zigzag varints; a length of -1 means null.
 import type { Message } from 'kafkajs';
-import crc32c from 'kafkajs/src/protocol/recordBatch/crc32C/index.js';
+import { crc32c } from './crc32c.ts';
 
 export interface Sequence {
   readonly producerId: bigint;
