@@ -3,7 +3,6 @@
 //
 // Format (array_send): number of dimensions, whether there are nulls, the elements' type, length, lower bound, and each element's
 // length (-1 is null) and bytes; 32-bit numbers, big-endian.
-import { isUuid } from '@truckroll/contract';
 
 /** Type OIDs, which are the same in every PostgreSQL (pg_type.dat). */
 const OIDS = {
@@ -59,10 +58,22 @@ const fixed = <T>(oid: number, size: number, write: (value: T, into: Buffer, at:
     },
   );
 
+const HYPHEN = 0x2d;
+const HEX = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
+
 function writeUuid(value: string, into: Buffer, at: number): void {
-  // Buffer.write also takes characters that only end in the byte of a digit.
-  if (!isUuid(value)) throw new TypeError(`${value} is not a UUID`);
-  into.write(value.replaceAll('-', ''), at, 'hex');
+  let digits = 0;
+  let byte = 0;
+  for (let i = 0; i < value.length; i += 1) {
+    const code = value.charCodeAt(i);
+    if (code === HYPHEN) continue;
+    const digit = HEX[code] ?? -1;
+    if (digit < 0) throw new TypeError(`${value} is not a UUID`);
+    byte = (byte << 4) | digit;
+    digits += 1;
+    if (digits % 2 === 0) into[at + digits / 2 - 1] = byte;
+  }
+  if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is not a UUID`);
 }
 
 function writeInt64(value: number, into: Buffer, at: number): void {

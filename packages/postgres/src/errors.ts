@@ -43,9 +43,22 @@ export function isContention(error: unknown): boolean {
 /** SQLSTATEs, or classes, of temporary failures: connections, resources, shutdown, timeouts, a standby, refused log-ins, a database being restored. */
 const PASSING_STATES = ['08', '28', '53', '57', '58', '55P03', '25006', '3D000', '25P03'];
 
-const SOCKET_CODES = new Set(
-  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH EHOSTDOWN ENOTFOUND EAI_AGAIN ENOENT EADDRNOTAVAIL EMFILE ENFILE'.split(' '),
-);
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
+]);
 
 /** Messages of errors that pg throws without a code. */
 const CLIENT_MESSAGES =

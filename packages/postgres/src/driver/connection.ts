@@ -1,7 +1,7 @@
-// Fault: pg never closes prepared statements, describes columns that are never read, and keeps a closure of each answer until a full
+// Fault: pg never closes prepared statements, describes the columns of each on every use, and keeps a closure of each answer until a full
 // collection.
 // Upstream: brianc/node-postgres#1889 (issue, open) about closing; no upstream issue known about the others.
-// Ends: with a version of pg that limits prepared statements and can leave their descriptions out.
+// Ends: with a version of pg that limits prepared statements and keeps their descriptions.
 import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { readBinaryRows, type RowConnection } from './binary-rows.ts';
@@ -34,6 +34,10 @@ export class Connection extends pg.Client {
       const query = active._getActiveQuery();
       return query instanceof BinaryQuery ? query.binaryRows : undefined;
     });
+    const describe = connection.describe.bind(connection);
+    connection.describe = (message) => {
+      if (connection.columnsKnown !== true) describe(message);
+    };
     sendLargeValues(connection);
     this.sendPipelined = sharedSyncs<Query>(this, (queries) =>
       makeRoom(
@@ -89,14 +93,17 @@ export const MOST_PREPARED = 250;
 interface Preparing {
   /** Names in order of last use. */
   prepared: Set<string>;
-  readonly connection: Pick<ProtocolConnection, 'parsedStatements' | 'close'>;
+  readonly connection: Pick<ProtocolConnection, 'parsedStatements' | 'columnsByName' | 'close'>;
 }
 
 interface ProtocolConnection extends RowConnection, BindingConnection {
   parsedStatements: Record<string, string>;
+  describe(message: object): void;
   close(message: { type: 'S'; name: string }): void;
-  /** The same connection, except that it requests no descriptions. */
-  undescribed?: ProtocolConnection;
+  /** True while sending a statement whose columns need no description. */
+  columnsKnown?: boolean;
+  /** Column descriptions of named statements that have run; null if they return no rows. */
+  columnsByName?: Map<string, object | null>;
 }
 
 function makeRoom({ prepared, connection }: Preparing, names: readonly string[]): void {
@@ -108,6 +115,7 @@ function makeRoom({ prepared, connection }: Preparing, names: readonly string[])
     const oldest = prepared.values().next().value as string;
     prepared.delete(oldest);
     delete connection.parsedStatements[oldest];
+    connection.columnsByName?.delete(oldest);
     // Sends Close before anything that could fail: after an error PostgreSQL skips messages up to the next Sync.
     connection.close({ type: 'S', name: oldest });
   }
@@ -121,6 +129,8 @@ interface PgQuery extends Omit<pg.Query, 'submit'> {
   queryMode?: 'extended';
   binary?: boolean;
   prepare(connection: ProtocolConnection): void;
+  handleRowDescription(columns: object): void;
+  handleCommandComplete(message: object, connection: ProtocolConnection): void;
   submit(connection: ProtocolConnection): Error | null;
   handleError(error: Error, connection: object): void;
   requiresPreparation(): boolean;
@@ -147,6 +157,43 @@ class Query extends PgQuery implements SharingQuery {
   }
 }
 
+function sendUndescribed(connection: ProtocolConnection, send: () => void): void {
+  connection.columnsKnown = true;
+  try {
+    send();
+  } finally {
+    connection.columnsKnown = false;
+  }
+}
+
+/** Its rows become objects. A named statement is described only once: PostgreSQL refuses to run it after its columns have changed (0A000). */
+class TextQuery extends Query {
+  #connection: ProtocolConnection | undefined;
+  #columns: object | null = null;
+
+  override prepare(connection: ProtocolConnection): void {
+    const { name } = this;
+    const known = name === undefined || connection.parsedStatements[name] === undefined ? undefined : connection.columnsByName?.get(name);
+    if (known === undefined) {
+      this.#connection = connection;
+      super.prepare(connection);
+    } else {
+      sendUndescribed(connection, () => super.prepare(connection));
+      if (known !== null) super.handleRowDescription(known);
+    }
+  }
+
+  override handleRowDescription(columns: object): void {
+    this.#columns = columns;
+    super.handleRowDescription(columns);
+  }
+
+  override handleCommandComplete(message: object, connection: ProtocolConnection): void {
+    if (this.name !== undefined && this.#connection !== undefined) (connection.columnsByName ??= new Map()).set(this.name, this.#columns);
+    super.handleCommandComplete(message, connection);
+  }
+}
+
 /** Its rows stay as sent (see readBinaryRows). Columns are never described: PostgreSQL would look up every type and send more than many rows take. */
 class BinaryQuery extends Query {
   readonly binaryRows: BinaryRow[] = [];
@@ -158,7 +205,7 @@ class BinaryQuery extends Query {
   }
 
   override prepare(connection: ProtocolConnection): void {
-    super.prepare((connection.undescribed ??= Object.assign(Object.create(connection) as ProtocolConnection, { describe: () => undefined })));
+    sendUndescribed(connection, () => super.prepare(connection));
   }
 }
 
@@ -168,7 +215,7 @@ class BinaryQuery extends Query {
  * retain its answer until then, which took half of a read's time (loadtest/reads.ts).
  */
 export function execute<R>(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<StatementResult<R>> {
-  return sent(client, statement, how, Query, (_, { rows, rowCount, command }) => ({ rows: rows as R[], rowCount: rowCount ?? 0, command }));
+  return sent(client, statement, how, TextQuery, (_, { rows, rowCount, command }) => ({ rows: rows as R[], rowCount: rowCount ?? 0, command }));
 }
 
 export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<BinaryRow[]> {
