@@ -14,7 +14,9 @@ const OIDS = {
   double: 701,
   date: 1082,
   instant: 1184,
+  numeric: 1700,
   uuid: 2950,
+  json: 3802,
 } as const;
 const HEAD = 20;
 const NULL = -1;
@@ -82,6 +84,38 @@ function writeInt64(value: number, into: Buffer, at: number): void {
   into.writeUInt32BE(value - high * 2 ** 32, at + 4);
 }
 
+/** Base of a numeric's digits. They follow a header: number of digits, weight of the first digit, sign, and digits after the point. */
+const NUMERIC_BASE = 10_000;
+const NUMERIC_HEAD = 8;
+const NEGATIVE = 0x4000;
+
+function digitsOf(value: number): number {
+  let digits = 0;
+  for (let rest = Math.abs(value); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits += 1;
+  return digits;
+}
+
+function digitsOfLarge(value: bigint): number[] {
+  const digits: number[] = [];
+  for (let rest = value < 0n ? -value : value; rest > 0n; rest /= BigInt(NUMERIC_BASE)) digits.push(Number(rest % BigInt(NUMERIC_BASE)));
+  return digits.reverse();
+}
+
+function writeNumeric(value: number | bigint, into: Buffer, at: number): number {
+  const large = typeof value === 'bigint' ? digitsOfLarge(value) : undefined;
+  const count = large?.length ?? digitsOf(value as number);
+  into.writeInt16BE(count, at);
+  into.writeInt16BE(Math.max(0, count - 1), at + 2);
+  into.writeUInt16BE(value < 0 ? NEGATIVE : 0, at + 4);
+  into.writeInt16BE(0, at + 6);
+  let rest = large === undefined ? Math.abs(value as number) : 0;
+  for (let i = count - 1; i >= 0; i -= 1) {
+    into.writeInt16BE(large?.[i] ?? rest % NUMERIC_BASE, at + NUMERIC_HEAD + 2 * i);
+    rest = Math.floor(rest / NUMERIC_BASE);
+  }
+  return NUMERIC_HEAD + 2 * count;
+}
+
 /** Encoders of arrays by element type (`day` is a date too). The statement must cast its parameter to that type: `$1::uuid[]`. */
 export const binaryArrays = {
   uuid: fixed<string>(OIDS.uuid, UUID_BYTES, writeUuid),
@@ -101,6 +135,12 @@ export const binaryArrays = {
   boolean: fixed<boolean>(OIDS.boolean, 1, (value, into, at) => void into.writeUInt8(value ? 1 : 0, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
+  /** Integers of any size. */
+  numeric: arrays<number | bigint>(
+    OIDS.numeric,
+    (value) => NUMERIC_HEAD + 2 * (typeof value === 'number' ? digitsOf(value) : digitsOfLarge(value).length),
+    writeNumeric,
+  ),
   'double precision': fixed<number>(OIDS.double, 8, (value, into, at) => void into.writeDoubleBE(value, at)),
   /** From microseconds since 1970. */
   timestamptz: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
@@ -108,6 +148,16 @@ export const binaryArrays = {
   day: fixed<number>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(value - EPOCH_DAYS, at)),
   /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
+  /** From its text. */
+  jsonb: arrays<string>(
+    OIDS.json,
+    (value) => 1 + Buffer.byteLength(value),
+    (value, into, at) => {
+      // Version 1 of the binary jsonb format is the text.
+      into.writeUInt8(1, at);
+      return 1 + into.write(value, at + 1);
+    },
+  ),
 } as const;
 
 export type ArrayType = keyof typeof binaryArrays;

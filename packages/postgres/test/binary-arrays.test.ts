@@ -19,6 +19,7 @@ test.each<[ArrayType, unknown[], string]>([
   ['uuid', [ID, ID.toUpperCase()], `000000010000000000000b860000000200000001 ${`00000010${ID.replaceAll('-', '')}`.repeat(2)}`],
   ['timestamptz', [0, EPOCH + 1], '0000000100000000000004a00000000200000001 00000008fffca2fec4c82000 000000080000000000000001'],
   ['date', ['1970-01-01', '2000-01-02', '2026-03-01'], '00000001000000000000043a0000000300000001 00000004ffffd533 0000000400000001 0000000400002554'],
+  ['jsonb', ['["é"]', '7'], '000000010000000000000eda0000000200000001 00000007015b22c3a9225d 000000020137'],
   ['text', [], '0000000100000000000000190000000000000001'],
 ])('encodes an array of %s: %j', (type, values, hex) => {
   expect(arrayOf(type, values).toString('hex')).toBe(hex.replaceAll(' ', ''));
@@ -26,6 +27,24 @@ test.each<[ArrayType, unknown[], string]>([
 
 test('encodes days since 1970 as dates', () => {
   expect(binaryArrays.day([0, 10_958, 20_513])).toEqual(binaryArrays.date(['1970-01-01', '2000-01-02', '2026-03-01']));
+});
+
+test.each<[number | bigint, string]>([
+  [0, '0000 0000 0000 0000'],
+  [0n, '0000 0000 0000 0000'],
+  [7, '0001 0000 0000 0000 0007'],
+  [9999, '0001 0000 0000 0000 270f'],
+  // PostgreSQL leaves trailing zeros out, and accepts them.
+  [10_000, '0002 0001 0000 0000 0001 0000'],
+  [-10_001, '0002 0001 4000 0000 0001 0001'],
+  [-10_001n, '0002 0001 4000 0000 0001 0001'],
+  [99_999_999, '0002 0001 0000 0000 270f 270f'],
+  [100_000_001n, '0003 0002 0000 0000 0001 0000 0001'],
+  [10n ** 30n + 1n, '0008 0007 0000 0000 0064 0000 0000 0000 0000 0000 0000 0001'],
+])('encodes the numeric %p by its digits of base 10,000', (value, hex) => {
+  const bytes = hex.replaceAll(' ', '');
+  const length = (bytes.length / 2).toString(16).padStart(8, '0');
+  expect(binaryArrays.numeric([value, null]).toString('hex')).toBe(`0000000100000001000006a40000000200000001${length}${bytes}ffffffff`);
 });
 
 test.each(['', '0191b3c4', ID.slice(1), `${ID}0`, `${ID.slice(1)}g`, `${ID.slice(1)}/`, `${ID.slice(1)}\u0131`, `{${ID}}`])(

@@ -54,6 +54,12 @@ describe('columns', () => {
       ],
       ['date', binaryArrays.date(['1970-01-01', '2026-03-01', '9999-12-31']), ['1970-01-01', '2026-03-01', '9999-12-31']],
       ['date', binaryArrays.day([0, 20_513, -1]), ['1970-01-01', '2026-03-01', '1969-12-31']],
+      ['jsonb', binaryArrays.jsonb(['[{"name":"a\\"","value":"é"}]', 'null', null]), ['[{"name":"a\\"","value":"é"}]', 'null', null]],
+      [
+        'numeric',
+        binaryArrays.numeric([0n, 7, -10_000, 123_400_005_678, Number.MAX_SAFE_INTEGER, -0, 10_000n, -(10n ** 30n) - 1n, null]),
+        ['0', '7', '-10000', '123400005678', '9007199254740991', '0', '10000', '-1000000000000000000000000000001', null],
+      ],
       ['text', binaryArrays.text([]), []],
     ];
     for (const [type, binary, text] of arrays) {
