@@ -121,7 +121,7 @@ function storing(companyId: string, facts: readonly JobFact[]): Statement {
       ...(['account', 'business_unit', 'job_type'] as const).map((name) => binaryArrays.uuid(facts.map((fact) => fact[name]))),
       ...(['job_class', 'standing'] as const).map((name) => binaryArrays.text(facts.map((fact) => fact[name]))),
       binaryArrays.text(facts.map(({ members }) => `{${members.join()}}`)),
-      ...CENTS.map((name) => facts.map((fact) => fact[name])),
+      ...CENTS.map((name) => binaryArrays.numeric(facts.map((fact) => fact[name]))),
     ],
   };
 }

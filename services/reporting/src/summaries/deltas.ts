@@ -208,7 +208,7 @@ function writingRows(companyId: string, definition: SummaryDefinition, { keys: o
   });
   const measuresIn = measures.map((name, i) => {
     const column = rows.map((row) => row.measures[i] as Amount);
-    return definition.counts.includes(name) ? binaryArrays.bigint(column.map(Number)) : column;
+    return definition.counts.includes(name) ? binaryArrays.bigint(column.map(Number)) : binaryArrays.numeric(column);
   });
   return {
     name: `add_to_${table}`,

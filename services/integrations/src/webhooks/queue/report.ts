@@ -18,7 +18,7 @@ import { storeHealth } from './health-change.ts';
 import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health } from '../health/rules.ts';
 import { dayOfDelivery } from '../log/delivery-id.ts';
 
-const { boolean, bytea, timestamptz, integer, text, uuid } = binaryArrays;
+const { boolean, bytea, timestamptz, integer, jsonb, text, uuid } = binaryArrays;
 
 const MOST_BODY_BYTES = 65_536;
 const MOST_MESSAGE_CHARACTERS = 500;
@@ -175,8 +175,8 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
       text(of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error))),
       text(of(({ error_message }) => error_message || null)),
       text(of(({ resolved_address }) => resolved_address ?? null)),
-      of(({ request_headers }) => JSON.stringify(request_headers)),
-      of(({ response_headers }) => JSON.stringify(response_headers)),
+      jsonb(of(({ request_headers }) => JSON.stringify(request_headers))),
+      jsonb(of(({ response_headers }) => JSON.stringify(response_headers))),
       bytea(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
       boolean(of(({ response_truncated, response_body }) => response_truncated || response_body.length > MOST_BODY_BYTES)),
     ],
