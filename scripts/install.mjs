@@ -91,19 +91,29 @@ function link(from, to) {
 
 /** The id of the process that holds the lock, `released` if the lock is gone; undefined if the process has ended, whatever has its id now. */
 function holder(path) {
-  let pid;
+  const pid = pidIn(path);
+  if (pid === undefined) return 'released';
+  if (isCommand(pid)) return pid;
+  // It may have ended with its work done, and another command may have taken the number that it released.
+  return pidIn(path) === pid ? undefined : 'released';
+}
+
+function pidIn(path) {
   try {
-    pid = Number(readFileSync(path, 'utf8'));
-  } catch {
-    return 'released';
-  }
-  // An ended process had the id that this one has now.
-  if (pid === process.pid) return undefined;
-  try {
-    process.kill(pid, 0);
+    return Number(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }
+}
+
+function isCommand(pid) {
+  // An ended process had the id that this one has now.
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
   const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout?.includes('run.mjs') === false ? undefined : pid;
+  return stdout?.includes('run.mjs') !== false;
 }
