@@ -148,25 +148,6 @@ test('an idle poll is read once, also when it is repeated', async () => {
   idle = false;
 });
 
-test('answers without changes repeat the cursor at most ten times in turn, for its own company alone', async () => {
-  idle = true;
-  reads = 0;
-  let { nextCursor: cursor } = (await gateway.get(`${FEED}?kinds=invoices`)).body;
-  const cursors = [cursor];
-  for (let times = 0; times < 12; times += 1) {
-    ({ nextCursor: cursor } = (await gateway.get(`${FEED}?kinds=invoices&wait=1&cursor=${cursor}`)).body);
-    cursors.push(cursor);
-  }
-  expect(cursors.map((each) => cursors.indexOf(each))).toEqual([...Array.from({ length: 11 }, () => 0), 11, 11]);
-  expect(reads).toBe(1);
-  const { key } = gateway.identities.addKey();
-  const stranger = await gateway.get(`${FEED}?kinds=invoices&wait=1&cursor=${cursor}`, { headers: { authorization: `Bearer ${key}` } });
-  expect([stranger.status, stranger.body.error.code]).toEqual([400, 'INVALID_CURSOR']);
-  const limited = await gateway.get(`${FEED}?kinds=invoices&wait=31&cursor=${cursor}`);
-  expect([limited.status, limited.body.error.details]).toMatchObject([400, [{ field: 'wait' }]]);
-  idle = false;
-});
-
 test('a repeated idle poll is read when something has changed', async () => {
   idle = true;
   const first = await gateway.get(`${FEED}?kinds=invoices&wait=1`);

@@ -16,11 +16,6 @@ import type { HeldPolls } from './held-polls.ts';
 /** Maximum empty pages to remember, and for how long in ms: a client repeats its poll at once, and needs no read for it. */
 const EMPTY_PAGES = 10_000;
 const EMPTY_PAGE_MS = 5000;
-/**
- * Maximum answers without changes in turn that repeat the client's cursor, which saves opening and sealing one for each. Another gateway
- * scans the log from that cursor, and passes over the changes of other kinds since then: those of at most five minutes.
- */
-const MOST_REPEATED = 10;
 const NOW = 'now';
 /** Both operations take the same cursors. */
 const SCOPE = 'ListChanges';
@@ -79,39 +74,29 @@ function open(context: OperationContext, { principal }: Exchange, cursor: string
   return decodeProgress(position as Uint8Array);
 }
 
-/** An answer without changes. Nothing has changed between its cursor and its page, which may be later. */
-interface EmptyPage {
-  readonly page: FeedPage;
-  readonly nextCursor: string;
-  /** Number of answers that have repeated the cursor. */
-  readonly repeated: number;
-}
-
 function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed: Headers): Read {
-  const emptyPages = new LRUCache<string, EmptyPage>({ max: EMPTY_PAGES, ttl: EMPTY_PAGE_MS });
+  const emptyPages = new LRUCache<string, FeedPage>({ max: EMPTY_PAGES, ttl: EMPTY_PAGE_MS });
   return async (exchange, query) => {
     const { kinds, cursor, values } = valuesOf(query);
-    const keyOf = (of: string): string => [exchange.principal!.company_id, ...kinds, of].join(' ');
-    const empty = cursor === undefined || query.problems.length > 0 ? undefined : emptyPages.get(keyOf(cursor));
-    const progress = empty?.page.progress ?? open(context, exchange, cursor, query.problems);
+    const progress = open(context, exchange, cursor, query.problems);
     const limit = values.get('limit') as number;
     const until = performance.now() + (values.get('wait') as number) * 1000;
     const principal = exchange.principal!;
     const gone = new AbortController();
     // Without a reason, each request would make an error with a stack.
     exchange.res.once('close', () => gone.abort('closed'));
-    const reply = async (page: FeedPage, same?: EmptyPage): Promise<void> => {
-      const { nextCursor, repeated } = same ?? { nextCursor: sealed(context, exchange, page), repeated: -1 };
-      if (page.changes.length === 0 && !page.more) emptyPages.set(keyOf(nextCursor), { page, nextCursor, repeated: repeated + 1 });
+    const reply = async (page: FeedPage): Promise<void> => {
+      const nextCursor = sealed(context, exchange, page);
+      if (page.changes.length === 0 && !page.more) emptyPages.set(keyOf(kinds, nextCursor), page);
       await answer(context, exchange, fixed, page, nextCursor);
     };
-    const hold = async (page: FeedPage, same?: EmptyPage): Promise<Held | undefined> => {
+    const hold = async (page: FeedPage): Promise<Held | undefined> => {
       const awaited = [...byOwner(kinds)].map(([owner, own]) => {
         const positions = page.progress.get(owner)!.positions;
         return { owner, kinds: own, version: Math.min(...own.map((kind) => positions.get(kind)!.version)) };
       });
       const held = await context.polls.hold(principal.company_id, awaited, until - performance.now(), gone.signal);
-      const over = held?.over.then((unchanged) => unchanged && (() => reply(nextEmptyPage(page, kinds, unchanged), same)));
+      const over = held?.over.then((unchanged) => unchanged && (() => reply(nextEmptyPage(page, kinds, unchanged))));
       return over && { over, again: () => read(page.progress, false) };
     };
     const read = async (from: typeof progress, skip: boolean): Promise<Held | void> => {
@@ -121,12 +106,14 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
       return (page.changes.length === 0 && !page.more && (await hold(page))) || reply(page);
     };
     // The services report changes after this page while the poll is held, so it need not be read again.
-    const same = empty !== undefined && empty.repeated < MOST_REPEATED ? empty : undefined;
-    return (empty && (await hold(empty.page, same))) ?? read(progress, cursor === NOW);
+    const page = cursor === undefined ? undefined : emptyPages.get(keyOf(kinds, cursor));
+    return (page && (await hold(page))) ?? read(progress, cursor === NOW);
   };
 }
 
 const writer = new JsonWriter('snake');
+
+const keyOf = (kinds: ReadonlySet<string>, cursor: string): string => [...kinds, cursor].join(' ');
 
 function sealed({ cursors }: OperationContext, { principal }: Exchange, { progress }: FeedPage): string {
   return cursors.seal({ companyId: principal!.company_id, operation: SCOPE, filters: '' }, encodeProgress(progress));
