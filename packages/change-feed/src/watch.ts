@@ -4,8 +4,8 @@ import type { Database } from '@truckroll/postgres';
 import { VERSIONS_OF_EPOCH, type ChangeClock } from './clock.ts';
 import type { OwnedKind } from './kinds.ts';
 
-/** A look takes two statements, so this makes less than three a second, of four that are allowed. A change reaches a poll within about this time. */
-const EVERY_MS = 750;
+/** A look takes two statements, so this makes four a second. A change reaches a poll within about this time. */
+const EVERY_MS = 500;
 
 interface Waiting {
   readonly awaited: readonly AwaitedChange[];
