@@ -194,7 +194,7 @@ describe('the link to a cluster', () => {
   const urlOf = (nodes: readonly RedisServer[]) => `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
   test('finds a node to which the keys’ slot belongs, but neither of its neighbours', async () => {
-    // One of its own: changed slots disturb its failovers.
+    // Not the shared cluster, whose failovers changed slots disturb.
     const { masters } = await servers.cluster();
     const [first, second, third] = masters as [RedisServer, RedisServer, RedisServer];
     const slot = Number(await ask(second, 'CLUSTER', 'KEYSLOT', 'truckroll:{truckroll}:'));
