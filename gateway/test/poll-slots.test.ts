@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { RedisLink, parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { until } from '../../test/support/until.ts';
-import { createPollSlots, type FreeSlot, type PollSlots } from '../src/changes/poll-slots.ts';
+import { createPollSlots, type PollSlots } from '../src/changes/poll-slots.ts';
 
 const MINUTE_MS = 60_000;
 const links: RedisLink[] = [];
 afterEach(() => links.splice(0).forEach((link) => link.stop()));
 
 /** The slots as one gateway sees them. */
-async function gateway(url = process.env['REDIS_URL'] ?? '', metrics = createMetrics('test')): Promise<PollSlots> {
+async function gateway(url = process.env['REDIS_URL'] ?? ''): Promise<PollSlots> {
   const ready = Promise.withResolvers<void>();
   const link = new RedisLink({
     servers: parseRedisUrl(url)!,
     name: 'test',
     log: silentLog,
-    metrics,
+    metrics: createMetrics('test'),
     keys: ['truckroll:test'],
     onReady: ready.resolve,
   });
@@ -38,8 +38,8 @@ test('a company has 20 slots over all gateways, and a gateway that found none fr
   expect(held).toHaveLength(20);
   for (let times = 0; times < 25; times += 1) expect(await second.take(companyId, MINUTE_MS)).toBeUndefined();
   expect(await taken(second, randomUUID(), 1)).toHaveLength(1);
-  for (const free of held) free(false);
-  const again: FreeSlot[] = [];
+  for (const free of held) free();
+  const again: (() => void)[] = [];
   await until('all slots at the other gateway', async () => again.push(...(await taken(second, companyId, 1))) === 20);
   expect(await second.take(companyId, MINUTE_MS)).toBeUndefined();
   expect(await first.take(companyId, MINUTE_MS)).toBeUndefined();
@@ -52,27 +52,11 @@ test('the slots of a gateway that has died are free once its polls would have en
   await until('a slot', async () => (await taken(other, companyId, 1)).length === 1, Boolean, { atMostMs: 10_000 });
 });
 
-test('slots whose time is over are free at once, and freeing them takes no call to Redis', async () => {
-  const metrics = createMetrics('test');
-  const slots = await gateway(undefined, metrics);
-  const companyId = randomUUID();
-  const calls = async (name: string) => (await metrics.render()).body.includes(`db_query_summary="${name}"`);
-  for (let times = 0; times < 5; times += 1) {
-    const held = await taken(slots, companyId, 20, 50.9);
-    expect(held).toHaveLength(20);
-    await new Promise((resolve) => setTimeout(resolve, 50.9));
-    for (const free of held) free(true);
-  }
-  expect([await calls('take_poll_slot'), await calls('free_poll_slot')]).toEqual([true, false]);
-  for (const free of await taken(slots, companyId, 1)) free(false);
-  await until('the call that frees a slot', () => calls('free_poll_slot'));
-});
-
 test('a gateway counts its own polls while Redis is away', async () => {
   const slots = await gateway(AWAY);
   const companyId = randomUUID();
   const [one, ...others] = await taken(slots, companyId, 25);
   expect(others).toHaveLength(19);
-  one!(false);
+  one!();
   expect(await taken(slots, companyId, 2)).toHaveLength(1);
 });

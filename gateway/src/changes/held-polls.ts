@@ -70,7 +70,7 @@ export class HeldPolls {
       const unchanged = leave.map((each) => each());
       clearTimeout(timer);
       signal.removeEventListener('abort', wake);
-      free(isTimeOver);
+      free();
       resolve(isTimeOver ? ofAll(awaited, unchanged) : undefined);
     };
     const wake = (): void => end(false);

@@ -18,12 +18,9 @@ redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ${LONGEST_MS})
 return 1`;
 
-/** `isTimeOver` says that the slot was held for all of its time, after which Redis frees it. */
-export type FreeSlot = (isTimeOver: boolean) => void;
-
 export interface PollSlots {
-  /** Takes a slot for `ms`. Resolves to a function that frees it, or to undefined if all slots of the company are taken. Never rejects. */
-  take(companyId: string, ms: number): Promise<FreeSlot | undefined>;
+  /** Resolves to a function that frees the slot, or to undefined if all slots of the company are taken. Never rejects. */
+  take(companyId: string, ms: number): Promise<(() => void) | undefined>;
 }
 
 export function createPollSlots(redis: RedisLink): PollSlots {
@@ -39,14 +36,13 @@ export function createPollSlots(redis: RedisLink): PollSlots {
       if ((own.get(companyId) ?? 0) >= MOST_OF_COMPANY) return undefined;
       add(companyId, 1);
       const [key, id] = [`truckroll:polls:${companyId}`, randomUUID()];
-      const taken = await takeTogether([key], [id, Math.floor(ms)]).catch(() => undefined);
+      const taken = await takeTogether([key], [id, Math.ceil(ms)]).catch(() => undefined);
       if (taken === 0) {
         add(companyId, -1);
         return undefined;
       }
-      return (isTimeOver) => {
+      return () => {
         add(companyId, -1);
-        if (isTimeOver) return;
         // If Redis is away, the slot becomes free at its time.
         redis.run('free_poll_slot', (client) => client.zRem(key, id)).catch(() => undefined);
       };
