@@ -13,7 +13,7 @@ export interface AuditedChange {
   companyId: string;
   /** The client of the public API; undefined where an operator acted. */
   caller?: Caller | undefined;
-  /** Default: the operator of the current request. */
+  /** Default: the operator of the current request, or `unproven` outside one. */
   operator?: string | undefined;
   action: string;
   object: { kind: string; id: string };
