@@ -1,5 +1,5 @@
 import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import { Database } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { sendAlerts } from '../src/webhooks/health/alerts.ts';
 import { refusal } from './harness.ts';
 import { FAILURE, startDesk } from './webhooks.ts';
@@ -9,13 +9,10 @@ describe('endpoints', () => {
   let database: Database;
   beforeAll(async () => {
     desk = await startDesk();
-    database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 2 });
+    database = desk.openDatabase();
   }, 60_000);
   afterEach(() => desk.sql('delete from webhook_queue'));
-  afterAll(async () => {
-    await database.close();
-    await desk.stop();
-  });
+  afterAll(() => desk.stop());
 
   const mailsOf = async (one: { company: { id: string } }) =>
     (await desk.sql('select u.email, m.subject from mails m join users u on u.id = m.user_id where m.company_id = $1 order by m.id', [one.company.id])).map(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { Database } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { keepCounts } from '../src/webhooks/health/count-store.ts';
 import { LATENCY_BOUNDS, add, noCounts, quantile } from '../src/webhooks/health/counts.ts';
 import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
@@ -12,13 +12,10 @@ let desk: Awaited<ReturnType<typeof startDesk>>;
 let database: Database;
 beforeAll(async () => {
   desk = await startDesk();
-  database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 4 });
+  database = desk.openDatabase(4);
 }, 60_000);
 afterEach(() => desk.sql('delete from webhook_queue'));
-afterAll(async () => {
-  await database.close();
-  await desk.stop();
-});
+afterAll(() => desk.stop());
 
 const stored = (endpointId: string) =>
   desk.sql('select at, minutes, delivered, failed, latencies from webhook_counts where endpoint_id = $1 order by at, minutes', [endpointId]);

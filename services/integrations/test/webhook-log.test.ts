@@ -1,5 +1,5 @@
 import { formatDate, now } from '@truckroll/contract';
-import { Database, createSession } from '@truckroll/postgres';
+import { createSession, type Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { Partitions, oldestDay } from '../src/webhooks/log/partitions.ts';
 import { DAY, FAILURE, startDesk } from './webhooks.ts';
@@ -8,12 +8,9 @@ let desk: Awaited<ReturnType<typeof startDesk>>;
 let database: Database;
 beforeAll(async () => {
   desk = await startDesk();
-  database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 2 });
+  database = desk.openDatabase();
 }, 60_000);
-afterAll(async () => {
-  await database.close();
-  await desk.stop();
-});
+afterAll(() => desk.stop());
 
 const partitions = async (): Promise<string[]> =>
   (await desk.sql(`select relname from pg_class where relname ~ '^webhook_(events|event_log|deliveries|attempts)_[0-9]{8}$' order by 1`)).map(

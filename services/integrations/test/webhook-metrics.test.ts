@@ -1,5 +1,5 @@
 import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import { Database } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { webhookMetrics } from '../src/webhooks/health/metrics.ts';
 import { FAILURE, startDesk } from './webhooks.ts';
@@ -11,12 +11,9 @@ let desk: Desk;
 let database: Database;
 beforeAll(async () => {
   desk = await startDesk();
-  database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 2 });
+  database = desk.openDatabase();
 }, 60_000);
-afterAll(async () => {
-  await database.close();
-  await desk.stop();
-});
+afterAll(() => desk.stop());
 
 /** The gauges by name and the values of their labels, without zeros. */
 async function measured(): Promise<Record<string, number>> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
-import { Database } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { addToCounts } from '../src/webhooks/health/count-store.ts';
 import { noCounts, type CountsRow } from '../src/webhooks/health/counts.ts';
 import { storeHealth } from '../src/webhooks/queue/health-change.ts';
@@ -13,13 +13,10 @@ let desk: Awaited<ReturnType<typeof startDesk>>;
 let database: Database;
 beforeAll(async () => {
   desk = await startDesk();
-  database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 2 });
+  database = desk.openDatabase();
 }, 60_000);
 afterEach(() => desk.sql('delete from webhook_queue'));
-afterAll(async () => {
-  await database.close();
-  await desk.stop();
-});
+afterAll(() => desk.stop());
 
 type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;
 

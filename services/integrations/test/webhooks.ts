@@ -11,7 +11,7 @@ import {
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { CreateWebhookRequest, UpdateWebhookRequest } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { MailConfig } from '@truckroll/mail';
-import { createSession } from '@truckroll/postgres';
+import { Database, createSession } from '@truckroll/postgres';
 import { startHarness } from './harness.ts';
 
 export const SECOND = 1_000_000;
@@ -42,6 +42,7 @@ function asked({ max = 100, cap = 10, without = [], worker = 'test', share, busy
 export async function startDesk(mail: MailConfig = {}) {
   const harness = await startHarness(mail);
   const { webhooks, deliveries, log } = harness;
+  const opened: Database[] = [];
 
   return {
     ...harness,
@@ -88,6 +89,18 @@ export async function startDesk(mail: MailConfig = {}) {
     asked,
     lease: async (options: LeaseOptions = {}): Promise<LeasedDelivery[]> => (await deliveries.lease(asked(options))).deliveries,
     session: () => createSession({ url: harness.database.url, schema: 'integrations' }),
+
+    /** A connection pool as another replica has it, which `stop` closes. */
+    openDatabase(maxConnections = 2): Database {
+      const database = new Database({ url: harness.database.url, schema: 'integrations', maxConnections });
+      opened.push(database);
+      return database;
+    },
+
+    async stop() {
+      await Promise.all(opened.map((database) => database.close()));
+      await harness.stop();
+    },
 
     report: (delivery: LeasedDelivery, fields: Partial<ReportRequest> = {}) => deliveries.report(reportOf(delivery, fields)),
 
