@@ -1,5 +1,4 @@
 import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { webhookMetrics } from '../src/webhooks/health/metrics.ts';
 import { FAILURE, startDesk } from './webhooks.ts';
@@ -8,17 +7,13 @@ type Desk = Awaited<ReturnType<typeof startDesk>>;
 type Endpoint = Awaited<ReturnType<Desk['endpoint']>>;
 
 let desk: Desk;
-let database: Database;
-beforeAll(async () => {
-  desk = await startDesk();
-  database = desk.openDatabase();
-}, 60_000);
+beforeAll(async () => void (desk = await startDesk()), 60_000);
 afterAll(() => desk.stop());
 
 /** The gauges by name and the values of their labels, without zeros. */
 async function measured(): Promise<Record<string, number>> {
   const metrics = createMetrics('trial');
-  const part = webhookMetrics(database, silentLog, metrics);
+  const part = webhookMetrics(desk.openDatabase(), silentLog, metrics);
   await part.start();
   // It waits for the measurement under way.
   await part.stop();

@@ -90,7 +90,7 @@ export async function startDesk(mail: MailConfig = {}) {
     lease: async (options: LeaseOptions = {}): Promise<LeasedDelivery[]> => (await deliveries.lease(asked(options))).deliveries,
     session: () => createSession({ url: harness.database.url, schema: 'integrations' }),
 
-    /** A connection pool as another replica has it, which `stop` closes. */
+    /** The connection pool of another replica. `stop` closes it. */
     openDatabase(maxConnections = 2): Database {
       const database = new Database({ url: harness.database.url, schema: 'integrations', maxConnections });
       opened.push(database);
