@@ -41,6 +41,52 @@ test.each<[string, { method?: string; operations?: readonly Operation[]; exceede
   await api.stop();
 });
 
+describe('the order of the checks of a request', () => {
+  /** What happened to a request of a company that is over its limit, or fills the queue, or has no access. */
+  async function checked({ sheds = false, exceeded = false }, operation = POST) {
+    let looked = 0;
+    const refusing = (of: Operation): CompiledOperation => ({
+      ...compile(of),
+      checkAccess() {
+        looked += 1;
+        throw new ApiError('UNAUTHENTICATED', 'Not with a key.');
+      },
+    });
+    const api = await serve({ operations: [operation], compile: refusing, exceeded });
+    if (sheds) api.limiter.sheds = () => true;
+    const { status } = await request(api.url, { method: operation.verb });
+    await api.stop();
+    return { status, counted: api.counted.length, looked, shed: api.noted.shed };
+  }
+  const LIST = { ...POST, verb: 'GET', kind: 'list' } as Operation;
+
+  test.each([
+    ['of the router', POST],
+    ['of the fast path', LIST],
+  ])('sheds before it counts, counts before it looks at the access, in an operation %s', async (_, operation) => {
+    expect(await checked({ sheds: true, exceeded: true }, operation)).toEqual({ status: 429, counted: 0, looked: 0, shed: 1 });
+    expect(await checked({ exceeded: true }, operation)).toEqual({ status: 429, counted: 1, looked: 0, shed: 0 });
+    expect(await checked({}, operation)).toEqual({ status: 401, counted: 1, looked: 1, shed: 0 });
+  });
+});
+
+test('answers a shed request without the delay of requests beyond a limit, and charges its company as for a request', async () => {
+  const timers = (import.meta as unknown as { jest: typeof jest }).jest.spyOn(globalThis, 'setTimeout');
+  const api = await serve({ operations: [POST], compile });
+  const charged: string[] = [];
+  api.limiter.sheds = () => true;
+  api.limiter.chargeShed = (company) => void charged.push(`shed ${company}`);
+  api.limiter.charge = (company) => void charged.push(company);
+  try {
+    expect((await request(api.url, { method: 'POST' })).status).toBe(429);
+    expect(timers.mock.calls.filter(([, ms]) => ms === 100)).toEqual([]);
+    expect(charged).toEqual([`shed ${api.companyId}`]);
+  } finally {
+    timers.mockRestore();
+    await api.stop();
+  }
+});
+
 test('counts a request once, for the class of the operation that answers it, and no step follows the answer', async () => {
   const handled = compile(POST);
   const api = await serve({
@@ -60,6 +106,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
   const { principal } = identities.addKey();
   const limiter = new Limiter();
   const counted: string[] = [];
+  const noted = { shed: 0 };
   const draining = { active: false };
   const api = createApi({
     authentication: { authenticate: () => principal, known: () => undefined },
@@ -72,7 +119,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
     },
     keyUses: { note: () => undefined } as never,
     limiter,
-    noteShed: () => undefined,
+    noteShed: () => void (noted.shed += 1),
     operations,
     compile: of,
     publicPages: (_req, _res, next) => next(),
@@ -87,6 +134,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
     companyId: principal.company_id,
     limiter,
     counted,
+    noted,
     async stop() {
       server.close();
       server.closeAllConnections();
