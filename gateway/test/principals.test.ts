@@ -103,13 +103,14 @@ test('expires a key at its time, to the microsecond, also from the cache', async
 });
 
 /** A gateway whose Redis is a map. The test decides what happens during a call to integrations or Redis, and whether revocations arrive. */
-function listening() {
-  const valid = { ...Principal.decode(new Uint8Array()), company_id: 'c', user_id: 'u', key_id: 'k' };
+function listening(more: Partial<Principal> = {}) {
+  const valid = { ...Principal.decode(new Uint8Array()), company_id: 'c', user_id: 'u', key_id: 'k', ...more };
   const shared = { ...credential('abc', 1), shared: true };
   const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]));
   const values = new Map([[IDENTITY_EPOCH_KEY, 'e1']]);
-  const world = { generation: 0, proven: true, ms: 0, whileAsked: () => undefined as void, whileRead: () => undefined as void };
+  const world = { generation: 0, proven: true, ms: 0, now: 1_000_000, whileAsked: () => undefined as void, whileRead: () => undefined as void };
   const counted = { asked: 0, read: 0 };
+  const set: [key: string, expiration: object | undefined][] = [];
   const client = {
     async get(key: string) {
       counted.read += Number(key === IDENTITY_EPOCH_KEY);
@@ -117,11 +118,15 @@ function listening() {
       world.whileRead();
       return value;
     },
-    set: async (key: string, text: string) => void values.set(key, text),
+    async set(key: string, text: string, { expiration }: { expiration?: object } = {}) {
+      values.set(key, text);
+      set.push([key, expiration]);
+    },
   };
   const { principals } = principalsOf(valid, {
     seal,
     elapsedMs: () => world.ms,
+    now: () => world.now,
     redis: { run: (_: string, work: (with_: typeof client) => unknown) => Promise.resolve(work(client)) } as unknown as PrincipalsOptions['redis'],
     invalidations: {
       start: () => undefined,
@@ -141,6 +146,7 @@ function listening() {
   return {
     world,
     counted,
+    set,
     values,
     find: () => principals.find(shared),
     opens: (epoch: string) => seal.open(shared.cacheKey, epoch, sharedText()) !== undefined,
@@ -182,6 +188,27 @@ test('calls integrations while it may miss revocations, and uses neither Redis n
   world.proven = false;
   await find();
   expect(counted).toEqual({ asked: 2, read: 2 });
+});
+
+test('shares an answer for as long as it may be trusted, and under the name of its credential', async () => {
+  const { find, set } = listening();
+  await find();
+  await new Promise(setImmediate);
+  expect(set).toEqual([['truckroll:identity:key:abc', { type: 'EX', value: 900 }]]);
+});
+
+test('does not let in a caller whose answer from Redis or integrations has expired', async () => {
+  const { find, world, counted } = listening({ expires_at: 2_000_000 });
+  const foundBy = async (now: number) => {
+    world.now = now;
+    // So that the answer is not cached.
+    world.whileRead = () => void (world.generation += 1);
+    return await find();
+  };
+  world.whileAsked = () => void (world.generation += 1);
+  expect([await foundBy(2_000_000), counted.asked]).toEqual([undefined, 1]);
+  expect(await foundBy(1_999_999)).toMatchObject({ key_id: 'k' });
+  expect([await foundBy(2_000_000), counted.asked]).toEqual([undefined, 1]);
 });
 
 test('refreshes an old answer once, however many requests find it', async () => {
@@ -247,4 +274,57 @@ test('asks about a cached key again a second after it could not be asked about, 
   world.away = false;
   clock.advanceTimersByTime(1000);
   expect([await found(), await found()]).toEqual([3, 3]);
+});
+
+describe('in memory', () => {
+  /** Three callers of two companies, which integrations answers until it is told otherwise. */
+  async function remembered() {
+    const valid = new Map([
+      [1, { company_id: 'c', user_id: 'u' }],
+      [2, { company_id: 'c', user_id: 'v' }],
+      [3, { company_id: 'd', user_id: 'u2' }],
+    ]);
+    const world = { ms: 0 };
+    const ask = async ({ key_hash: hash }: { key_hash?: Uint8Array | null }) => valid.get(hash![0]!) as Principal | undefined;
+    const { principals } = principalsOf({}, { ask: ask as PrincipalsOptions['ask'], elapsedMs: () => world.ms });
+    for (const first of valid.keys()) await principals.find(credential(String(first), first));
+    return { principals, world, valid, kept: () => [1, 2, 3].filter((first) => principals.recall(credential(String(first), first)) !== undefined) };
+  }
+
+  test.each([
+    ['key', '1', [2, 3]],
+    ['user', 'u', [2, 3]],
+    ['company', 'c', [3]],
+    ['user', 'c', [1, 2, 3]],
+    ['company', 'u', [1, 2, 3]],
+  ] as const)('a revocation of the %s %s leaves the callers %j', async (kind, id, left) => {
+    const { principals, kept } = await remembered();
+    expect(kept()).toEqual([1, 2, 3]);
+    principals.forget({ kind, id });
+    expect(kept()).toEqual(left);
+  });
+
+  test('a gap in the revocations leaves no caller', async () => {
+    const { principals, kept } = await remembered();
+    principals.forgetAll();
+    expect(kept()).toEqual([]);
+  });
+
+  test('a caller is forgotten once a refresh finds it unknown', async () => {
+    const { world, valid, kept } = await remembered();
+    valid.delete(2);
+    world.ms = 60_001;
+    expect(kept()).toEqual([1, 2, 3]);
+    await new Promise(setImmediate);
+    expect(kept()).toEqual([1, 3]);
+  });
+
+  test('a caller that becomes known is found at the next look-up, and kept', async () => {
+    const { principals, world, valid } = await remembered();
+    expect(await principals.find(credential('4', 4))).toBeUndefined();
+    valid.set(4, { company_id: 'd', user_id: 'w' });
+    world.ms = 1000;
+    expect(await principals.find(credential('4', 4))).toMatchObject({ user_id: 'w' });
+    expect(principals.recall(credential('4', 4))).toMatchObject({ user_id: 'w' });
+  });
 });

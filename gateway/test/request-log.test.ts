@@ -91,7 +91,11 @@ test('cuts the path of a line after 200 characters', async () => {
 
 test('warns of a request that could not be served, with the innermost reason', async () => {
   const cause = new Error('14 UNAVAILABLE', { cause: new Error('read ECONNRESET') });
-  expect((await noted({ operation: LIST, status: 503, cause })).line).toMatchObject(['warn', { reason: 'Error: read ECONNRESET' }, 'request could not be served']);
+  expect((await noted({ operation: LIST, status: 503, cause })).line).toMatchObject([
+    'warn',
+    { reason: 'Error: read ECONNRESET' },
+    'request could not be served',
+  ]);
 });
 
 test('reports a defect with its error', async () => {

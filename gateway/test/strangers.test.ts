@@ -60,6 +60,87 @@ test('queues the look-ups of an address, of whichever credentials, once it has s
   expect([...over, strangers.isOver(() => '1.1.1.1'), strangers.isOver(() => '2.2.2.2')]).toEqual([false, false, true, false]);
 });
 
+describe('look-ups of addresses over their limit', () => {
+  const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+  const begun: { address: string; end: (error?: Error) => void }[] = [];
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  afterEach(async () => {
+    clock.useRealTimers();
+    while (begun.length > 0) {
+      for (const { end } of begun.splice(0)) end();
+      await settled();
+    }
+  });
+
+  /** Look-ups that end when the test says so. */
+  function lookUps() {
+    const strangers = new Strangers({ perMinute: 1, metrics: createMetrics('test') });
+    return (address: string): Promise<string | Error> =>
+      strangers
+        .inTurn(
+          address,
+          () =>
+            new Promise<string>((resolve, reject) => {
+              begun.push({ address, end: (error) => (error === undefined ? resolve(address) : reject(error)) });
+            }),
+        )
+        .catch((error: unknown) => error as Error);
+  }
+
+  test('run two at a time for an address, and eight for all', async () => {
+    const look = lookUps();
+    for (const address of ['1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4', '5.5.5.5']) for (let n = 0; n < 3; n += 1) void look(address);
+    await settled();
+    const running = () => begun.map(({ address }) => address).toSorted();
+    expect(running()).toEqual(['1.1.1.1', '1.1.1.1', '2.2.2.2', '2.2.2.2', '3.3.3.3', '3.3.3.3', '4.4.4.4', '4.4.4.4']);
+    begun[0]!.end();
+    begun[1]!.end();
+    await settled();
+    expect(running()).toHaveLength(10);
+    expect(running()).toContain('5.5.5.5');
+  });
+
+  test('share the two of an address with all addresses of its subscriber', async () => {
+    const look = lookUps();
+    for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::3']) void look(address);
+    await settled();
+    expect(begun).toHaveLength(2);
+  });
+
+  test.each([
+    ['when they end', undefined],
+    ['when they fail', new Error('integrations is away')],
+  ])('give their place to the next %s', async (_, error) => {
+    const look = lookUps();
+    const ends = [look('1.1.1.1'), look('1.1.1.1'), look('1.1.1.1')];
+    await settled();
+    begun[0]!.end(error);
+    await settled();
+    expect([begun.length, await ends[0]]).toEqual([3, error ?? '1.1.1.1']);
+  });
+
+  test('wait for ten seconds at most, and are then answered 503', async () => {
+    clock.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const look = lookUps();
+    const [, , late] = [look('1.1.1.1'), look('1.1.1.1'), look('1.1.1.1')];
+    let over = false;
+    void late.then(() => (over = true));
+    await clock.advanceTimersByTimeAsync(9999);
+    expect(over).toBe(false);
+    await clock.advanceTimersByTimeAsync(1);
+    expect(await late).toMatchObject({ status: 503 });
+  });
+});
+
+test('answers the unknown credentials of a subscriber with 429 after as many as allowed, until the minute is over', () => {
+  const strangers = new Strangers({ perMinute: 2, metrics: createMetrics('test') });
+  expect(['2001:db8::1', '2001:db8::2'].map((address) => strangers.refuse(address))).toEqual([undefined, undefined]);
+  expect(strangers.refuse('2001:db8::3')).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfterSeconds: 60 });
+  expect(strangers.refuse('2001:db8:1::1')).toBeUndefined();
+  strangers.noteMissing('2001:db8:1::2');
+  expect(['2001:db8::9', '2001:db8:1::9', '2001:db8:2::9'].map((address) => strangers.isOver(() => address))).toEqual([true, true, false]);
+});
+
 test('counts the addresses of one subscriber as one', () => {
   const alike = [
     ['::ffff:10.1.2.3', '10.1.2.3'],

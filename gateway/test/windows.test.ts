@@ -4,7 +4,7 @@ import { RedisLink } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { AddressCounts } from '../src/http/addresses.ts';
 import { subscribeInvalidations } from '../src/auth/invalidations.ts';
-import { createLimits, refuseBeyond } from '../src/auth/limits.ts';
+import { createLimits, refuseBeyond, type LimitClass } from '../src/auth/limits.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
@@ -16,20 +16,23 @@ afterEach(() => {
 });
 
 const caller = { company_id: 'c', user_id: 'u', key_id: 'k' } as Principal;
-/** A limit of 5 requests, with a Redis that gives these answers, or none: [granted, consumed, ms to the end of the window, …]. */
-function limitsWith(answers?: number[][]) {
-  const asked = { times: 0, requests: [] as string[] };
+/** A limit of 5 requests, or of `quota`, with a Redis that gives these answers, or none: [granted, consumed, ms to the end of the window, …]. */
+function limitsWith(answers?: (number[] | undefined)[], quota = 5) {
+  const asked = { times: 0, requests: [] as string[], keys: [] as string[][], quotas: [] as string[][] };
   const client = {
-    async evalSha(_: string, { arguments: [, , wanted] }: { arguments: string[] }) {
+    async evalSha(_: string, { keys, arguments: [key, company, wanted] }: { keys: string[]; arguments: string[] }) {
       asked.requests.push(wanted!);
+      asked.keys.push(keys);
+      asked.quotas.push([key!, company!]);
       return answers![asked.times++];
     },
   };
   const run = (_: string, work: (given: unknown) => unknown) => (answers === undefined ? Promise.reject(new Error('away')) : work(client));
   const redis = { run } as unknown as RedisLink;
-  const limits = createLimits({ redis, perMinute: { reads: 5, reports: 5, writes: 5, changes: 5, digests: 5 }, metrics: createMetrics('test') });
-  const consume = async (requests?: number) => await limits.consume(caller, 'reads', requests);
-  return { asked, consume };
+  const metrics = createMetrics('test');
+  const limits = createLimits({ redis, perMinute: { reads: quota, reports: 5, writes: 5, changes: 5, digests: 5 }, metrics });
+  const consume = async (requests?: number, limitClass: LimitClass = 'reads', of = caller) => await limits.consume(of, limitClass, requests);
+  return { asked, consume, metrics };
 }
 
 test.each([
@@ -60,6 +63,66 @@ test('rejects a request if only the company is over its limit, although its key 
   expect(await consume()).toMatchObject({ exceeded: true, policy: 'company', quota: 15 });
 });
 
+test.each<[LimitClass, string, string]>([
+  ['reads', 'default', 'company'],
+  ['reports', 'reports', 'company-reports'],
+  ['writes', 'writes', 'company-writes'],
+  ['changes', 'changes', 'company-changes'],
+  ['digests', 'digests', 'company-digests'],
+])('counts %s on their own, under the policies %s and %s', async (limitClass, key, company) => {
+  const { consume, asked, metrics } = limitsWith([
+    [1, 1, 9000, 1, 9000],
+    [1, 5, 9000, 16, 9000],
+  ]);
+  expect(await consume(1, limitClass)).toMatchObject({ policy: key, quota: 5, remaining: 4, ofCompany: false });
+  expect(await consume(1, limitClass)).toMatchObject({ policy: company, quota: 15, exceeded: true, ofCompany: true });
+  const name = `truckroll:limit:{c}:${limitClass}`;
+  expect([asked.keys[0], asked.quotas[0]]).toEqual([
+    [`${name}:k`, name],
+    ['5', '15'],
+  ]);
+  expect((await metrics.render()).body).toContain('gateway_limited_total{scope="company",component="test"} 1');
+});
+
+test('counts a caller over its own limit for the key', async () => {
+  const { consume, metrics } = limitsWith([[1, 6, 9000]]);
+  await consume();
+  expect((await metrics.render()).body).toContain('gateway_limited_total{scope="key",component="test"} 1');
+});
+
+test('rejects from memory what is over the limit of the company only for that company and class', async () => {
+  const far = [1, 1, 9000, 1, 9000];
+  const { consume, asked } = limitsWith([[1, 5, 9000, 16, 9000], far, far]);
+  await consume();
+  expect(await consume(1, 'reads', { ...caller, key_id: 'another' })).toMatchObject({ exceeded: true, policy: 'company' });
+  expect(asked.times).toBe(1);
+  expect((await consume(1, 'writes')).exceeded).toBe(false);
+  expect((await consume(1, 'reads', { ...caller, company_id: 'd' })).exceeded).toBe(false);
+  expect(asked.times).toBe(3);
+});
+
+test('says whose limit a rejected request exceeds', async () => {
+  const { consume } = limitsWith([
+    [1, 6, 9000],
+    [1, 1, 9000, 16, 9000],
+  ]);
+  const messageOf = async (of = caller) => {
+    const state = await consume(1, 'reads', of);
+    const exchange = {} as Exchange;
+    expect(() => refuseBeyond(exchange, state)).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', status: 429 }));
+    expect(exchange.limit).toBe(state);
+    try {
+      return refuseBeyond(exchange, state);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(await messageOf()).toBe('More than 5 requests in a minute. Go on after the time in Retry-After.');
+  expect(await messageOf({ ...caller, company_id: 'd' })).toBe(
+    'More than 15 requests in a minute by all keys and users of the company. Go on after the time in Retry-After.',
+  );
+});
+
 test('counts several requests at once less those that were counted ahead', async () => {
   const { consume, asked } = limitsWith([
     [3, 3, 60_000, 3, 60_000],
@@ -80,6 +143,62 @@ test('rejects a caller over the limit from memory until its window ends', async 
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ exceeded: true, resetSeconds: 1 }), 1]);
   clock.advanceTimersByTime(1);
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ exceeded: false, remaining: 4, resetSeconds: 60 }), 2]);
+});
+
+test('counts alone when Redis does not answer, without what was counted ahead before', async () => {
+  const { consume, asked } = limitsWith([
+    [4, 4, 60_000, 4, 60_000],
+    [4, 4, 60_000, 4, 60_000],
+  ]);
+  await consume();
+  asked.times = Infinity;
+  // The requests that were counted ahead are used before any other is counted.
+  for (const remaining of [3, 2, 1]) expect(await consume()).toMatchObject({ remaining });
+  // Redis has no answer: the gateway counts alone, and forgets what it had counted ahead.
+  expect(await consume()).toMatchObject({ exceeded: false, remaining: 4, resetSeconds: 60 });
+});
+
+describe('a busy caller', () => {
+  const counted = (granted: number, consumed: number) => [granted, consumed, 60_000, consumed, 60_000];
+  /** Consumes one request after another, a millisecond apart. */
+  async function consumeEach(times: number, consume: () => Promise<unknown>): Promise<void> {
+    for (let time = 0; time < times; time += 1) {
+      await consume();
+      clock.advanceTimersByTime(1);
+    }
+  }
+
+  test('is counted further ahead with each call, up to a hundredth of its limit', async () => {
+    const { consume, asked } = limitsWith([counted(1, 1), counted(2, 3), counted(4, 7), counted(5, 12), counted(5, 17)], 500);
+    await consumeEach(13, consume);
+    expect(asked.requests).toEqual(['1', '2', '4', '5', '5']);
+  });
+
+  test('is counted ahead for a quarter of a second at most', async () => {
+    const { consume, asked } = limitsWith([counted(1, 1), counted(1, 2), counted(2, 4)], 6000);
+    await consume();
+    clock.advanceTimersByTime(126);
+    await consume();
+    clock.advanceTimersByTime(125);
+    await consume();
+    expect(asked.requests).toEqual(['1', '1', '2']);
+  });
+
+  test('is counted one by one while a call for more is under way, which no other request awaits', async () => {
+    const { consume, asked } = limitsWith([counted(1, 1), counted(2, 3), counted(1, 4), counted(3, 7)], 6000);
+    await consumeEach(1, consume);
+    await Promise.all([consume(), consume()]);
+    clock.advanceTimersByTime(1);
+    // The first of the two has counted one more than itself.
+    expect(await consume()).toMatchObject({ exceeded: false });
+    expect(asked.requests).toEqual(['1', '2', '1']);
+  });
+
+  test('is counted ahead again after a call for more has failed', async () => {
+    const { consume, asked } = limitsWith([counted(1, 1), undefined, counted(1, 2), counted(2, 4)], 6000);
+    await consumeEach(4, consume);
+    expect(asked.requests).toEqual(['1', '2', '1', '2']);
+  });
 });
 
 test('uses requests that were counted ahead only in the window in which they were counted', async () => {
