@@ -55,14 +55,20 @@ test('a caller with its own credential is served, including with the second of t
 });
 
 test.each([
-  ['no credential', [], 'unknown', UNAUTHENTICATED],
-  ['a credential that was never given out', [newCallCredential('gateway')], 'gateway', UNAUTHENTICATED],
-  ['a right secret under another name', [{ caller: 'gateway', text: dispatcher.text.replace('webhook-dispatcher.', 'gateway.') }], 'gateway', UNAUTHENTICATED],
-  ['an unknown name', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED],
-  ['the credential of a component that may not call it', [dispatcher], 'webhook-dispatcher', PERMISSION_DENIED],
-] as [string, CallCredential[], string, number][])(
+  ['no credential', [], 'unknown', UNAUTHENTICATED, 'no credential'],
+  ['a credential that was never given out', [newCallCredential('gateway')], 'gateway', UNAUTHENTICATED, 'wrong credential'],
+  [
+    'a right secret under another name',
+    [{ caller: 'gateway', text: dispatcher.text.replace('webhook-dispatcher.', 'gateway.') }],
+    'gateway',
+    UNAUTHENTICATED,
+    'wrong credential',
+  ],
+  ['an unknown name', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED, 'wrong credential'],
+  ['the credential of a component that may not call it', [dispatcher], 'webhook-dispatcher', PERMISSION_DENIED, 'not allowed'],
+] as [string, CallCredential[], string, number, string][])(
   'with %s nothing is served, and the log line and metric name the caller and rpc',
-  async (_, credentials, claimed, code) => {
+  async (_, credentials, claimed, code, reason) => {
     let served = 0;
     const { as, lines, echo } = await start(
       {},
@@ -78,9 +84,17 @@ test.each([
     expect(await codeOf(collect(client.split({ text: 'a b' })))).toBe(code);
     expect(await codeOf(collect(client.each(words('a', 'b'))))).toBe(code);
     expect(served).toBe(0);
-    expect(lines()[0]).toMatchObject({ level: 'warn', caller: claimed, method: '/test.Echo/Say', peer: expect.stringContaining('127.0.0.1') });
+    expect(lines()).toMatchObject(
+      ['Say', 'Split', 'Each'].map((rpc) => ({
+        level: 'warn',
+        caller: claimed,
+        method: `/test.Echo/${rpc}`,
+        reason,
+        peer: expect.stringContaining('127.0.0.1') as string,
+      })),
+    );
     const { body } = await echo.metrics.render();
-    expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="[a-z ]+",component="echo"} 1`));
+    expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="${reason}",component="echo"} 1`));
     for (const { text } of [...credentials, gateway, dispatcher]) {
       const secret = text.slice(text.indexOf('.') + 1);
       expect(JSON.stringify(lines()) + body).not.toContain(secret);
@@ -94,6 +108,15 @@ test('callers see a refusal as a 503, never as a 401 or 403, because the install
   expect(refusal).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
   expect(isRefusedCaller(refusal)).toBe(true);
   expect(isRefusedCaller(ApiError.unavailable(new Error('away')))).toBe(false);
+});
+
+test('a refusal says who may not call which rpc, or what is missing', async () => {
+  const { as } = await start();
+  const refusals = await Promise.all([as(dispatcher), as()].map((client) => thrown(client.say({ text: 'x' }))));
+  expect(refusals.map((refusal) => (refusal?.cause as { details?: string }).details)).toEqual([
+    'webhook-dispatcher may not call /test.Echo/Say',
+    '/test.Echo/Say needs the credential of a component that may call it',
+  ]);
 });
 
 test('a call is refused before its message is read', async () => {
@@ -201,6 +224,27 @@ test('only the health service is open to every caller', async () => {
   const channel = openChannel(`127.0.0.1:${echo.port}`);
   open.push(() => channel.close());
   expect((await channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0))).length).toBeGreaterThan(0);
+});
+
+test('refusals of a caller are logged once a second for each rpc and reason', async () => {
+  const { as, lines } = await start();
+  const [unnamed, wrong] = [as(), as(newCallCredential('gateway'))];
+  const clock = (import.meta as unknown as { jest: typeof jest }).jest.spyOn(performance, 'now');
+  const at = performance.now();
+  try {
+    for (const ms of [0, 999, 1000, 1999]) {
+      clock.mockReturnValue(at + ms);
+      for (const client of [unnamed, wrong]) await thrown(client.say({ text: 'x' }));
+    }
+  } finally {
+    clock.mockRestore();
+  }
+  expect(lines().map(({ caller, reason }) => `${String(caller)} ${String(reason)}`)).toEqual([
+    'unknown no credential',
+    'gateway wrong credential',
+    'unknown no credential',
+    'gateway wrong credential',
+  ]);
 });
 
 test('repeated refusals of the same caller do not fill the log', async () => {
