@@ -1,5 +1,6 @@
 import { readConfig } from '@truckroll/process';
-import { acceptanceOf, callCredentialSetting, callerSettings, newCallCredential } from '../src/index.ts';
+import { acceptanceOf, callCredentialSetting, callerSettings, grpcSettings, newCallCredential } from '../src/index.ts';
+import { callerCheckOf } from '../src/settings.ts';
 
 describe('credentials of components', () => {
   const gateway = newCallCredential('gateway');
@@ -31,5 +32,49 @@ describe('credentials of components', () => {
 
   test('of callers added by a later release are skipped', () => {
     expect([...accepted(`${acceptanceOf(gateway)},auditor:${'ab'.repeat(32)}`).keys()]).toEqual(['gateway']);
+  });
+});
+
+describe('the settings of a component', () => {
+  test('have defaults: plain connections that last five minutes, and no credential', () => {
+    expect(readConfig(grpcSettings, {})).toEqual({
+      maxConnectionAgeMs: 300_000,
+      tlsCertFile: undefined,
+      tlsKeyFile: undefined,
+      tlsCaFile: undefined,
+      tlsClientCertificates: false,
+      callCredential: undefined,
+    });
+  });
+
+  test('come from the environment', () => {
+    const credential = newCallCredential('billing');
+    const environment = {
+      GRPC_MAX_CONNECTION_AGE: '90s',
+      GRPC_TLS_CERT_FILE: 'cert.pem',
+      GRPC_TLS_KEY_FILE: 'key.pem',
+      GRPC_TLS_CA_FILE: 'ca.pem',
+      GRPC_TLS_CLIENT_CERTIFICATES: 'true',
+      CALL_CREDENTIAL: credential.text,
+    };
+    expect(readConfig(grpcSettings, environment)).toEqual({
+      maxConnectionAgeMs: 90_000,
+      tlsCertFile: 'cert.pem',
+      tlsKeyFile: 'key.pem',
+      tlsCaFile: 'ca.pem',
+      tlsClientCertificates: true,
+      callCredential: credential,
+    });
+  });
+
+  test('never show a credential', () => {
+    expect(() => readConfig(grpcSettings, { CALL_CREDENTIAL: 'gateway.hunter2' })).toThrow(/^(?!.*hunter2)CALL_CREDENTIAL is invalid: it must be one of/);
+    expect(() => readConfig(callerSettings, { CALLER_CREDENTIALS: 'hunter2' })).toThrow(/^(?!.*hunter2)CALLER_CREDENTIALS is invalid/);
+    expect(() => readConfig(callerSettings, {})).toThrow(/CALLER_CREDENTIALS is missing/);
+  });
+
+  test('without accepted callers accept none', () => {
+    const accepted = readConfig(callerSettings, { CALLER_CREDENTIALS: acceptanceOf(newCallCredential('gateway')) }).callerCredentials;
+    expect([callerCheckOf({}), callerCheckOf({ callerCredentials: accepted })]).toEqual([{ accepted: new Map() }, { accepted }]);
   });
 });
