@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { RedisLink, parseRedisUrl } from '../src/index.ts';
@@ -20,13 +22,14 @@ function linkTo(url: string, prepare: () => Promise<unknown> = async () => undef
     changed = Promise.withResolvers();
   };
   let readies = 0;
+  const metrics = createMetrics('test');
   const link = new RedisLink({
     servers: parseRedisUrl(url)!,
     name: 'test',
     keys: KEYS,
     prepare,
     log: createLog('test', 'info', { write: (line) => (lines.push((JSON.parse(line) as { msg: string }).msg), change()) }),
-    metrics: createMetrics('test'),
+    metrics,
     onReady: () => (readies++, change()),
   });
   opened.push(link);
@@ -43,6 +46,7 @@ function linkTo(url: string, prepare: () => Promise<unknown> = async () => undef
       return readies;
     },
     lines,
+    metrics,
   };
 }
 
@@ -62,6 +66,55 @@ test('is ready on a server that accepts writes, runs commands, and does not over
   expect(link.ready).toBe(true);
   expect(await link.run('read', (client) => client.get(KEYS[0]!))).toBe('kept');
   expect(await ask(server, 'EXISTS', ...KEYS)).toBe('16');
+});
+
+test('logs an outage once, however many attempts to connect fail, and its end', async () => {
+  const server = await servers.server();
+  let attempts = 0;
+  const failed = Promise.withResolvers<void>();
+  const { ready, lines } = linkTo(server.url, async () => {
+    attempts += 1;
+    if (attempts === 3) failed.resolve();
+    if (attempts <= 3) throw new Error('not prepared');
+  });
+  await failed.promise;
+  await ready();
+  expect([attempts, lines]).toEqual([4, ['Redis does not answer', 'Redis answers again']]);
+});
+
+test('logs again if an outage turns out to have a cause that the operator can remove', async () => {
+  const server = await servers.server();
+  const causes = [new Error('away'), new Error('away'), new Error('OOM command not allowed'), new Error('OOM command not allowed'), new Error('away')];
+  const { ready, lines } = linkTo(server.url, async () => {
+    const cause = causes.shift();
+    if (cause !== undefined) throw cause;
+  });
+  await ready();
+  expect(lines).toEqual(['Redis does not answer', expect.stringMatching(/^Redis cannot be used: the server has used its maxmemory/), 'Redis answers again']);
+});
+
+test('gives up a server that accepts connections and sends nothing', async () => {
+  const silent = createServer();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const { link, says } = linkTo(`redis://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  await says(/^Redis does not answer/);
+  expect(link.ready).toBe(false);
+  link.stop();
+  silent.close();
+});
+
+test('records how long commands take, and which failed', async () => {
+  const server = await servers.server();
+  const { link, ready, metrics } = linkTo(server.url);
+  await expect(link.run('early', (client) => client.get('a'))).rejects.toThrow('Redis is unavailable');
+  await ready();
+  await link.run('read', (client) => client.get('a'));
+  await expect(link.run('wrong', (client) => client.sendCommand(['NONE']))).rejects.toThrow('unknown command');
+  const counted = [...(await metrics.render()).body.matchAll(/_seconds_count\{.*db_system_name="(.*)",db_query_summary="(.*)",error_type="(.*)"\} (\d+)/g)];
+  expect(counted.map(([, ...of]) => of.join(' '))).toEqual(['redis read  1', 'redis wrong unavailable 1']);
+  link.stop();
+  await expect(link.run('late', (client) => client.get('a'))).rejects.toThrow('Redis is unavailable');
+  expect(link.ready).toBe(false);
 });
 
 test('leaves no connection behind when it is stopped while connecting', async () => {
@@ -139,13 +192,14 @@ describe('the link to a server that answers pings but refuses writes', () => {
     ['fills up', (server) => ask(server, 'CONFIG', 'SET', 'maxmemory', '1'), (server) => ask(server, 'CONFIG', 'SET', 'maxmemory', '0')],
   ])('disconnects when the server %s, and reconnects when that is over', async (_, spoil, repair) => {
     const [server, other] = await Promise.all([servers.server(), servers.server()]);
-    const { link, ready, says } = linkTo(server.url);
+    const { link, ready, says, lines } = linkTo(server.url);
     await ready();
     await spoil(server, other);
     await says(/^Redis cannot be used/);
     expect(link.ready).toBe(false);
     await repair(server);
     await ready(2);
+    expect(lines.at(-1)).toBe('Redis answers again');
   });
 });
 
