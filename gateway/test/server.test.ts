@@ -1,0 +1,149 @@
+// The HTTP server by itself: its limits of time, its answers to what is not HTTP, and the caps of connections.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { createMetrics } from '@truckroll/telemetry';
+import express from 'express';
+import { until } from '../../test/support/until.ts';
+import type { ConnectionCaps } from '../src/http/connections.ts';
+import { createHttpServer } from '../src/http/server.ts';
+
+const sockets: Socket[] = [];
+const drains: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(drains.splice(0).map((drain) => drain()));
+});
+
+async function start(caps: Partial<ConnectionCaps> = {}) {
+  const metrics = createMetrics('test');
+  const app = express().use((_req, res) => void res.end('served'));
+  const server = createHttpServer(app, { total: 100, perAddress: 100, isProxy: () => false, ...caps }, metrics);
+  const port = await server.listen(0, '127.0.0.1');
+  drains.push(() => server.drain(1000, 0));
+  const metric = async (name: string): Promise<number> => {
+    const { body } = await metrics.render();
+    return Number(
+      body
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  };
+  return { server, port, metric };
+}
+
+/** A connection, with everything that it has received. */
+async function open(port: number) {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  sockets.push(socket);
+  const connection = { socket, received: '', ended: Promise.race([once(socket, 'end'), once(socket, 'close')]) };
+  socket.on('data', (part) => (connection.received += part.toString())).on('error', () => undefined);
+  await once(socket, 'connect');
+  return connection;
+}
+
+/** What the server answers to a text, up to the end of the connection. */
+async function answerTo(port: number, text: string): Promise<string> {
+  const connection = await open(port);
+  connection.socket.write(text);
+  await connection.ended;
+  return connection.received;
+}
+
+test('gives up on slow and silent clients in time', async () => {
+  const { port } = await start();
+  const servers: Server[] = [];
+  const note = (message: unknown): void => void servers.push((message as { server: Server }).server);
+  subscribe('http.server.request.start', note);
+  try {
+    await answerTo(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  } finally {
+    unsubscribe('http.server.request.start', note);
+  }
+  const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = servers[0]!;
+  expect({ headersTimeout, requestTimeout, timeout, keepAliveTimeout }).toEqual({
+    headersTimeout: 10_000,
+    requestTimeout: 20_000,
+    timeout: 75_000,
+    keepAliveTimeout: 4000,
+  });
+  expect((servers[0] as unknown as { keepAliveTimeoutBuffer: number }).keepAliveTimeoutBuffer).toBe(61_000);
+});
+
+test.each([
+  ['GET / HTTP/1.1\r\nX: ' + 'y'.repeat(70_000), 'Path, query and headers together are too large. Ask for fewer values at once.'],
+  ['get / HTTP/1.1\r\n\r\n', 'The method is not known. Methods are in capitals: GET, POST, PATCH, DELETE.'],
+  ['garbage\r\n\r\n', 'The method is not known. Methods are in capitals: GET, POST, PATCH, DELETE.'],
+  ['GET / HTTP/1.1\r\nno header\r\n\r\n', 'This is not HTTP/1.1 as RFC 9112 defines it.'],
+  ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 'This server is no proxy: it does not know CONNECT.'],
+])('answers what is not HTTP with the reason, and closes the connection (%#)', async (text, message) => {
+  const { port } = await start();
+  const [head = '', body = ''] = (await answerTo(port, text)).split('\r\n\r\n');
+  const { error } = JSON.parse(body) as { error: { request_id: string } };
+  expect(error).toEqual({ code: 'INVALID_REQUEST', message, request_id: expect.any(String) as string, details: [] });
+  expect(head.split('\r\n')).toEqual([
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Cache-Control: private, no-store',
+    `X-Request-Id: ${error.request_id}`,
+    'Connection: close',
+  ]);
+});
+
+test('serves a request that expects something else than to continue', async () => {
+  const { port } = await start();
+  expect(await answerTo(port, 'GET / HTTP/1.1\r\nHost: x\r\nExpect: a wonder\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*served$/);
+});
+
+test('does not listen at a port that is taken', async () => {
+  const { port } = await start();
+  const second = createHttpServer(express(), { total: 1, perAddress: 1, isProxy: () => false }, createMetrics('test'));
+  await expect(second.listen(port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+describe('connections', () => {
+  test('beyond the cap of an address are closed and counted, and make room when they end', async () => {
+    const { port, metric } = await start({ perAddress: 2 });
+    const [first] = [await open(port), await open(port)];
+    const refused = await open(port);
+    await refused.ended;
+    expect(refused.received).toBe('');
+    await until(
+      'two open connections',
+      () => metric('gateway_connections_open'),
+      (open) => open === 2,
+    );
+    expect([await metric('gateway_connections_refused_total{cap="address"'), await metric('gateway_connections_refused_total{cap="total"')]).toEqual([1, 0]);
+    // A refused connection frees no place when it closes: the next one is refused, too.
+    await (await open(port)).ended;
+    first.socket.destroy();
+    await until(
+      'one open connection',
+      () => metric('gateway_connections_open'),
+      (open) => open === 1,
+    );
+    expect(await answerTo(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/served$/);
+    expect(await metric('gateway_connections_refused_total{cap="address"')).toBe(2);
+  });
+
+  test('beyond the total are closed and counted, also those of a proxy, which has no cap of its own', async () => {
+    const { port, metric } = await start({ total: 3, perAddress: 1, isProxy: (address) => address === '127.0.0.1' });
+    for (let count = 0; count < 3; count += 1) await open(port);
+    await until(
+      'three open connections',
+      () => metric('gateway_connections_open'),
+      (open) => open === 3,
+    );
+    await (await open(port)).ended;
+    await until(
+      'a refused connection',
+      () => metric('gateway_connections_refused_total{cap="total"'),
+      (refused) => refused === 1,
+    );
+    expect(await metric('gateway_connections_refused_total{cap="address"')).toBe(0);
+  });
+});
