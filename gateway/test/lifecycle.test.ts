@@ -1,9 +1,9 @@
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { ADVERTISED_KEEP_ALIVE_MS } from '../src/http/server.ts';
 import { invoice } from './support/invoice.ts';
-import { SECRETS, eventually, request, startGateway } from './support/gateway.ts';
+import { SECRETS, eventually, redisUrl, request, startGateway, untilMetric } from './support/gateway.ts';
 import { standInIdentities, standInInvoices, type Invoices } from './support/stand-ins.ts';
 
 /** Makes the stand-in wait with its answers until the returned function is called. */
@@ -42,12 +42,15 @@ test('answers during a stop close their connections', async () => {
   await stopping;
 });
 
-test('a gateway has connected to integrations before it is ready', async () => {
-  const identities = await standInIdentities();
-  let connections = 0;
-  const between = createServer((incoming) => {
-    connections += 1;
-    const outgoing = connect(identities.port, '127.0.0.1');
+/** A server that passes everything on, and knows its open connections. */
+async function passingOn(port: number, host = '127.0.0.1') {
+  const open = new Set<Socket>();
+  const passing = { port: 0, begun: 0, open, close: () => passer.close() };
+  const passer = createServer((incoming) => {
+    passing.begun += 1;
+    open.add(incoming);
+    incoming.once('close', () => open.delete(incoming));
+    const outgoing = connect(port, host);
     incoming.pipe(outgoing).pipe(incoming);
     for (const [one, other] of [
       [incoming, outgoing],
@@ -55,13 +58,44 @@ test('a gateway has connected to integrations before it is ready', async () => {
     ] as const)
       one.on('error', () => other.destroy());
   });
-  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
-  const gateway = await startGateway({ INTEGRATIONS_ADDRESS: `127.0.0.1:${(between.address() as AddressInfo).port}` }, { identities });
-  expect(connections).toBe(1);
+  await new Promise<void>((resolve) => passer.listen(0, '127.0.0.1', resolve));
+  passing.port = (passer.address() as AddressInfo).port;
+  return passing;
+}
+
+test('a gateway has connected to integrations before it is ready', async () => {
+  const identities = await standInIdentities();
+  const between = await passingOn(identities.port);
+  const gateway = await startGateway({ INTEGRATIONS_ADDRESS: `127.0.0.1:${between.port}` }, { identities });
+  expect(between.begun).toBe(1);
   expect((await gateway.get('/v1/invoices')).status).toBe(200);
   await gateway.stop();
   await identities.stop();
   between.close();
+});
+
+test('a gateway that has stopped leaves no connection to Redis or its services open', async () => {
+  const [identities, invoices] = [await standInIdentities(), await standInInvoices()];
+  const redis = new URL(redisUrl());
+  const [toIdentities, toInvoices, toRedis] = [
+    await passingOn(identities.port),
+    await passingOn(invoices.port),
+    await passingOn(Number(redis.port), redis.hostname),
+  ];
+  redis.host = `127.0.0.1:${toRedis.port}`;
+  const gateway = await startGateway(
+    { INTEGRATIONS_ADDRESS: `127.0.0.1:${toIdentities.port}`, BILLING_ADDRESS: `127.0.0.1:${toInvoices.port}`, REDIS_URL: redis.href },
+    { identities, invoices },
+  );
+  await untilMetric(gateway, 'gateway_redis_up', 1);
+  await untilMetric(gateway, 'gateway_revocations_proven', 1);
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  expect([toIdentities, toInvoices, toRedis].map(({ open }) => open.size)).toEqual([1, 1, 2]);
+  await gateway.service.destroy();
+  await eventually('all connections to close', () => [toIdentities, toInvoices, toRedis].every(({ open }) => open.size === 0));
+  for (const { close } of [toIdentities, toInvoices, toRedis]) close();
+  await identities.stop();
+  await invoices.stop();
 });
 
 test('announces a shorter keep-alive than a stopping gateway still answers', async () => {
