@@ -1,5 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { operations } from '@truckroll/contract';
-import { createFindRead } from '../src/routes/fast-reads.ts';
+import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Request } from 'express';
+import type { Limiter } from '../src/admission/limiter.ts';
+import type { KeyUses } from '../src/auth/key-uses.ts';
+import { createFindRead, shedReads } from '../src/routes/fast-reads.ts';
 
 const find = createFindRead(operations.map((operation) => ({ operation })));
 const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
@@ -31,4 +36,63 @@ it.each([
   ['GET', '*'],
 ])('leaves %s %s to the router', (method, path) => {
   expect(find(method, path)).toBeUndefined();
+});
+
+describe('while the queue is full', () => {
+  const KEY = { company_id: 'acme', user_id: 'ana', key_id: 'k-1' } as Principal;
+
+  /** What happens to a request. */
+  function sent({
+    principal = KEY,
+    ...more
+  }: {
+    principal?: Principal | undefined;
+    isFull?: boolean;
+    sheds?: boolean;
+    url?: string;
+    authorization?: string[];
+  } = {}) {
+    const { isFull = true, sheds = true, url = '/v1/invoices?limit=1', authorization = ['Authorization', 'Bearer x'] } = more;
+    const noted: unknown[] = [];
+    const head: unknown[] = [];
+    const res = { headersSent: false, destroyed: false, writeHead: (...parts: unknown[]) => void head.push(...parts), end: () => undefined };
+    const handler = shedReads({
+      find,
+      known: (header) => (header === 'Bearer x' ? principal : undefined),
+      keyUses: { note: (...use: unknown[]) => void noted.push(['use', ...use]) } as unknown as KeyUses,
+      limiter: {
+        isFull,
+        sheds: (company: string) => sheds && company === 'acme',
+        chargeShed: (company: string, ms: number) => void noted.push(['charge', company, ms >= 0]),
+      } as unknown as Limiter,
+      noteShed: () => void noted.push(['shed']),
+      requestLog: { ended: () => undefined, shed: (startedAt) => void noted.push(['log', startedAt <= performance.now()]) },
+      draining: { active: false },
+    });
+    let passed = false;
+    handler({ method: 'GET', url, rawHeaders: authorization } as unknown as Request, res as unknown as never & ServerResponse, () => void (passed = true));
+    return { passed, noted, status: head[0], headers: head[1] as string[] | undefined };
+  }
+
+  it('sheds a list of the company with the most waiting: counts it, notes the use of the key and charges the company', () => {
+    const { passed, noted, status, headers } = sent();
+    expect([passed, status]).toEqual([false, 429]);
+    expect(headers).toEqual(expect.arrayContaining(['Retry-After', '1', 'X-Request-Id']));
+    expect(noted).toEqual([['shed'], ['use', 'acme', 'k-1'], ['log', true], ['charge', 'acme', true]]);
+  });
+
+  it('notes no key for the token of a user', () => {
+    expect(sent({ principal: { ...KEY, key_id: null } }).noted).toEqual([['shed'], ['log', true], ['charge', 'acme', true]]);
+  });
+
+  it.each([
+    ['while the queue has room', { isFull: false }],
+    ['of a company that has less waiting than others', { sheds: false }],
+    ['of an unknown caller', { authorization: ['Authorization', 'Bearer y'] }],
+    ['with two credentials', { authorization: ['Authorization', 'Bearer x', 'Authorization', 'Bearer x'] }],
+    ['of another company', { principal: { ...KEY, company_id: 'other' } }],
+    ['for a report', { url: '/v1/reports/receivables' }],
+  ])('passes on a request %s', (_, request) => {
+    expect(sent(request)).toEqual({ passed: true, noted: [], status: undefined, headers: undefined });
+  });
 });

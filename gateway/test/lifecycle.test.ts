@@ -220,6 +220,21 @@ describe('the environment', () => {
     expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*INTEGRATIONS_ADDRESS[^]*BILLING_ADDRESS[^]*CURSOR_KEYS[^]*IDENTITY_KEYS/);
   });
 
+  const required = {
+    REDIS_URL: 'redis://127.0.0.1:1',
+    ...Object.fromEntries(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'].map((name) => [`${name}_ADDRESS`, 'x:1'])),
+    ...SECRETS,
+    LOG_LEVEL: 'silent',
+  };
+
+  test.each([
+    { TOKEN_JWKS_URL: 'https://id.example.com/jwks' },
+    { TOKEN_JWKS_FILE: '/etc/jwks.json', TOKEN_ISSUER: 'https://id.example.com' },
+    { TOKEN_JWKS_FILE: '/etc/jwks.json', TOKEN_AUDIENCE: 'truckroll' },
+  ])('is rejected with the keys of user tokens but without the issuer or the audience to check: %j', (tokens) => {
+    expect(() => createGateway({ config: gatewayConfig({ ...required, ...tokens }) })).toThrow('TOKEN_ISSUER and TOKEN_AUDIENCE are missing');
+  });
+
   test('never shows a key', () => {
     const read = () => gatewayConfig({ CURSOR_KEYS: 'k1:hunter2', IDENTITY_KEYS: 'hunter2', CALL_CREDENTIAL: 'operator.hunter2' });
     expect(read).toThrow(/CALL_CREDENTIAL is invalid[^]*CURSOR_KEYS is invalid[^]*IDENTITY_KEYS is invalid/);

@@ -1,6 +1,6 @@
 // Which user tokens are valid, and when: both sides of each limit. The complete path is tested in authentication.test.ts.
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWTHeaderParameters, type JWTPayload } from 'jose';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTokenVerifier, type TokenVerifier } from '../src/auth/tokens.ts';
@@ -157,6 +157,36 @@ describe('the issuer’s keys', () => {
     expect([await verify(old.token), await verify(changed.token)]).toEqual([CLAIMS, undefined]);
     elapsed = 5008;
     expect([await verify(old.token), await verify(changed.token)]).toEqual([undefined, CLAIMS]);
+  });
+
+  test.each<[string, () => Promise<Response>]>([
+    ['do not come in time', () => Promise.reject(new DOMException('too late', 'TimeoutError'))],
+    ['cannot be fetched', () => Promise.reject(new TypeError('fetch failed'))],
+    ['are no set of keys', async () => Response.json({ keys: 'none' })],
+    ['are no JSON', async () => new Response('<html>')],
+    ['come with an error', async () => Response.json({ keys: [] }, { status: 500 })],
+  ])('that %s are an outage, not the fault of the token', async (_, answer) => {
+    const fetched = spyOn(globalThis, 'fetch').mockImplementation(answer);
+    try {
+      const { verify } = createTokenVerifier({ ...settings, keys: { url: 'https://login.example.com/jwks' } }, () => now * 1000);
+      await expect(verify(await sign())).rejects.toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+    } finally {
+      fetched.mockRestore();
+    }
+  });
+
+  test.each([
+    ['is absent', undefined],
+    ['holds no set of keys', '{"keys":"none"}'],
+    ['holds no JSON', '<html>'],
+  ])('in a file that %s are an outage, too, until the file is right', async (_, text) => {
+    const path = join(folder, 'wrong.json');
+    rmSync(path, { force: true });
+    if (text !== undefined) writeFileSync(path, text);
+    const { verify } = createTokenVerifier({ ...settings, keys: { file: path } }, () => now * 1000);
+    await expect(verify(await sign())).rejects.toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+    writeFileSync(path, readFileSync(file));
+    expect(await verify(await sign())).toEqual(CLAIMS);
   });
 
   test('are fetched again from a URL after 10 minutes, and for an unknown key after 30 seconds', async () => {
