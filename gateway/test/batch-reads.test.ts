@@ -1,7 +1,7 @@
 // Details that several requests read at the same moment, against a real service.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { ApiError, resource } from '@truckroll/contract';
+import { ApiError, operations, resource, type Operation } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest } from '@truckroll/contract/gen/records/v1/record_reads';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer } from '@truckroll/grpc';
@@ -105,6 +105,60 @@ describe('details read in one turn of the event loop', () => {
     expect(asked).toHaveLength(thrown === undefined ? 0 : 1);
   });
 
+  test('are batched again ten seconds after a batch failed', async () => {
+    await start(true);
+    failure = new Error('a record that no reader understands');
+    const pair = known.slice(0, 2).map(({ id }) => id);
+    const clock = (import.meta as unknown as { jest: typeof jest }).jest.spyOn(performance, 'now');
+    const at = performance.now();
+    try {
+      clock.mockReturnValue(at);
+      await beside(() => readAll(pair));
+      failure = undefined;
+      clock.mockReturnValue(at + 9999);
+      expect(leftAlone(await beside(() => readAll(pair)))).toEqual([true, true]);
+      clock.mockReturnValue(at + 10_000);
+      expect(idsOf(await beside(() => readAll(pair)))).toEqual(pair);
+      expect(asked).toHaveLength(2);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  test.each([
+    ['was answered', undefined],
+    ['failed', ApiError.unavailable(new Error('away'))],
+  ])('use their own rpc again once a batch %s and no call is under way', async (_, thrown) => {
+    await start(true);
+    const pair = known.slice(0, 2).map(({ id }) => id);
+    failure = thrown;
+    await beside(() => readAll(pair));
+    // The second of two reads has company only in the first, so it makes no batch.
+    expect(leftAlone(await readAll(pair))).toEqual([true, true]);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('all use their own rpc if the answer has another number of records', async () => {
+    await start(true);
+    const pair = known.slice(0, 2).map(({ id }) => id);
+    const asking = channel.call.bind(channel);
+    const short = { ...channel, call: async (...args: Parameters<Channel['call']>) => (await asking(...args)).subarray(0, 0) };
+    read = batchReads(short, invoices);
+    expect(leftAlone(await beside(() => readAll(pair)))).toEqual([true, true]);
+  });
+
+  test('are asked for once more if the connection drops before the answer', async () => {
+    await start(true);
+    const repeatable: unknown[] = [];
+    const call: Channel['call'] = (path, bytes, options) => {
+      repeatable.push(options?.repeatable);
+      return channel.call(path, bytes, options);
+    };
+    read = batchReads({ ...channel, call }, invoices);
+    await beside(() => readAll(known.slice(0, 2).map(({ id }) => id)));
+    expect(repeatable).toEqual([true]);
+  });
+
   test('all fail if the service is unavailable', async () => {
     await start(true);
     failure = ApiError.unavailable(new Error('PostgreSQL is away'), 7);
@@ -120,6 +174,16 @@ describe('details read in one turn of the event loop', () => {
 test('batches only details whose request is a key', () => {
   expect(isBatchable(invoices.detail)).toBe(true);
   expect(isBatchable(invoices.list)).toBe(false);
+  // A delivery is found by its endpoint, too.
+  expect(isBatchable(operations.find(({ name }) => name === 'GetWebhookDelivery')!)).toBe(false);
+  const { detail } = invoices;
+  const [key] = detail.request.fields;
+  for (const changed of [
+    { kind: 'list' },
+    { request: { ...detail.request, fields: [{ ...key, number: 2 }] } },
+    { request: { ...detail.request, fields: [key, key] } },
+  ])
+    expect(isBatchable({ ...detail, ...changed } as Operation)).toBe(false);
 });
 
 test('answers details of different companies in one batch as it answers them separately', async () => {
