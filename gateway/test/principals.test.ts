@@ -197,6 +197,14 @@ test('shares an answer for as long as it may be trusted, and under the name of i
   expect(set).toEqual([['truckroll:identity:key:abc', { type: 'EX', value: 900 }]]);
 });
 
+test('asks integrations while Redis has no epoch, and shares nothing under none', async () => {
+  const { find, set, values, counted } = listening();
+  values.clear();
+  expect(await find()).toMatchObject({ key_id: 'k' });
+  await new Promise(setImmediate);
+  expect([counted.asked, set]).toEqual([1, []]);
+});
+
 test('does not let in a caller whose answer from Redis or integrations has expired', async () => {
   const { find, world, counted } = listening({ expires_at: 2_000_000 });
   const foundBy = async (now: number) => {

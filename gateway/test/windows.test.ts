@@ -222,6 +222,13 @@ test('counts in memory, for a minute, while Redis is unavailable', async () => {
   expect(await consume()).toMatchObject({ exceeded: false, remaining: 4, resetSeconds: 60 });
 });
 
+test('counts several requests at once in memory, too', async () => {
+  const { consume } = limitsWith();
+  expect(await consume(3)).toMatchObject({ exceeded: false, remaining: 2 });
+  expect(await consume(2)).toMatchObject({ exceeded: false, remaining: 0 });
+  expect(await consume()).toMatchObject({ exceeded: true, policy: 'default' });
+});
+
 test.each([
   [0, 60],
   [999, 60],
