@@ -1,10 +1,11 @@
 // What a server logs, answers health checks, and does with calls that do not end.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { testCallers, testConfig } from '@truckroll/testing';
 import { createGrpcServer, newCallCredential, newOperatorCredential, acceptanceOf, openChannel, parseCallerCredentials } from '../src/index.ts';
+import { addHealth } from '../src/health-check.ts';
 import { DEFAULT_DEADLINE_MS } from '../src/options.ts';
 import { EchoService, collect, echoCallers, startEcho } from './echo.ts';
 
@@ -115,6 +116,25 @@ describe('the health service', () => {
     const later = channel.client(Health).watch('')[Symbol.asyncIterator]();
     expect((await later.next()).value).toBe(1);
     await later.return?.(undefined);
+  });
+
+  test('writes nothing to a watcher that has left', () => {
+    type Watch = (call: EventEmitter) => void;
+    let watch: Watch | undefined;
+    const addService = (_: unknown, implementation: { watch: Watch }): void => void ({ watch } = implementation);
+    const health = addHealth({ addService } as unknown as Parameters<typeof addHealth>[0]);
+    const written: [string, unknown][] = [];
+    const watching = (name: string) =>
+      Object.assign(new EventEmitter(), { request: { value: '' }, write: (status: unknown) => void written.push([name, status]) });
+    const [left, stays] = [watching('left'), watching('stays')];
+    for (const call of [left, stays]) watch!(call);
+    left.emit('cancelled');
+    health.setServing(true);
+    expect(written).toEqual([
+      ['left', 2],
+      ['stays', 2],
+      ['stays', 1],
+    ]);
   });
 
   test('knows the whole server only: it answers a watcher of anything else that it is unknown, and a check with NOT_FOUND', async () => {
