@@ -89,11 +89,9 @@ class Connection {
   }
 
   #resumeLater(): void {
-    const resume = (): void => {
+    setTimeout(() => {
       if (!this.#pausedByNode) this.#socket.resume();
-    };
-    if (this.#isSlow) setTimeout(resume, PAUSE_MS).unref();
-    else setImmediate(resume);
+    }, PAUSE_MS).unref();
   }
 }
 
