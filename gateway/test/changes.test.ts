@@ -20,8 +20,10 @@ let idle = false;
 const unanswered: (() => void)[] = [];
 const awaited: AwaitedChange[][] = [];
 
-/** A company of which everything has been read. */
-const end = ({ kind }: ChangePosition): ChangePosition => ({ kind, version: 100, after_kind: '', after_id: '', began_at: 100 });
+/** While true, reads say that there is more. */
+let unfinished = false;
+/** A company of which everything has been read, but fewer of its payments than of other kinds. */
+const end = ({ kind }: ChangePosition): ChangePosition => ({ kind, version: kind === 'payments' ? 50 : 100, after_kind: '', after_id: '', began_at: 100 });
 
 beforeAll(async () => {
   server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
@@ -29,7 +31,7 @@ beforeAll(async () => {
     readChanges: async ({ positions }) => {
       reads += 1;
       await gate;
-      return { changes: [], positions: positions.map(end), epoch: 0, more: false, as_of: 1 };
+      return { changes: [], positions: positions.map(end), epoch: 0, more: unfinished, as_of: 1 };
     },
     digestRecords: () => ({ digests: [], as_of: 1 }),
     findChanged: async (request) => {
@@ -154,4 +156,25 @@ test('a repeated idle poll is read when something has changed', async () => {
   [idle, reads] = [false, 0];
   const { status } = await gateway.get(`${FEED}?kinds=invoices&wait=1&cursor=${first.body.nextCursor}`);
   expect([status, reads > 0]).toEqual([200, true]);
+});
+
+test('a poll awaits the first version that it has not read of any of its kinds', async () => {
+  idle = true;
+  awaited.length = 0;
+  await gateway.get(`${FEED}?kinds=invoices&kinds=payments&kinds=estimates&wait=1`);
+  expect(awaited[0]).toMatchObject([{ company_id: gateway.companyId, kinds: ['estimates', 'invoices', 'payments'], version: 50 }]);
+  idle = false;
+});
+
+test('an empty page with more to come is answered at once, and the next poll reads on', async () => {
+  idle = unfinished = true;
+  awaited.length = reads = 0;
+  const first = await gateway.get(`${FEED}?kinds=invoices&wait=30`);
+  expect([first.body.data, first.body.hasMore, awaited, reads]).toEqual([[], true, [], 1]);
+  unfinished = false;
+  const second = await gateway.get(`${FEED}?kinds=invoices&wait=0&cursor=${first.body.nextCursor}`);
+  expect([second.body.hasMore, reads]).toEqual([false, 2]);
+  const third = await gateway.get(`${FEED}?kinds=invoices&wait=1&cursor=${first.body.nextCursor}`);
+  expect([third.status, reads]).toEqual([200, 3]);
+  idle = false;
 });

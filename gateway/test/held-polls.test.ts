@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 import type { AwaitedChange, FindChangedResponse, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
+import { until } from '../../test/support/until.ts';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
 import type { PollSlots } from '../src/changes/poll-slots.ts';
 
@@ -158,6 +160,19 @@ describe('a poll whose time is over', () => {
     polls.release();
   });
 
+  test.each(['a change', 'its client', 'its time', 'the stop'])('leaves neither a timer nor a listener when %s ends it', async (how) => {
+    const { polls, calls, free } = held(1);
+    const client = new AbortController();
+    const poll = await polls.hold(ACME, invoices, MINUTE_MS, client.signal);
+    expect([clock.getTimerCount(), getEventListeners(client.signal, 'abort').length]).toEqual([1, 1]);
+    if (how === 'a change') calls[0]!.answer([{ place: 0, version: 7 }]);
+    if (how === 'its client') client.abort();
+    if (how === 'its time') clock.advanceTimersByTime(MINUTE_MS);
+    if (how === 'the stop') polls.release();
+    await poll?.over;
+    expect([clock.getTimerCount(), getEventListeners(client.signal, 'abort').length, free()]).toEqual([0, 0, 1]);
+  });
+
   test('must be read if the latest call of a service failed', async () => {
     const { polls, calls } = held();
     const poll = await polls.hold(ACME, invoices, MINUTE_MS, never());
@@ -223,4 +238,26 @@ test('asks each service once for all polls, and stops asking when none is left',
   for (const { answer } of calls.slice(2)) answer([]);
   await settled();
   expect(calls).toHaveLength(4);
+});
+
+test('asks again a while after a call failed, not at once', async () => {
+  const { polls, calls } = held();
+  await polls.hold(ACME, invoices, MINUTE_MS, never());
+  calls[0]!.fail();
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+  expect(calls).toHaveLength(1);
+  await until('the next call', () => calls.length === 2);
+  polls.release();
+});
+
+test('asks again for a poll that comes after all others have ended', async () => {
+  const { polls, calls } = held();
+  for (const count of [1, 2, 3]) {
+    const poll = await polls.hold(ACME, invoices, MINUTE_MS, never());
+    expect(calls).toHaveLength(count);
+    calls.at(-1)!.answer([{ place: 0, version: 7 }]);
+    await poll?.over;
+    await settled();
+  }
+  expect(calls).toHaveLength(3);
 });

@@ -45,6 +45,16 @@ test('a company has 20 slots over all gateways, and a gateway that found none fr
   expect(await first.take(companyId, MINUTE_MS)).toBeUndefined();
 });
 
+test('the slots of a company are forgotten when the longest poll would have ended', async () => {
+  const slots = await gateway();
+  const [link] = links;
+  const companyId = randomUUID();
+  await slots.take(companyId, 5000);
+  const left = await link!.run('ttl', (client) => client.pTTL(`truckroll:polls:${companyId}`));
+  expect(left).toBeGreaterThan(20_000);
+  expect(left).toBeLessThanOrEqual(30_000);
+});
+
 test('the slots of a gateway that has died are free once its polls would have ended', async () => {
   const [died, other] = [await gateway(), await gateway()];
   const companyId = randomUUID();
