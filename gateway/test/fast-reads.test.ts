@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { operations } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Request } from 'express';
@@ -70,7 +69,11 @@ describe('while the queue is full', () => {
       draining: { active: false },
     });
     let passed = false;
-    handler({ method: 'GET', url, rawHeaders: authorization } as unknown as Request, res as unknown as never & ServerResponse, () => void (passed = true));
+    handler(
+      { method: 'GET', url, rawHeaders: authorization } as unknown as Request,
+      res as unknown as Parameters<ReturnType<typeof shedReads>>[1],
+      () => void (passed = true),
+    );
     return { passed, noted, status: head[0], headers: head[1] as string[] | undefined };
   }
 

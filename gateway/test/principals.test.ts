@@ -294,7 +294,7 @@ describe('in memory', () => {
     ]);
     const world = { ms: 0 };
     const ask = async ({ key_hash: hash }: { key_hash?: Uint8Array | null }) => valid.get(hash![0]!) as Principal | undefined;
-    const { principals } = principalsOf({}, { ask: ask as PrincipalsOptions['ask'], elapsedMs: () => world.ms });
+    const { principals } = principalsOf({}, { ask, elapsedMs: () => world.ms });
     for (const first of valid.keys()) await principals.find(credential(String(first), first));
     return { principals, world, valid, kept: () => [1, 2, 3].filter((first) => principals.recall(credential(String(first), first)) !== undefined) };
   }
