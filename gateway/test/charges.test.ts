@@ -1,5 +1,5 @@
 // What a company is charged for requests that no operation has handled.
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -85,6 +85,46 @@ test('answers a shed request without the delay of requests beyond a limit, and c
     timers.mockRestore();
     await api.stop();
   }
+});
+
+test('charges nothing more for a request that had a slot, also if it failed', async () => {
+  const handled = compile(POST);
+  const failing: CompiledOperation = {
+    ...handled,
+    baseline: new Baseline(),
+    checkAccess: () => undefined,
+    handle: () => Promise.reject(ApiError.notFound()),
+  };
+  const api = await serve({ operations: [POST], compile: () => failing });
+  const charged: string[] = [];
+  const left: boolean[] = [];
+  const leave = api.limiter.leave.bind(api.limiter);
+  api.limiter.charge = (company) => void charged.push(company);
+  api.limiter.leave = (call, baseline, isRight) => {
+    left.push(isRight);
+    leave(call, baseline, isRight);
+  };
+  expect((await request(api.url, { method: 'POST' })).status).toBe(404);
+  expect([charged, left]).toEqual([[], [false]]);
+  await api.stop();
+});
+
+test.each([
+  [200, true],
+  [399, true],
+  [400, false],
+])('compares the latency of an answer with %i with others of its operation: %s', async (status, isRight) => {
+  const handle = async ({ res }: { res: ServerResponse }) => void res.writeHead(status).end();
+  const api = await serve({ operations: [POST], compile: (of) => ({ ...compile(of), baseline: new Baseline(), checkAccess: () => undefined, handle }) });
+  const left: boolean[] = [];
+  const leave = api.limiter.leave.bind(api.limiter);
+  api.limiter.leave = (call, baseline, right) => {
+    left.push(right);
+    leave(call, baseline, right);
+  };
+  expect((await request(api.url, { method: 'POST' })).status).toBe(status);
+  expect(left).toEqual([isRight]);
+  await api.stop();
 });
 
 test('counts a request once, for the class of the operation that answers it, and no step follows the answer', async () => {

@@ -88,6 +88,16 @@ describe('the limited state', () => {
     expect(limiter.limit).toBe(MOST_SLOTS);
   });
 
+  test('ignores the latency of the company that asks for most: it may slow itself down', async () => {
+    const { limiter, processors } = scene();
+    // The processor serves the light company first, so only calls of the other wait for each other.
+    const light = { ...LIGHT, weight: 10_000 };
+    await processors.run(1, { light, most: { rate: 20, ms: 4 } });
+    const { most } = await processors.run(6, { light, most: { rate: 205, ms: 4 } });
+    expect(most!.latencies.reduce((sum, ms) => sum + ms, 0) / most!.latencies.length).toBeGreaterThan(1.5 * 4);
+    expect([limiter.state, limiter.limit]).toEqual(['limited', MOST_SLOTS]);
+  });
+
   test('keeps a lowest limit while the other companies ask for more than a tenth, and the processor busy', async () => {
     const { limiter, processors } = scene();
     const companies = { a: { rate: 40, ms: 4 }, b: { rate: 40, ms: 4 }, most: { rate: 420, ms: 4 } };

@@ -1,0 +1,81 @@
+// What an operation does with a request besides parsing it: what it counts, calls and answers.
+import { EventEmitter } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { codec, operations } from '@truckroll/contract';
+import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { KeyRing } from '@truckroll/process';
+import type { Exchange } from '../src/http/exchange.ts';
+import { OutputPool } from '../src/http/output-pool.ts';
+import { createCursors } from '../src/routes/cursor.ts';
+import { compileOperation, type OperationContext } from '../src/routes/operation.ts';
+
+const USER = { company_id: 'acme', time_zone: 'America/Chicago', user_id: 'ana', kind: 'PRINCIPAL_KIND_USER' } as Principal;
+const IDS = Array.from({ length: 3 }, (_, n) => `0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8${n}`);
+
+/** One operation, in front of a service that answers with an empty message. */
+function compiled(name: string, { exceeded = false, answersLate = false } = {}) {
+  const operation = operations.find((each) => each.name === name)!;
+  const consumed: [class_: string, requests: number | undefined][] = [];
+  const called: Buffer[] = [];
+  const bytes = Buffer.from(codec(operation.response.typeName).encode(codec(operation.response.typeName).decode(new Uint8Array())).finish());
+  const res = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    written: [] as unknown[],
+    writeHead: (...head: unknown[]) => res.written.push(...head),
+    end: (body: Buffer) => res.written.push(body),
+  });
+  const context = {
+    services: {
+      channels: { integrations: { client: () => ({}) } },
+      call: () => async (request: Buffer) => {
+        called.push(request);
+        if (answersLate) res.destroyed = true;
+        return { bytes };
+      },
+    },
+    limits: {
+      async consume(_: Principal, limitClass: string, requests?: number) {
+        consumed.push([limitClass, requests]);
+        return { policy: 'writes', quota: 1200, remaining: 0, resetSeconds: 7, ofCompany: false, exceeded };
+      },
+    },
+    cursors: createCursors(new KeyRing([['k1', randomBytes(32)]])),
+    outputs: new OutputPool(),
+    draining: { active: false },
+    base: '',
+    compresses: false,
+  } as unknown as OperationContext;
+  const { handle, limitClass } = compileOperation(operation, context);
+  const exchange = {
+    req: { headers: { 'content-type': 'application/json' }, accepts: () => 'application/json' },
+    res,
+    requestId: 'r-1',
+    principal: USER,
+    query: '',
+    path: operation.route,
+  };
+  const run = (values: readonly string[], body: object) => handle(exchange as unknown as Exchange, values, Buffer.from(JSON.stringify(body)));
+  return { run, consumed, called, res, limitClass };
+}
+
+test.each([
+  [IDS.slice(0, 1), []],
+  [IDS, [['writes', 2]]],
+  [[IDS[0]!, IDS[1]!, IDS[0]!.toUpperCase()], [['writes', 1]]],
+])('counts the deliveries %j as separate writes, less the one that every request counts as', async (deliveryIds, counted) => {
+  const { run, consumed, called, res, limitClass } = compiled('RedeliverWebhooks');
+  await run([IDS[0]!], { deliveryIds });
+  expect([limitClass, consumed, called.length, res.written[0]]).toEqual(['writes', counted, 1, 202]);
+});
+
+test('makes no call if the writes of one request exceed the limit', async () => {
+  const { run, called, res } = compiled('RedeliverWebhooks', { exceeded: true });
+  await expect(run([IDS[0]!], { deliveryIds: IDS })).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 7 });
+  expect([called, res.written]).toEqual([[], []]);
+});
+
+test('writes nothing to a client that left before the service answered', async () => {
+  const { run, called, res } = compiled('RedeliverWebhooks', { answersLate: true });
+  await run([IDS[0]!], { deliveryIds: IDS });
+  expect([called.length, res.written]).toEqual([1, []]);
+});
