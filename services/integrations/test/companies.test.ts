@@ -33,6 +33,20 @@ test('changes only the given settings, and updated_at only if something changes'
   expect(again).toEqual(after);
 });
 
+test('changes every setting that is given, and lists companies oldest first', async () => {
+  const { company: first } = await harness.companies.createCompany({ name: 'One', timezone: 'UTC', costing_enabled: false, verified_only: true });
+  expect(first).toMatchObject({ name: 'One', timezone: 'UTC', costing_enabled: false, verified_only: true });
+  const second = await harness.company();
+  const change = { name: 'Two', timezone: 'Europe/Berlin', costing_enabled: true, verified_only: false, webhook_endpoint_limit: 7, key_limit: 8 };
+  const { company: changed } = await harness.companies.updateCompany({ id: first!.id, ...change });
+  expect(changed).toEqual({ ...first, ...change, updated_at: changed!.updated_at });
+  const { company: back } = await harness.companies.updateCompany({ id: first!.id, verified_only: true });
+  expect(back).toMatchObject({ ...change, verified_only: true });
+  const ids = (await harness.companies.listCompanies({})).companies.map(({ id }) => id);
+  expect(ids.filter((id) => [first!.id, second.id].includes(id))).toEqual([first!.id, second.id]);
+  expect((await harness.companies.listCompanies({ id: second.id })).companies).toEqual([second]);
+});
+
 test('limits a company to 100 webhook endpoints, also for concurrent calls, or to the limit that its operator sets', async () => {
   const company = await harness.company();
   const user = await harness.user(company.id);
@@ -71,7 +85,7 @@ test('creates a company under a given id, but only once', async () => {
   const id = randomUUID();
   const request = { name: 'Restored', timezone: 'Europe/Berlin', id };
   expect((await harness.companies.createCompany(request)).company?.id).toBe(id);
-  expect((await refusal(harness.companies.createCompany(request))).status).toBe(400);
+  expect(await refusal(harness.companies.createCompany(request))).toMatchObject({ status: 400, details: [{ field: 'id' }] });
 });
 
 test('answers 404 wherever a request names a company that does not exist', async () => {

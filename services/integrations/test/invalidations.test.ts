@@ -41,11 +41,46 @@ test('acknowledges a revocation only after publishing it to the gateways', async
   expect(await pendingCount()).toBe(0);
 });
 
+test.each<[string, (key: { id: string; company_id: string; user_id: string }) => Promise<unknown>]>([
+  ['its operator rotates', ({ id }) => harness.keys.rotateKey({ id })],
+  ['its company rotates', ({ id, ...caller }) => harness.apiKeys.rotateApiKey({ caller: { ...caller, time_zone: 'UTC' }, id })],
+  ['its company deletes', ({ id, ...caller }) => harness.apiKeys.deleteApiKey({ caller: { ...caller, time_zone: 'UTC' }, id })],
+])('publishes the value of a key that %s, which gateways may have cached', async (_, change) => {
+  const { company, user, key, message } = await issued();
+  await change({ id: key.id, company_id: company.id, user_id: user.id });
+  await gateway.receives(message);
+});
+
+test('publishes a user who moves to another company', async () => {
+  const { user } = await issued();
+  await harness.users.moveUser({ id: user.id, company_id: (await harness.company()).id });
+  await gateway.receives(`user:${user.id}`);
+});
+
+test('answers a revocation that is published, even if its invalidation cannot be removed and is published again', async () => {
+  const { key, message } = await issued();
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  try {
+    await session.query({
+      text: `create function refuse_removal() returns trigger language plpgsql as $$ begin raise exception 'refused by a test'; end $$`,
+    });
+    await session.query({ text: 'create trigger refuses before delete on pending_invalidations for each row execute function refuse_removal()' });
+    expect((await harness.keys.revokeKey({ id: key.id })).key).toMatchObject({ state: 'KEY_STATE_REVOKED' });
+    await gateway.receives(message);
+    expect(await pendingCount()).toBe(1);
+  } finally {
+    await session.query({ text: 'drop function refuse_removal cascade' });
+    await session.close();
+  }
+  while ((await pendingCount()) > 0);
+  expect(gateway.received.filter((each) => each === message).length).toBeGreaterThan(1);
+});
+
 test('without Redis, records the change, reports so, and publishes the invalidation when Redis returns', async () => {
   const { company, key, message } = await issued();
   await harness.wire.cut();
   const error = await refusal(harness.keys.revokeKey({ id: key.id }));
-  expect(error.status).toBe(503);
+  expect(error).toMatchObject({ status: 503, code: 'INTERNAL_ERROR', retryAfterSeconds: 5 });
   expect(error.message).toMatch(/^The change is recorded, but Redis does not answer/);
   expect((await harness.keys.listKeys({ company_id: company.id })).keys[0]?.state).toBe('KEY_STATE_REVOKED');
   expect(gateway.received).not.toContain(message);

@@ -41,6 +41,30 @@ test('authenticates a key as its user in its company, with its own limits', asyn
   });
 });
 
+test('keeps the limits of the three classes apart, for a key and for its company', async () => {
+  const company = await harness.company();
+  const user = await harness.user(company.id);
+  const create = (reads_per_minute: number, reports_per_minute: number, writes_per_minute: number) =>
+    harness.keys.createKey({ company_id: company.id, user_id: user.id, name: 'x', limits: { reads_per_minute, reports_per_minute, writes_per_minute } });
+  const { key, value } = await create(11, 12, 13);
+  await create(21, 2, 23);
+  await createElsewhere();
+  const limits = { reads_per_minute: 31, reports_per_minute: 32, writes_per_minute: 33 };
+  expect((await harness.companies.updateCompany({ id: company.id, limits })).company).toMatchObject({ limits });
+  expect(key).toMatchObject({ limits: { reads_per_minute: 11, reports_per_minute: 12, writes_per_minute: 13 } });
+  expect(await principal(value)).toMatchObject({
+    limits: { reads: 11, reports: 12, writes: 13 },
+    company_limits: { reads: 31, reports: 32, writes: 33 },
+    highest_limits: { reads: 21, reports: 12, writes: 23 },
+  });
+
+  async function createElsewhere() {
+    const other = await harness.company('Elsewhere');
+    const { id } = await harness.user(other.id);
+    await harness.keys.createKey({ company_id: other.id, user_id: id, name: 'x', limits: { reads_per_minute: 900 } });
+  }
+});
+
 test('never stores the value of a key', async () => {
   const { value } = await issued();
   const session = await createSession({ url: harness.database.url, schema: 'integrations' });
@@ -57,6 +81,34 @@ test('does not authenticate a revoked key, keeps it listed, and keeps the time o
   expect(await principal(value)).toBeNull();
   expect(await state(company.id)).toEqual(['KEY_STATE_REVOKED']);
   expect((await harness.keys.revokeKey({ id: key.id })).key).toEqual(first.key);
+});
+
+test('lists keys oldest first, and one that was revoked before it expired as revoked', async () => {
+  const { company, user, key } = await issued({ expires_at: now() + 60_000_000 });
+  const { key: second } = await harness.keys.createKey({ company_id: company.id, user_id: user.id, name: 'x', limits: null });
+  await harness.keys.revokeKey({ id: key.id });
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  await session.query({ text: 'update api_keys set expires_at = now() where id = $1', values: [key.id] });
+  await session.close();
+  const { keys } = await harness.keys.listKeys({ company_id: company.id });
+  expect(keys.map(({ id, state }) => [id, state])).toEqual([
+    [key.id, 'KEY_STATE_REVOKED'],
+    [second!.id, 'KEY_STATE_ACTIVE'],
+  ]);
+});
+
+test.each(['its operator', 'its company'])('a value that %s has rotated is refused, and the key shows the ends of the new one', async (by) => {
+  const { company, user, key, value: old } = await issued();
+  const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
+  const rotate = async () => {
+    if (by === 'its operator') return await harness.keys.rotateKey({ id: key.id });
+    const { data } = await harness.apiKeys.rotateApiKey({ caller, id: key.id });
+    return { key: data!, value: data!.key };
+  };
+  const { key: rotated, value } = await rotate();
+  expect(rotated).toMatchObject({ id: key.id, key_prefix: value.slice(0, 8), key_suffix: value.slice(-4) });
+  expect([await principal(old), (await principal(value))?.key_id]).toEqual([null, key.id]);
+  expect((await harness.keys.listKeys({ company_id: company.id })).keys).toMatchObject([{ key_suffix: value.slice(-4) }]);
 });
 
 test('does not authenticate an expired key', async () => {
@@ -123,6 +175,18 @@ test('only moves the last use of a key forward, and forgets it when the key gets
   expect(await harness.keys.rotateKey({ id: key.id })).toMatchObject({ key: { id: key.id, last_used_at: null } });
 });
 
+test('records the uses of known keys in a report that also names none', async () => {
+  const { company, key } = await issued();
+  const at = now();
+  const uses = ['', 'x'].flatMap((strange) => [
+    { company_id: strange, key_id: key.id, used_at: at },
+    { company_id: company.id, key_id: strange, used_at: at },
+  ]);
+  await harness.identity.touchKeys({ uses });
+  await harness.identity.touchKeys({ uses: [...uses, { company_id: company.id, key_id: key.id, used_at: at }] });
+  expect((await harness.keys.listKeys({ company_id: company.id })).keys).toMatchObject([{ last_used_at: at }]);
+});
+
 test('allows one active user of a company per e-mail address, and another after that one left', async () => {
   const company = await harness.company();
   const first = await harness.user(company.id, 'Bo@example.com');
@@ -134,6 +198,29 @@ test('allows one active user of a company per e-mail address, and another after 
     [first.id, false],
     [second.id, true],
   ]);
+});
+
+test('allows one user per subject, and none to move to a company that has the e-mail address', async () => {
+  const [company, other] = [await harness.company(), await harness.company('Elsewhere')];
+  const subject = `sso|${company.id}`;
+  const create = (company_id: string, email: string) => harness.users.createUser({ company_id, email, first_name: 'Bo', last_name: 'Lee', subject });
+  const { user } = await create(company.id, 'bo@example.com');
+  expect(user).toMatchObject({ subject });
+  expect((await harness.identity.authenticate({ user: { issuer: 'i', subject, company_id: company.id } })).principal).toMatchObject({ user_id: user!.id });
+  expect((await refusal(create(other.id, 'lee@example.com'))).details).toMatchObject([{ field: 'subject' }]);
+  await harness.user(other.id, 'Bo@example.com');
+  expect((await refusal(harness.users.moveUser({ id: user!.id, company_id: other.id }))).details).toMatchObject([{ field: 'email' }]);
+});
+
+test('changes a user once, however often an operator repeats the call', async () => {
+  const { user } = await issued();
+  const other = await harness.company('Elsewhere');
+  const first = await harness.users.moveUser({ id: user.id, company_id: other.id });
+  expect(first.user!.updated_at).toBeGreaterThan(user.updated_at);
+  expect(await harness.users.moveUser({ id: user.id, company_id: other.id })).toEqual(first);
+  const off = await harness.users.deactivateUser({ id: user.id });
+  expect(off.user).toMatchObject({ company_id: other.id, active: false });
+  expect(await harness.users.deactivateUser({ id: user.id })).toEqual(off);
 });
 
 test('limits a company to 100 live keys, also for concurrent calls, or to the limit that its operator sets', async () => {
