@@ -32,10 +32,7 @@ export class InvalidationPublisher {
     this.#bus = bus;
     this.#log = log;
     this.#isListening = isListening;
-    bus.onReady(() => {
-      this.announced();
-      this.#sweeps.now();
-    });
+    bus.onReady(() => this.#sweeps.now());
   }
 
   /** Call when a replica is about to store invalidations. It publishes them itself unless it dies. */
@@ -90,7 +87,6 @@ export class InvalidationPublisher {
         this.#log.info({ count: pending.length }, 'published pending invalidations');
       });
     } catch (error) {
-      this.announced();
       this.#log.debug({ error }, 'cannot publish invalidations while PostgreSQL or Redis is unavailable');
     }
   }
