@@ -100,3 +100,72 @@ test('leases a message until 30 seconds after the time limit of an attempt', asy
   expect((await send(ended('SENT'))).leases).toEqual([45_000]);
   expect((await send(ended('SENT'), { timeoutMs: 1500 })).leases).toEqual([31_500]);
 });
+
+/** A queue of messages that are sent when the test says so. */
+function queue(count: number, { finish = async () => undefined }: { finish?: (id: string) => Promise<void> } = {}) {
+  const waiting: Lease[] = Array.from({ length: count }, (_, id) => ({ id: `m${id}`, attempts: 1 }));
+  const asked: number[] = [];
+  const counted: string[] = [];
+  const stored: string[] = [];
+  const answers: (() => void)[] = [];
+  const sender = createSender({
+    name: 'messages',
+    log: silentLog,
+    postbox: {
+      hasWork: async () => waiting.length > 0,
+      forgetEnded: async () => 0,
+      giveUp: async () => 0,
+      async take(most) {
+        asked.push(most);
+        return waiting.splice(0, most);
+      },
+      send: ({ id }) => new Promise((resolve) => answers.push(() => resolve({ outcome: 'SENT', detail: id }))),
+      count: ({ id }, outcome) => void counted.push(`${id} ${outcome}`),
+      async finish({ id }, outcome) {
+        await finish(id);
+        stored.push(`${id} ${outcome}`);
+      },
+      postpone: async () => undefined,
+    },
+  });
+  const underWay = async (wanted: number) => {
+    while (answers.length < wanted) await new Promise(setImmediate);
+  };
+  return { sender, asked, counted, stored, answers, underWay };
+}
+
+test('attempts at most eight messages at once, and counts each outcome', async () => {
+  const { sender, asked, counted, answers, underWay } = queue(10);
+  await sender.start();
+  await underWay(8);
+  expect(asked).toEqual([8]);
+  answers[0]!();
+  await underWay(9);
+  expect(asked).toEqual([8, 1]);
+  for (const answer of answers) answer();
+  await underWay(10);
+  answers[9]!();
+  await sender.stop();
+  expect(counted.toSorted()).toEqual(Array.from({ length: 10 }, (_, id) => `m${id} SENT`));
+});
+
+test('stops once the outcomes of all attempts under way are stored', async () => {
+  const { sender, stored, answers, underWay } = queue(2);
+  await sender.start();
+  await underWay(2);
+  const stopped = sender.stop().then(() => [...stored]);
+  for (const answer of answers) answer();
+  expect((await stopped).toSorted()).toEqual(['m0 SENT', 'm1 SENT']);
+});
+
+test('goes on with other messages when the outcome of one cannot be stored for good', async () => {
+  const finish = (id: string) => (id === 'm0' ? Promise.reject(new Error('no such column')) : Promise.resolve());
+  const { sender, stored, answers, underWay } = queue(9, { finish });
+  await sender.start();
+  await underWay(8);
+  answers[0]!();
+  await underWay(9);
+  for (const answer of answers) answer();
+  await sender.stop();
+  expect(stored).toHaveLength(8);
+});
