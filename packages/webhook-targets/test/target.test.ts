@@ -9,6 +9,11 @@ test.each([
   ['https://[2606:4700::1]/', { host: '2606:4700::1', port: 443, isAddress: true }],
   ['http://2130706433:4567/', { host: '127.0.0.1', port: 4567 }],
   ['http://localhost:4567/', { host: 'localhost' }],
+  ['http://any.localhost.:4567/', { host: 'any.localhost.' }],
+  ['HTTPS://HOOKS.example.com', { host: 'hooks.example.com', port: 443 }],
+  ['https://notlocalhost', { host: 'notlocalhost' }],
+  ['https://my-internal', { host: 'my-internal' }],
+  ['https://local.example.com', { host: 'local.example.com' }],
 ])('%s is allowed as a target', (url, expected) => {
   expect(readTarget(url, policy)).toMatchObject(expected);
 });
@@ -18,11 +23,17 @@ test.each([
   ['ftp://example.com', 'absolute URL'],
   ['http://example.com', 'https://'],
   ['https://a:b@example.com', 'password'],
+  ['https://a@example.com', 'password'],
+  ['https://:b@example.com', 'password'],
   ['https://example.com/#x', '#'],
   ['https://example.com:0', 'port'],
   ['https://127.0.0.1:4568', 'loopback'],
   ['https://[fd00::1]', 'uniqueLocal'],
-  ['https://printer.local', 'its own network'],
+  ...['printer.local', 'PRINTER.LOCAL.', 'local', 'db.internal', 'nas.localdomain', 'router.home.arpa'].map((name): [string, string] => [
+    `https://${name}`,
+    'its own network',
+  ]),
+  ['https://localhost', 'loopback'],
 ])('%s is refused, with a message that says what to give instead', (url, message) => {
   expect(() => readTarget(url, policy)).toThrow(TargetProblem);
   expect(() => readTarget(url, policy)).toThrow(message);
@@ -31,7 +42,8 @@ test.each([
 test('a name that resolves to an address that is not public is refused before connecting', () => {
   const target = readTarget('https://hooks.example.com', policy);
   expect(() => checkAddress(target, '93.184.215.14', policy)).not.toThrow();
-  for (const address of ['10.0.0.1', '::ffff:8.8.8.8', 'fe80::1%lo', '127.1']) expect(() => checkAddress(target, address, policy)).toThrow('not public');
+  for (const address of ['10.0.0.1', '::ffff:8.8.8.8', 'fe80::1%lo', '2606:4700::1%lo', '127.1', 'example.com'])
+    expect(() => checkAddress(target, address, policy)).toThrow('not public');
 });
 
 /** First and last address of each range for special purposes (IANA), and of IPv6 outside global unicast. */
@@ -108,6 +120,7 @@ test('an http URL needs an allowed address or an operator that allows http, also
   expect(check({})).toThrow('begins with https://');
   expect(check({ allowHttp: true })).not.toThrow();
   expect(check({ allowedTargets: ['93.184.215.14:80'] })).not.toThrow();
+  expect(check({ allowedTargets: ['93.184.215.14:81', '93.184.215.15:80'] })).toThrow('begins with https://');
 });
 
 test('a denied range is an address or a CIDR range that begins at its first address', () => {
