@@ -24,7 +24,6 @@ interface Row {
   occurred_at: number;
   next_at: number | null;
   body: Buffer;
-  size: number;
   request_id: string | null;
   test: boolean;
 }
@@ -109,7 +108,7 @@ const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failure
 async function select(db: Queryable, where: string, values: unknown[]): Promise<Row[]> {
   const { rows } = await db.query<Row>({
     text: `select d.id, d.test, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,
-        ${NEXT_AT} as next_at, substring(v.body for $3) as body, octet_length(v.body) as size, v.request_id
+        ${NEXT_AT} as next_at, substring(v.body for $3) as body, v.request_id
       from webhook_deliveries d join webhook_events v on v.company_id = d.company_id and v.day = d.day and v.id = d.event_id
       join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id
       left join webhook_queue q on q.delivery_id = d.id where ${where}`,
@@ -131,7 +130,7 @@ async function withAttempts(db: Queryable, rows: readonly Row[], extent: Extent)
       created_at: row.occurred_at,
       next_attempt_at: row.next_at,
       request_body: body.text,
-      request_body_truncated: body.truncated || row.size > row.body.length,
+      request_body_truncated: body.truncated,
       attempts: shown,
       attempts_next_cursor: hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null,
       progress: DeliveryProgress[row.progress],

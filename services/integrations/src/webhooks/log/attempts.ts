@@ -10,7 +10,7 @@ export interface Extent {
   readonly attempts: number;
   /** Maximum length of each body, and of the headers of each answer together. */
   readonly characters: number;
-  /** Bytes to read of a body: the maximum that `characters` can take. */
+  /** Bytes to read of a body: the maximum that `characters` can take, so a body of which not all is read has more characters. */
   readonly bytes: number;
 }
 
@@ -40,8 +40,7 @@ interface Row {
 
 /** Columns of webhook_attempts (alias a). $1 is the number of bytes to read of a body. */
 const COLUMNS = `a.delivery_id, a.number, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message, a.address,
-  a.request_headers, a.response_headers, substring(a.response_body for $1) as response_body,
-  a.response_truncated or octet_length(a.response_body) > $1 as response_truncated`;
+  a.request_headers, a.response_headers, substring(a.response_body for $1) as response_body, a.response_truncated`;
 
 export interface Newest {
   /** Oldest first. */
