@@ -2,7 +2,7 @@ import { formatDate, now } from '@truckroll/contract';
 import { createSession, type Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { Partitions, oldestDay } from '../src/webhooks/log/partitions.ts';
-import { DAY, FAILURE, startDesk } from './webhooks.ts';
+import { DAY, FAILURE, SECOND, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 let database: Database;
@@ -10,6 +10,7 @@ beforeAll(async () => {
   desk = await startDesk();
   database = desk.openDatabase();
 }, 60_000);
+afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
 const partitions = async (): Promise<string[]> =>
@@ -79,6 +80,90 @@ test('shows an attempt and the time of the next one together, or neither, when r
   }
   const [after] = await one.deliveries();
   expect([after!.attempts.length, after!.next_attempt_at! - before!.next_attempt_at!]).toEqual([2, 3_600_000_000]);
+});
+
+test('shows an attempt with its times, and the end of the latest one as the time of the last delivery', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event({ timestamp: now() - 60 * SECOND }), one.event());
+  const [early, late] = (await desk.lease()).toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
+  const at = now();
+  const times = (of: number) => ({ started_at: at - of * SECOND - 7, ended_at: at - of * SECOND });
+  await desk.report(late!, times(20));
+  await desk.report(early!, times(10));
+  expect((await one.deliveries()).flatMap(({ attempts }) => attempts)).toMatchObject([times(10), times(20)]);
+  // That of the newest event, whichever was sent last.
+  expect((await one.read()).last_delivery_at).toBe(at - 20 * SECOND);
+});
+
+test('leases a delivery with the request and the trace of its event, and the number of the attempt', async () => {
+  const one = await desk.endpoint();
+  const about = { request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+  await desk.fanOut(one.event(about));
+  const [first] = await desk.lease();
+  expect(first).toMatchObject({ ...about, attempt: 1 });
+  await desk.report(first!, FAILURE);
+  await desk.sql('update webhook_queue set due_at = now()');
+  const [second] = await desk.lease();
+  expect(second).toMatchObject({ ...about, attempt: 2 });
+  await desk.report(second!);
+  expect(await one.deliveries()).toMatchObject([{ request_id: about.request_id }]);
+});
+
+describe('a list of deliveries', () => {
+  const shown = async (one: Awaited<ReturnType<typeof desk.endpoint>>) => {
+    const [listed] = await one.deliveries();
+    const key = { company_id: one.company.id, time_zone: 'America/Chicago', id: listed!.id };
+    const { data } = await desk.log.getWebhookDelivery({ key, webhook_id: one.id });
+    return { listed: listed!, whole: data! };
+  };
+
+  test('shows the first 2048 characters of a body, and of the headers of an answer together', async () => {
+    const one = await desk.endpoint();
+    const body = 'é'.repeat(2049);
+    await desk.fanOut(one.event());
+    await desk.sql('update webhook_events set body = $2 where company_id = $1', [one.company.id, Buffer.from(body)]);
+    const headers = ['a', 'b', 'c'].map((name, index) => ({ name, value: 'x'.repeat([1000, 1046, 1][index]!) }));
+    await desk.report((await desk.lease())[0]!, { response_headers: headers, response_body: Buffer.from('é'.repeat(2048)) });
+    const { listed, whole } = await shown(one);
+    expect(listed).toMatchObject({ request_body: body.slice(1), request_body_truncated: true });
+    expect(listed.attempts[0]!.response).toMatchObject({ headers: headers.slice(0, 2), body: 'é'.repeat(2048), body_truncated: false });
+    expect(whole).toMatchObject({ request_body: body, request_body_truncated: false, attempts: [{ response: { headers } }] });
+  });
+
+  test('shows no half of a character, and says that a body is cut', async () => {
+    const one = await desk.endpoint();
+    await desk.fanOut(one.event());
+    // The 2048th UTF-16 code unit is the first half of an emoji.
+    const long = `x${'😀'.repeat(9000)}`;
+    await desk.sql('update webhook_events set body = $2 where company_id = $1', [one.company.id, Buffer.from(long)]);
+    await desk.report((await desk.lease())[0]!, { response_body: Buffer.from(long) });
+    const beginning = `x${'😀'.repeat(1023)}\uFFFD`;
+    const { listed, whole } = await shown(one);
+    expect(listed).toMatchObject({
+      request_body: beginning,
+      request_body_truncated: true,
+      attempts: [{ response: { body: beginning, body_truncated: true } }],
+    });
+    expect(whole).toMatchObject({ request_body: long, request_body_truncated: false, attempts: [{ response: { body: long, body_truncated: false } }] });
+  });
+
+  test('shows five attempts, and a cursor only where there are more', async () => {
+    const one = await desk.endpoint();
+    await desk.fanOut(one.event());
+    const cursors = [];
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      await desk.report((await desk.lease())[0]!, FAILURE);
+      await desk.sql('update webhook_queue set due_at = now()');
+      const { listed, whole } = await shown(one);
+      expect(whole.attempts_next_cursor ?? null).toBeNull();
+      cursors.push([listed.attempts.length, listed.attempts_next_cursor != null]);
+    }
+    expect(cursors.slice(3)).toEqual([
+      [4, false],
+      [5, false],
+      [5, true],
+    ]);
+  });
 });
 
 test('shows and queues a delivery at its own endpoint only, not at another one of the company', async () => {
