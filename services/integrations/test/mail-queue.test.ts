@@ -41,6 +41,17 @@ test('what has been due for longest is sent first', async () => {
   expect((await take(database, 1, 30_000)).map(({ subject }) => subject)).toEqual(['later']);
 });
 
+test.each([
+  ['is inactive', 'update users set active = false'],
+  ['has left the company', 'update users set company_id = (select id from companies where id <> users.company_id limit 1)'],
+  ['has no address', `update users set email = ''`],
+])('nothing is sent to a user who %s, although it was not suppressed before', async (_, statement) => {
+  await queue();
+  await database.query({ text: statement });
+  expect(await take(database, 9, 1000)).toEqual([]);
+  await database.query({ text: 'delete from mails' });
+});
+
 test('an attempt is given up when its time is over, and then stays UNKNOWN whatever outcome its sender stores later', async () => {
   const [lost, underWay] = [await attempted(-1), await attempted(30_000)];
   expect(await giveUp(database, 'mails')).toBe(1);

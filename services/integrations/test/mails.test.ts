@@ -56,6 +56,12 @@ describe('with a mail server', () => {
     const { email, read } = await disable(desk);
     const mail = await ended(read);
     expect(mail).toMatchObject({ status: 'SENT', attempts: 1 });
+    // The limit of an attempt, 1.5 s here, and half a minute to store its outcome.
+    const [row] = await desk.sql(`select attempt_ends_at - attempted_at = interval '31.5 seconds' as right from mails where message_id = $1`, [
+      mail.message_id,
+    ]);
+    expect(row).toEqual({ right: true });
+    expect(await desk.metrics()).toMatch(/^mails_total\{.*outcome="SENT".*\} 1$/m);
     const [letter, ...more] = lettersTo(email);
     expect(more).toEqual([]);
     expect(letter).toMatchObject({ from: 'truckroll@operator.example' });
@@ -147,7 +153,7 @@ test('keeps the result of an e-mail for 90 days', async () => {
     const one = await desk.endpoint();
     await desk.sql(
       `insert into mails (company_id, user_id, subject, body, status, finished_at)
-       select $1, $2, days::text, '', 'SENT', now() - days * interval '1 day' from unnest(array[89, 91]) days`,
+       select $1, $2, days::text, '', 'SENT', now() - days * interval '1 day' from unnest(array_fill(91, array[1001]) || 89) days`,
       [one.company.id, one.user.id],
     );
     await desk.restart();

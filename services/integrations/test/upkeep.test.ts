@@ -14,7 +14,7 @@ test.each<[string, (one: Endpoint) => Promise<unknown>, string]>([
     ({ company }) =>
       desk.sql(
         `insert into audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id)
-         values ($1, now() - interval '366 days', gen_random_uuid(), 'OPERATOR', 'operator', 'operator', 'x', 'x', 'x')`,
+         select $1, now() - interval '366 days', gen_random_uuid(), 'OPERATOR', 'operator', 'operator', 'x', 'x', 'x' from generate_series(1, 501)`,
         [company.id],
       ),
     `select count(*) = 0 as done from audit_events where company_id = $1 and at < now() - interval '365 days'`,
@@ -22,8 +22,11 @@ test.each<[string, (one: Endpoint) => Promise<unknown>, string]>([
   [
     'deletes keys 30 days after they were revoked',
     async ({ company, user }) => {
-      const { key } = await desk.keys.createKey({ company_id: company.id, user_id: user.id, name: 'x', limits: null });
-      await desk.sql(`update api_keys set revoked_at = now() - interval '31 days' where id = $1`, [key!.id]);
+      await desk.sql(
+        `insert into api_keys (id, company_id, user_id, created_by_kind, name, hash, key_prefix, key_suffix, revoked_at)
+         select gen_random_uuid(), $1, $2, 'USER', 'x', sha256(n::text::bytea), 'prefix__', 'last', now() - interval '31 days' from generate_series(1, 501) n`,
+        [company.id, user.id],
+      );
     },
     'select count(*) = 0 as done from api_keys where company_id = $1',
   ],
@@ -44,6 +47,20 @@ test.each<[string, (one: Endpoint) => Promise<unknown>, string]>([
       await desk.sql(`update webhook_counts set at = date_trunc('hour', now()) - interval '2 hours' where endpoint_id = $1`, [one.id]);
     },
     'select bool_and(minutes = 15) as done from webhook_counts where company_id = $1',
+  ],
+  [
+    'creates the partitions of the next two days, and drops those of 31 days ago',
+    async () => {
+      const [{ old }] = (await desk.sql(`select to_char(now() at time zone 'UTC' - interval '31 days', 'YYYYMMDD') as old`)) as [{ old: string }];
+      await desk.sql(`create table webhook_events_${old} partition of webhook_events for values from ('${old}') to ('${old}'::date + 1)`);
+      const [{ ahead }] = (await desk.sql(`select to_char(now() at time zone 'UTC' + interval '2 days', 'YYYYMMDD') as ahead`)) as [{ ahead: string }];
+      while ((await desk.sql(`select from pg_class where relname = 'webhook_attempts_${ahead}'`)).length === 0);
+      await desk.sql(`drop table webhook_events_${ahead}, webhook_event_log_${ahead}, webhook_deliveries_${ahead}, webhook_attempts_${ahead}`);
+    },
+    `select count(*) = 3 as done from generate_series(0, 2) n join pg_class c
+       on c.relname = 'webhook_deliveries_' || to_char(now() at time zone 'UTC' + n * interval '1 day', 'YYYYMMDD')
+     where $1::uuid is not null and not exists (
+       select from pg_class where relname = 'webhook_events_' || to_char(now() at time zone 'UTC' - interval '31 days', 'YYYYMMDD'))`,
   ],
 ])('%s', async (_, prepare, text) => {
   const one = await desk.endpoint();

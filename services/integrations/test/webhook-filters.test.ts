@@ -61,6 +61,9 @@ test('checks a filter against the event types, when either is changed', async ()
   expect(await fields({ filter: '{"outcome":{"$exists":true}}' })).toEqual(['filter.outcome']);
   expect((await one.read()).filter).toBe(filter);
   await one.update({ event_types: { values: ['interaction.completed'] }, filter: '{"outcome":{"$exists":true}}' });
+  // A filter that is removed is not checked against the new types.
+  const { data } = await one.update({ event_types: { values: ['service_request.created'] }, filter: '' });
+  expect(data).toMatchObject({ event_types: ['service_request.created'], filter: null });
 });
 
 test('creates partitions of the event log where an older release has created the others', async () => {

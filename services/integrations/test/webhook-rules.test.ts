@@ -268,11 +268,13 @@ test('creates one id per event and endpoint, which contains the day and sorts by
   );
 });
 
-test('refuses a configuration with a host name as a denied range', () => {
+test('refuses a configuration with a host name as an allowed target or a denied range', () => {
   const servers = { DATABASE_URL: 'postgres://x', REDIS_URL: 'redis://x', KAFKA_BROKERS: 'x:1', CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join() };
   const environment = { ...servers, WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}` };
   expect(integrationsConfig({ ...environment, WEBHOOK_DENIED_TARGETS: '10.0.0.0/8' }).webhookDeniedTargets).toEqual(['10.0.0.0/8']);
   expect(() => integrationsConfig({ ...environment, WEBHOOK_DENIED_TARGETS: '10.0.0.0/8,intranet' })).toThrow(/WEBHOOK_DENIED_TARGETS.*"intranet"/);
+  expect(integrationsConfig({ ...environment, WEBHOOK_ALLOWED_TARGETS: '127.0.0.1:1' }).webhookAllowedTargets).toEqual(['127.0.0.1:1']);
+  expect(() => integrationsConfig({ ...environment, WEBHOOK_ALLOWED_TARGETS: 'localhost:1' })).toThrow(/WEBHOOK_ALLOWED_TARGETS.*"localhost:1"/);
 });
 
 test('decrypts a signing secret with the key that encrypted it, and only for its own endpoint', () => {

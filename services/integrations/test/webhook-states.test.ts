@@ -4,7 +4,7 @@ import { formatInstant, now } from '@truckroll/contract';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
-import { skipOverdue } from '../src/webhooks/queue/skip.ts';
+import { skipOverdue, skipQueued } from '../src/webhooks/queue/skip.ts';
 import { queueSkipped, recoverSome, sendResumed } from '../src/webhooks/queue/recover.ts';
 import { refusal } from './harness.ts';
 import { DAY, FAILURE, SECOND, startDesk } from './webhooks.ts';
@@ -98,6 +98,33 @@ describe('a paused endpoint', () => {
     expect(await desk.lease()).toEqual([]);
   });
 
+  test('counts as paused since the first of several pauses', async () => {
+    const one = await desk.endpoint({ state: PAUSED });
+    const pausedAt = () => desk.sql('select paused_at from webhook_endpoints where id = $1', [one.id]);
+    const first = await pausedAt();
+    await one.update({ state: PAUSED });
+    expect(await pausedAt()).toEqual(first);
+  });
+
+  test('stays paused when endpoints begin to send whose skipped events are all queued', async () => {
+    const [one, resuming] = [await desk.endpoint({ state: PAUSED }), await desk.endpoint()];
+    await desk.sql('update webhook_endpoints set resuming = true where id = $1', [resuming.id]);
+    const stop = new AbortController();
+    const notices = desk.deliveries.watchDue({ worker_id: 'test' }, { signal: stop.signal })[Symbol.asyncIterator]();
+    await notices.next();
+    const notice = notices.next();
+    await sendResumed(clock.database);
+    expect(await notice).toEqual({ done: false, value: { restarted_endpoint_ids: [resuming.id] } });
+    stop.abort();
+    const rows = await desk.sql('select resuming, resume_at is null as sends from webhook_endpoints where id = any($1) order by sends', [
+      [one.id, resuming.id],
+    ]);
+    expect(rows).toEqual([
+      { resuming: false, sends: false },
+      { resuming: false, sends: true },
+    ]);
+  });
+
   test('receives tests and redeliveries', async () => {
     const one = await desk.endpoint({ state: PAUSED });
     const { data } = await desk.webhooks.testWebhook({ caller: one.caller, id: one.id });
@@ -133,6 +160,11 @@ describe('a paused endpoint', () => {
     };
     expect(await waits(at - 5 * DAY, at - 6 * DAY)).toBe(false);
     expect(await waits(at - 6 * DAY, at - 5 * DAY)).toBe(false);
+    // A leased delivery is left to its report.
+    await desk.sql(`update webhook_queue set leased_until = now() + interval '1 hour' where sequence = 1`);
+    expect(await waits(at - 6 * DAY, at - 6 * DAY)).toBe(false);
+    await waits(at - 5 * DAY, at - 5 * DAY);
+    await desk.sql('update webhook_queue set leased_until = null where sequence = 1');
     // The service may skip it first.
     await waits(at - 5 * DAY - 1, at - 5 * DAY - 1);
     expect(await skipOverdue(clock.database)).toBe(false);
@@ -188,14 +220,18 @@ describe('resumeSkipped', () => {
     expect(await desk.lease({ max: 1 })).toHaveLength(1);
   });
 
-  test('ends when the endpoint is disabled again', async () => {
+  test('ends when the endpoint is disabled again, and a recovery that its user began does not', async () => {
     const one = await desk.endpoint();
-    await desk.sql(
-      `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, now() - interval '1 day', now() + interval '1 day', now())`,
-      [one.id],
-    );
-    await one.update({ enabled: false });
-    expect(await desk.sql('select from webhook_recoveries where endpoint_id = $1', [one.id])).toEqual([]);
+    await clock.database.transaction(async (tx) => {
+      await tx.query({
+        text: `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values
+          ($1, now() - interval '1 day', now() + interval '1 day', now()), ($1, now() - interval '2 days', now() + interval '1 day', null)`,
+        values: [one.id],
+      });
+      await skipQueued(tx, one.company.id, one.id);
+      const { rows } = await tx.query({ text: 'select skipped_since from webhook_recoveries where endpoint_id = $1', values: [one.id] });
+      expect(rows).toEqual([{ skipped_since: null }]);
+    });
   });
 
   test.each([
