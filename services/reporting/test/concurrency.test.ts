@@ -6,7 +6,7 @@ import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financia
 import { Bucket } from '@truckroll/contract/gen/reporting/v1/report_types';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { NameCache, importBatch, lockCompany, lockPart, upsertRecords } from '@truckroll/record-store';
-import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { silentLog } from '@truckroll/telemetry';
 import { mustWait, openFreshDatabase, whileOpen } from '@truckroll/testing';
 import { applyTo } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';
@@ -18,13 +18,10 @@ import { reportHandlers } from '../src/reports/handlers.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { summaryBuilder } from '../src/building/builder.ts';
 import { beginGeneration } from '../src/summaries/generations.ts';
 import { rebuildSummaries } from '../src/summaries/rebuild.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
-import { apply, eventOf, financials, invoice, job, messageOf, payment, type Line } from './records.ts';
-
-const FAR = 100_000_000;
+import { apply, build, eventOf, financials, invoice, job, messageOf, payment, type Line } from './records.ts';
 
 let database: Database;
 let close: () => Promise<void>;
@@ -61,20 +58,6 @@ async function totals(id: string): Promise<unknown> {
     values: [company, id],
   });
   return JobFinancials.decode(rows[0]!.derived).totals;
-}
-
-async function build(): Promise<void> {
-  const builder = summaryBuilder(database, silentLog, createMetrics('reporting'), FAR);
-  await builder.start?.();
-  for (let built = false; !built; ) {
-    const { rows } = await database.query<{ built: boolean }>({
-      text: `select count(*) filter (where state = 'current') = 1 and count(*) = 1 as built from generations where company_id = $1`,
-      values: [company],
-    });
-    built = rows[0]!.built;
-    builder.look();
-  }
-  await builder.stop();
 }
 
 async function received(): Promise<number | undefined> {
@@ -124,7 +107,7 @@ describe('a financial', () => {
 
 describe('sums', () => {
   it('contain payments whose events two replicas apply at the same moment', async () => {
-    await build();
+    await build(database, company);
     await whileOpen(
       database,
       (tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 1 })),
@@ -135,12 +118,16 @@ describe('sums', () => {
 
   it('contain a payment whose event is being applied while they are built', async () => {
     await database.transaction((tx) => beginGeneration(tx, company));
-    await whileOpen(database, (tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 4 })), build);
+    await whileOpen(
+      database,
+      (tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 4 })),
+      () => build(database, company),
+    );
     expect(await received()).toBe(4);
   });
 
   it('are rebuilt although the company’s time zone is being changed', async () => {
-    await build();
+    await build(database, company);
     const rebuilt: Promise<void>[] = [];
     await whileOpen(
       database,
@@ -148,7 +135,7 @@ describe('sums', () => {
         await lockCompany(tx, company);
         await beginGeneration(tx, company);
       },
-      () => rebuildSummaries({ database, begun: () => void rebuilt.push(build()), signal: new AbortController().signal }, () => undefined),
+      () => rebuildSummaries({ database, begun: () => void rebuilt.push(build(database, company)), signal: new AbortController().signal }, () => undefined),
     );
     await Promise.all(rebuilt);
     const { rows } = await database.query({ text: 'select generation, state from generations where company_id = $1', values: [company] });
@@ -192,7 +179,7 @@ describe('events of several companies', () => {
 
 describe('a report', () => {
   it('has figures and as_of of one moment', async () => {
-    await build();
+    await build(database, company);
     const at = async (tx: Pick<Database, 'query'>, second: number): Promise<unknown> =>
       tx.query({
         text: `insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source on conflict (source) do update set at = excluded.at`,

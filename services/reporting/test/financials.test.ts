@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
-import type { IncomingEvent } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
@@ -15,7 +14,7 @@ import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { SUMMARIES_VERSION } from '../src/facts/definitions.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
-import { AT, apply, financials, invoice, job, type Line } from './records.ts';
+import { AT, apply, financials, invoice, job, removal, type Line } from './records.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -102,12 +101,41 @@ test('creates the financials of jobs known to an earlier release, once', async (
   expect((await list(company)).map(({ id, cost_entries }) => [id, cost_entries.length]).sort()).toEqual(known.map(({ id }, i) => [id, i === 0 ? 1 : 0]).sort());
 });
 
+test('creates the financials of more jobs than fit into one page', async () => {
+  const company = randomUUID();
+  await applyLines(company, jobs, 'jobs', ...Array.from({ length: 501 }, () => job()));
+  await database.query({ text: 'delete from job_financials where company_id = $1', values: [company] });
+  expect(await fillIn(database)).toBe(501);
+  expect((await database.query({ text: 'select from job_financials where company_id = $1', values: [company] })).rowCount).toBe(501);
+});
+
+test('creates the financials of a job known to an earlier release as soon as another record of the job arrives', async () => {
+  const [company, known] = [randomUUID(), job()];
+  await applyLines(company, jobs, 'jobs', known);
+  await database.query({ text: 'delete from job_financials where company_id = $1', values: [company] });
+  await applyLines(company, invoices, 'invoices', invoice(known['id'], 700));
+  expect(await detail(company, known['id'])).toMatchObject({ totals: { revenue_cents: 700 }, costing: NOT_RECORDED });
+});
+
+test('takes an invoice off its job when it moves to another one, or to none', async () => {
+  const [company, first, second] = [randomUUID(), job(), job()];
+  await applyLines(company, jobs, 'jobs', first, second);
+  const moved = invoice(first['id'], 700);
+  const revenues = async () => Promise.all([first, second].map(async ({ id }) => (await detail(company, id))['totals'].revenue_cents));
+  await applyLines(company, invoices, 'invoices', moved);
+  expect(await revenues()).toEqual([700, 0]);
+  await applyLines(company, invoices, 'invoices', { ...moved, job_id: second['id'] });
+  expect(await revenues()).toEqual([0, 700]);
+  await applyLines(company, invoices, 'invoices', { ...moved, job_id: null });
+  expect(await revenues()).toEqual([0, 0]);
+});
+
 test('removes the financials of a removed job unless a line was imported', async () => {
   const company = randomUUID();
   const [plain, recorded] = [job(), job()];
   await applyLines(company, jobs, 'jobs', plain, recorded);
   await importLines(company, financials(recorded['id']));
-  const gone = [plain, recorded].map(({ id }) => ({ companyId: company, key: `${company}/${id}`, payload: null }) as IncomingEvent);
+  const gone = [plain, recorded].map(({ id }) => removal(company, id));
   await database.transaction((tx) => applyTo(jobs, tx, gone));
   expect((await list(company)).map(({ id, number }) => [id, number])).toEqual([[recorded['id'], 'J-9']]);
 });

@@ -93,6 +93,7 @@ test.each(NAMED)('counts no watermark while the last event of $topic that it nam
   await apply(short);
   await announce(6_000_000);
   expect(await counted()).toBe(6_000_000);
+  expect(await waiting()).toBe(0);
 });
 
 test('counts no watermark that names a partition from which nothing is applied', async () => {
@@ -135,6 +136,26 @@ test('counts a watermark of one owner without forgetting an earlier one of anoth
   await isCounted(3_000_000);
 });
 
+test('keeps a watermark that must wait although one of another owner, for a later time, has counted before or counts with it', async () => {
+  const { apply, watermarks } = follow();
+  const scheduling = (at: number) => watermark(at, [], '/truckroll/scheduling');
+  await database.transaction((tx) => watermarks.apply(tx, [scheduling(5_000_000)]));
+  await database.transaction((tx) => watermarks.apply(tx, [watermark(3_000_000)]));
+  expect(await waiting()).toBe(1);
+  await database.transaction((tx) => watermarks.apply(tx, [scheduling(9_000_000), watermark(4_000_000)]));
+  expect(await waiting()).toBe(2);
+  for (const place of NAMED) await apply(place);
+  await isCounted(4_000_000);
+});
+
+test('ignores places of topics that no report is made of', async () => {
+  const { announce, apply } = follow();
+  await apply({ topic: topics.names.name, partition: 0, offset: 4 });
+  expect((await database.query({ text: 'select from positions' })).rowCount).toBe(0);
+  await announce(5_000_000, [{ topic: topics.names.name, partition: 0, offset: 9 }]);
+  expect(await counted()).toBe(5_000_000);
+});
+
 test('reads each partition on after its last applied event, or from its beginning', async () => {
   await follow().apply(NAMED[0]!);
   const place = await places(database);
@@ -145,14 +166,16 @@ describe('as_of', () => {
   const company = randomUUID();
   const known = (second: number, ...sources: string[]) =>
     database.query({ text: 'insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source', values: [sources, second] });
-  const deadLetter = (of: string, version: number, second: number) =>
+  const deadLetter = (of: string, version: number, second: number, topic = topics.payments.name) =>
     database.query({
-      text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('reporting', $1, 0, 0, $2, $3, 'broken')`,
-      values: [topics.payments.name, `${of}/1`, JSON.stringify({ companyId: of, version: String(version), time: String(second * 1_000_000) })],
+      text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
+        values ('reporting', $1, 0, (select count(*) from parked_event), $2, $3, 'broken')`,
+      values: [topic, `${of}/1`, JSON.stringify({ companyId: of, version: String(version), time: String(second * 1_000_000) })],
     });
 
   it('is unknown until every owner has published, and then the earliest of their watermarks', async () => {
     const [first, ...others] = watermarkSources;
+    await known(50, '/truckroll/of-no-owner');
     await known(200, ...others);
     expect(await asOf(database, company)).toBeUndefined();
     await known(100, first);
@@ -174,5 +197,21 @@ describe('as_of', () => {
     expect(await asOf(database, company)).toBe(50_000_000);
     await apply(8);
     expect(await asOf(database, company)).toBe(100_000_000);
+  });
+
+  it('stays before the earliest of several dead letters, and never goes back for one of a topic that no report is made of', async () => {
+    await known(100, ...watermarkSources);
+    await deadLetter(company, 7, 10, topics.names.name);
+    expect(await asOf(database, company)).toBe(100_000_000);
+    await deadLetter(company, 7, 70, topics.invoices.name);
+    await deadLetter(company, 7, 60, topics.refunds.name);
+    expect(await asOf(database, company)).toBe(60_000_000);
+  });
+
+  it('stays before a dead letter although another consumer has applied a newer event', async () => {
+    await known(100, ...watermarkSources);
+    await deadLetter(company, 7, 50);
+    await database.query({ text: `insert into inbox_version values ('another', $1, $2, 8)`, values: [topics.payments.name, `${company}/1`] });
+    expect(await asOf(database, company)).toBe(50_000_000);
   });
 });

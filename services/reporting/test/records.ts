@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
-import type { Transaction } from '@truckroll/postgres';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { importBatch } from '@truckroll/record-store';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { summaryBuilder } from '../src/building/builder.ts';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
+import { tables } from '../src/resources/index.ts';
 
 export type Line = Record<string, any>;
 export const AT = '2026-03-01T15:00:00Z';
@@ -85,6 +89,36 @@ export function payment(fields: Line = {}): Line {
   };
 }
 
+export function refund(fields: Line = {}): Line {
+  return {
+    id: randomUUID(),
+    payment_id: randomUUID(),
+    account: ref(),
+    status: 'SUCCEEDED',
+    payment_method: 'CHECK',
+    amount_cents: 1,
+    currency: 'USD',
+    occurred_at: AT,
+    created_at: AT,
+    ...fields,
+  };
+}
+
+export function assignment(job_id: string, fields: Line = {}): Line {
+  return {
+    id: randomUUID(),
+    job_id,
+    appointment_id: randomUUID(),
+    team_member: ref('Ana Ruiz'),
+    starts_at: AT,
+    ends_at: '2026-03-01T16:00:00Z',
+    status: 'TO_DO',
+    status_updated_at: AT,
+    created_at: AT,
+    ...fields,
+  };
+}
+
 export function messageOf(path: string, line: Line): unknown {
   const { value, problems } = readMessage(resource(path).record, line);
   expect(problems).toEqual([]);
@@ -96,9 +130,35 @@ export function eventOf(company: string, path: string, line: Line): IncomingEven
   return { companyId: company, key: `${company}/${line['id']}`, payload } as IncomingEvent;
 }
 
+export const removal = (company: string, id: string): IncomingEvent => ({ companyId: company, key: `${company}/${id}`, payload: null }) as IncomingEvent;
+
 export const apply = (tx: Transaction, company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
   applyTo(
     model,
     tx,
     lines.map((line) => eventOf(company, path, line)),
   );
+
+export async function importFinancials(database: Database, company: string, ...lines: Line[]): Promise<void> {
+  const batch = { company_id: company, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
+  expect((await importBatch(database, tables, batch, { log: silentLog, requestId: 'test' })).problems).toEqual([]);
+}
+
+/** Runs a builder until the company has one generation of sums, the current one, and no financials to refresh. */
+export async function build(database: Database, company: string): Promise<void> {
+  // Never polls by itself.
+  const builder = summaryBuilder(database, silentLog, createMetrics('reporting'), 100_000_000);
+  await builder.start?.();
+  for (let built = false; !built; ) {
+    const { rows } = await database.query<{ built: boolean }>({
+      text: `select count(*) filter (where state = 'current') = 1 and count(*) = 1
+          and not exists (select from financials_to_refresh f where f.company_id = $1)
+          and not exists (select from spoiled_summaries s where s.company_id = $1) as built
+        from generations where company_id = $1`,
+      values: [company],
+    });
+    built = rows[0]!.built;
+    builder.look();
+  }
+  await builder.stop();
+}

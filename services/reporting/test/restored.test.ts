@@ -3,7 +3,7 @@ import { topics } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { places } from '../src/freshness/progress.ts';
-import { lastKnown, skipTo } from '../src/restored.ts';
+import { lastKnown, restored, skipTo } from '../src/restored.ts';
 import { schema } from '../src/schema.ts';
 
 let database: Database;
@@ -35,4 +35,23 @@ test('knows the newest time up to which anything was in the figures', async () =
   expect(await lastKnown(database)).toBeUndefined();
   await database.query({ text: `insert into applied_until values ('/truckroll/billing', to_timestamp(5)), ('/truckroll/scheduling', to_timestamp(9))` });
   expect(await lastKnown(database)).toBe(9_000_000);
+});
+
+test('continues with every topic that the service reads, and publishes nothing again', () => {
+  const { companies, names, jobs, assignments, invoices, payments, refunds, watermarks } = topics;
+  const read = [companies, names, jobs, assignments, invoices, payments, refunds, watermarks].map(({ name }) => name).sort();
+  expect(restored.groups.map(({ group, topics: of }) => [group, of.map(({ name }) => name).sort()])).toEqual([['reporting', read]]);
+  expect(restored.states).toEqual([]);
+  const kept = restored.readModels.map(({ topic, table }) => [topic.name, table]).sort();
+  expect(kept).toEqual(
+    [
+      [companies.name, 'companies'],
+      [names.name, 'names'],
+      [jobs.name, 'jobs'],
+      [assignments.name, 'assignments'],
+      [invoices.name, 'invoices'],
+      [payments.name, 'payments'],
+      [refunds.name, 'refunds'],
+    ].sort(),
+  );
 });

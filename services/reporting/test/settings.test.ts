@@ -11,6 +11,8 @@ import { jobs } from '../src/read-models/jobs.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { apply, job } from './records.ts';
 
+/** 2026-03-01T15:00:00Z. */
+const NOW = 1_772_377_200_000_000;
 const BEFORE = { timezone: 'America/Chicago', costing_enabled: true, verified_only: false };
 
 let database: Database;
@@ -20,9 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-async function store(company: string, settings: typeof BEFORE): Promise<void> {
+async function store(company: string, settings: typeof BEFORE, time = NOW): Promise<void> {
   const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id: company, ...settings }).finish());
-  await database.transaction((tx) => companies.store(tx, company, [{ key: company, time: 1_772_377_200_000_000, payload }]));
+  await database.transaction((tx) => companies.store(tx, company, [{ key: company, time, payload }]));
 }
 
 interface Work {
@@ -43,6 +45,27 @@ test.each<[string, Partial<typeof BEFORE>, Work]>([
   expect(await work(company)).toEqual(expected);
 });
 
+test('leaves the sums that are being built for another company when a time zone changes', async () => {
+  const [moved, other] = [randomUUID(), randomUUID()];
+  for (const company of [moved, other]) await store(company, BEFORE);
+  await store(moved, { ...BEFORE, timezone: 'Asia/Kathmandu' });
+  expect((await work(other)).building).toEqual(['America/Chicago']);
+});
+
+test('remembers when the time zone changed last, whatever changes after it', async () => {
+  const company = randomUUID();
+  const changedAt = async (): Promise<number | null | undefined> =>
+    (await database.query<{ changed_at: number | null }>({ text: 'select changed_at from companies where company_id = $1', values: [company] })).rows[0]
+      ?.changed_at;
+  await store(company, BEFORE, NOW);
+  await store(company, { ...BEFORE, timezone: 'Asia/Kathmandu' }, NOW + 1);
+  expect(await changedAt()).toBe(NOW + 1);
+  await store(company, { ...BEFORE, timezone: 'Asia/Kathmandu', verified_only: true }, NOW + 2);
+  expect(await changedAt()).toBe(NOW + 1);
+  await store(company, BEFORE, NOW + 3);
+  expect(await changedAt()).toBe(NOW + 3);
+});
+
 test('starts the refresh of financials again when a setting changes during it', async () => {
   const company = randomUUID();
   await store(company, BEFORE);
@@ -51,21 +74,25 @@ test('starts the refresh of financials again when a setting changes during it', 
   expect((await work(company)).refresh).toEqual([null]);
 });
 
-test('refreshes the financials of all jobs after a change of the time zone, in more than one batch', async () => {
-  const company = randomUUID();
-  await store(company, BEFORE);
-  const lines = Array.from({ length: 1001 }, () => job());
-  await database.transaction((tx) => apply(tx, company, jobs, 'jobs', ...lines));
-  await store(company, { ...BEFORE, timezone: 'Pacific/Kiritimati' });
+test('refreshes the financials of all jobs of each company after a change of the time zone, in more than one batch', async () => {
+  const moved = new Map([1001, 1].map((count) => [randomUUID() as string, count]));
+  for (const [company, count] of moved) {
+    await store(company, BEFORE);
+    const lines = Array.from({ length: count }, () => job());
+    await database.transaction((tx) => apply(tx, company, jobs, 'jobs', ...lines));
+    await store(company, { ...BEFORE, timezone: 'Pacific/Kiritimati' });
+  }
   const builder = summaryBuilder(database, silentLog, createMetrics('reporting'));
   await builder.start();
-  while ((await work(company)).refresh.length > 0);
+  for (const company of moved.keys()) while ((await work(company)).refresh.length > 0);
   await builder.stop();
-  const { rows } = await database.query({
-    text: 'select report_date::text as on, count(*) as jobs from job_financials where company_id = $1 group by 1',
-    values: [company],
-  });
-  expect(rows).toEqual([{ on: '2026-03-02', jobs: 1001 }]);
+  for (const [company, count] of moved) {
+    const { rows } = await database.query({
+      text: 'select report_date::text as on, count(*) as jobs from job_financials where company_id = $1 group by 1',
+      values: [company],
+    });
+    expect(rows).toEqual([{ on: '2026-03-02', jobs: count }]);
+  }
 });
 
 test.each<[string, Partial<typeof BEFORE> | undefined, string[]]>([

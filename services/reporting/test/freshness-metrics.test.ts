@@ -1,0 +1,81 @@
+// What operators see of the age of reports, and of companies whose sums are being built.
+import { randomUUID } from 'node:crypto';
+import { topics, watermarkSources } from '@truckroll/contract';
+import type { Database } from '@truckroll/postgres';
+import { createMetrics, silentLog } from '@truckroll/telemetry';
+import { openFreshDatabase } from '@truckroll/testing';
+import { agesOfAsOf } from '../src/freshness/as-of.ts';
+import { freshnessMetrics } from '../src/freshness/metrics.ts';
+import { schema } from '../src/schema.ts';
+
+const OWNERS = ['integrations', 'scheduling', 'billing'];
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
+afterAll(() => close());
+afterEach(() => database.query({ text: 'truncate applied_until, parked_event, inbox_version, companies, generations, spoiled_summaries' }));
+
+const behind = (seconds: number, ...sources: string[]) =>
+  database.query({
+    text: `insert into applied_until select source, clock_timestamp() - $2 * interval '1 second' from unnest($1::text[]) source`,
+    values: [sources, seconds],
+  });
+const deadLetter = (company: string, secondsAgo: number, topic = topics.payments.name) =>
+  database.query({
+    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
+      values ('reporting', $1, 0, (select count(*) from parked_event), $2, $3, 'broken')`,
+    values: [topic, `${company}/1`, JSON.stringify({ companyId: company, version: '7', time: String((Date.now() - secondsAgo * 1000) * 1000) })],
+  });
+
+/** In thousands of seconds, so that the time that the test takes does not show. */
+const ages = async () => Object.fromEntries([...(await agesOfAsOf(database))].map(([cause, seconds]) => [cause, Math.floor(seconds / 1000)]));
+
+test('the age of reports is that of each owner, and that of the company whose dead letters hold it back most', async () => {
+  const company = randomUUID();
+  expect(await ages()).toEqual({});
+  await behind(7_500, ...watermarkSources);
+  await behind(99_500, '/truckroll/of-no-owner');
+  const ofOwners = Object.fromEntries(OWNERS.map((owner) => [owner, 7]));
+  expect(await ages()).toEqual(ofOwners);
+  await deadLetter(company, 90_500, topics.names.name);
+  await deadLetter(randomUUID(), 30_500);
+  await deadLetter(company, 50_500);
+  expect(await ages()).toEqual({ ...ofOwners, dead_letters: 50 });
+  await database.query({ text: `insert into inbox_version values ('reporting', $1, $2, 8)`, values: [topics.payments.name, `${company}/1`] });
+  expect(await ages()).toEqual({ ...ofOwners, dead_letters: 30 });
+});
+
+async function measured(): Promise<Record<string, number>> {
+  const metrics = createMetrics('reporting');
+  const part = freshnessMetrics(database, silentLog, metrics);
+  await part.start?.();
+  // Ends after the first measurement.
+  await part.stop();
+  const lines = (await metrics.render()).body.matchAll(/^(report_(?:as_of_age_seconds|companies))\{.*?(?:because_of|reports)="(\w+)".*\} (\S+)$/gm);
+  return Object.fromEntries([...lines].map(([, , of, value]) => [of as string, Number(value)]));
+}
+
+test('counts companies without sums to read, and those whose sums are replaced while they are read', async () => {
+  const [read, never, spoiled, replaced, retired] = Array.from({ length: 5 }, () => randomUUID()) as [string, string, string, string, string];
+  await database.query({
+    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only) select id, 'UTC', true, false from unnest($1::uuid[]) id`,
+    values: [[read, never, spoiled, replaced, retired]],
+  });
+  const generation = (company: string, number: number, state: string) =>
+    database.query({ text: `insert into generations (company_id, generation, time_zone, state) values ($1, $2, 'UTC', $3)`, values: [company, number, state] });
+  for (const company of [read, spoiled, replaced]) await generation(company, 1, 'current');
+  await generation(replaced, 2, 'building');
+  await generation(retired, 1, 'retired');
+  await generation(retired, 2, 'building');
+  await database.query({ text: 'insert into spoiled_summaries values ($1)', values: [spoiled] });
+  expect(await measured()).toMatchObject({ unanswered: 3, answered: 1 });
+});
+
+test('shows an age of 0 for a cause that is not known, and for a time in the future', async () => {
+  await behind(-5_000, '/truckroll/billing');
+  await behind(5_000, '/truckroll/scheduling');
+  const { scheduling, ...others } = await measured();
+  expect(scheduling).toBeGreaterThanOrEqual(5_000);
+  expect(others).toMatchObject({ integrations: 0, billing: 0, dead_letters: 0 });
+});
