@@ -1,38 +1,29 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { changeFeed, changeMigrations, documentKind } from '@truckroll/change-feed';
+import { changeFeed } from '@truckroll/change-feed';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { compactor } from '../../change-feed/src/compaction.ts';
 import type { ChangePosition, DigestRecordsResponse, FindChangedResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
-import { beginEpoch, outboxTables } from '@truckroll/outbox';
-import { Database, createSession, migrate, type Queryable } from '@truckroll/postgres';
+import { beginEpoch } from '@truckroll/outbox';
+import { createSession, type Database, type Queryable } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-
-const table = (name: string): string => `create table ${name} (company_id uuid not null, id uuid not null, document bytea not null, derived bytea,
-  primary key (company_id, id)); select keep_changes('${name}', '${name}');`;
-const codes = `create table breeds (company_id uuid not null, id text not null, document bytea not null, primary key (company_id, id));
-  select keep_changes('breeds', 'breeds');`;
-const own = { name: 'own', migrations: [{ name: '0001_own', sql: table('cats') + table('dogs') + codes }] };
+import { freshDatabase } from '@truckroll/testing';
+import { beginning, kindsOf, openPets, transactionsEnded } from './pets.ts';
 
 type ChangeFeed = ReturnType<typeof changeFeed>;
 
-let fresh: TestDatabase;
 let database: Database;
+let close: () => Promise<void>;
 let feed: ChangeFeed;
 let company: string;
 
 beforeAll(async () => {
-  fresh = await freshDatabase({});
-  await migrate({ url: fresh.url, schema: 'pets', sets: [outboxTables, changeMigrations, own] });
-  database = new Database({ url: fresh.url, schema: 'pets', maxConnections: 6 });
-  const kinds = ['cats', 'dogs'].map((name) => documentKind(database, name, name));
-  feed = changeFeed({ database, kinds, log: silentLog, metrics: createMetrics('test') });
+  ({ database, close } = await openPets());
+  feed = changeFeed({ database, kinds: kindsOf(database, 'cats', 'dogs'), log: silentLog, metrics: createMetrics('test') });
   for (const part of feed.parts) await part.start();
 });
 afterAll(async () => {
   for (const part of feed.parts) await part.stop();
-  await database.close();
-  await fresh.drop();
+  await close();
 });
 beforeEach(() => {
   company = randomUUID();
@@ -47,25 +38,11 @@ async function put(db: Queryable, kind: string, id: string, document = 'one'): P
 }
 const remove = (kind: string, id: string) => database.query({ text: `delete from ${kind} where company_id = $1 and id = $2`, values: [company, id] });
 
-const beginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
-
-/** Waits for every transaction so far. Tests in other databases of the cluster hold the feed back too, because they share transaction ids. */
-async function transactionsEnded(): Promise<void> {
-  const { rows } = await database.query<{ next: string }>({ text: 'select pg_snapshot_xmax(pg_current_snapshot())::text as next' });
-  for (let ended = false; !ended; ) {
-    const found = await database.query<{ ended: boolean }>({
-      text: 'select pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8 as ended',
-      values: [rows[0]?.next],
-    });
-    ended = found.rows[0]?.ended === true;
-  }
-}
-
 async function read(
   positions: ChangePosition[],
   { limit = 100, bytes = 1_000_000, epoch = null as number | null, waits = true } = {},
 ): Promise<ReadChangesResponse> {
-  if (waits) await transactionsEnded();
+  if (waits) await transactionsEnded(database);
   const handler = feed.handlers.readChanges as (request: unknown) => Promise<ReadChangesResponse>;
   return handler({ company_id: company, time_zone: 'UTC', positions, epoch, limit, most_bytes: bytes, skip: false });
 }
@@ -156,7 +133,7 @@ test('a removed record is a tombstone, which a first read leaves out', async () 
 test('a record that changes again while an older transaction is open is read in its newest state before that ends', async () => {
   const cat = randomUUID();
   await put(database, 'cats', cat);
-  await transactionsEnded();
+  await transactionsEnded(database);
   let during: ReadChangesResponse | undefined;
   await database.transaction(async (tx) => {
     await put(tx, 'dogs', randomUUID());
@@ -207,13 +184,13 @@ test('compaction keeps the latest change of each record, and rows whose successo
   const before = await read([beginning('cats')], { limit: 2000 });
   await remove('cats', kept);
   await changeAll();
-  await transactionsEnded();
+  await transactionsEnded(database);
   const compact = compactor(database, new ChangeClock(database, silentLog, createMetrics('test')));
   const { signal } = new AbortController();
   await compact(signal);
   await changeAll();
   expect(await rows()).toBe(3002);
-  await transactionsEnded();
+  await transactionsEnded(database);
   await compact(signal);
   expect(await rows()).toBe(2001);
   await compact(signal);
@@ -285,47 +262,6 @@ test('a digest at the end of a page says that only what follows the page has cha
     [0x01, false],
     [0xfe, true],
   ]);
-});
-
-test('a company whose stored records are not all in the feed gets 503, and one that is complete does not', async () => {
-  const [complete, behind] = ['00000000-0000-4000-8000-000000000001', 'ffffffff-ffff-4fff-bfff-ffffffffffff'] as const;
-  const cat = randomUUID();
-  const old = await freshDatabase({});
-  // Records that were stored before the table was in the feed. One batch does not hold them.
-  const earlier = `create table cats (company_id uuid not null, id uuid not null, document bytea not null, derived bytea, primary key (company_id, id));
-    insert into cats values ('${complete}', '${cat}', 'one');
-    insert into cats select '${behind}', gen_random_uuid(), 'one' from generate_series(1, 1500);
-    select keep_changes('cats', 'cats')`;
-  await migrate({ url: old.url, schema: 'pets', sets: [outboxTables, changeMigrations, { name: 'own', migrations: [{ name: '0001_own', sql: earlier }] }] });
-  const db = new Database({ url: old.url, schema: 'pets', maxConnections: 4 });
-  const kinds = [documentKind(db, 'cats', 'cats')];
-  const start = (): ChangeFeed => changeFeed({ database: db, kinds, log: silentLog, metrics: createMetrics('test') });
-  const asks = (of: ChangeFeed, companyId: string) =>
-    (of.handlers.readChanges as (request: unknown) => Promise<ReadChangesResponse>)({
-      company_id: companyId,
-      time_zone: 'UTC',
-      positions: [beginning('cats')],
-      epoch: null,
-      limit: 3000,
-      most_bytes: 1_000_000,
-      skip: false,
-    });
-  const first = start();
-  await expect(asks(first, complete)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 5 });
-  const [, backfill] = first.parts;
-  // A start does one batch.
-  await backfill!.start();
-  await backfill!.stop();
-  await transactionsEnded();
-  expect(ids(await asks(first, complete))).toEqual([cat]);
-  await expect(asks(first, behind)).rejects.toMatchObject({ status: 503 });
-  const second = start();
-  await second.parts[1]!.start();
-  await transactionsEnded();
-  expect((await asks(second, behind)).changes).toHaveLength(1500);
-  await second.parts[1]!.stop();
-  await db.close();
-  await old.drop();
 });
 
 test('a transaction that stays open in another database holds the feed back, and the log and a metric name it', async () => {
