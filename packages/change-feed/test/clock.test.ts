@@ -70,6 +70,12 @@ test('while a transaction is open, snapshots within a tenth of a second of the l
   expect(await asked({ oldest: 12, next: 14, epoch: 0, at: 1_160_000 })).toMatchObject({ asOf: 1_100_000 });
 });
 
+test('while no transaction is open, every snapshot counts, however soon it follows the last one', async () => {
+  const { asked } = asking();
+  await asked({ oldest: 10, next: 10, epoch: 0, at: 1_000_000 });
+  expect(await asked({ oldest: 10, next: 10, epoch: 0, at: 1_000_001 })).toMatchObject({ asOf: 1_000_001 });
+});
+
 test('the delay of the feed is the time since the moment up to which it is complete, or since the start, and never negative', async () => {
   const now = spyOn(Date, 'now').mockReturnValue(100_000);
   try {
