@@ -171,6 +171,31 @@ test('has no result while the sums are of an older version', async () => {
   expect(await verified(company)).toMatchObject({ built: false });
 });
 
+test('has no result while the sums are spoiled', async () => {
+  const company = await companyWithSums();
+  await database.query({ text: 'insert into spoiled_summaries values ($1)', values: [randomUUID()] });
+  expect(await verified(company)).toMatchObject({ built: true });
+  await database.query({ text: 'insert into spoiled_summaries values ($1)', values: [company] });
+  expect(await verified(company)).toMatchObject({ built: false });
+});
+
+test('names a row of zeros, and the standing of a sum, and lists at most a thousand differences', async () => {
+  const company = await companyWithSums();
+  const wrong = (days: number): Promise<unknown> =>
+    database.query({
+      text: `insert into invoice_summaries (company_id, generation, part, period, value, standing, invoice_count, subtotal_cents, discount_cents, tax_cents)
+        select $1, 1, 'account/day', '1999-05-01'::date + i, '~', 'OPEN', 0, 0, 0, 0 from generate_series(1, $2) i`,
+      values: [company, days],
+    });
+  await wrong(1);
+  expect((await verified(company)).differences).toEqual([
+    { report: 'invoice-activity', period: '1999-05-02', group: 'account none, OPEN', difference: 'a row of zeros' },
+  ]);
+  await database.query({ text: 'delete from invoice_summaries where company_id = $1', values: [company] });
+  await wrong(1001);
+  expect((await verified(company)).differences).toHaveLength(1000);
+});
+
 test('verifies jobs in slices, to the last one', async () => {
   const company = await companyWithSums();
   const last = 'ffffffff-5d6e-7f70-8192-a3b4c5d6e7f8';
