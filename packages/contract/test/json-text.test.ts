@@ -1,13 +1,5 @@
 import { mayHideProblems, problemsOfJsonText } from '../src/json-text.ts';
-import type { Field, Shape } from '../src/shape.ts';
-
-function field(name: string, kind: Field['kind'], more: Partial<Field> = {}): Field {
-  return { name, number: 1, kind, nullable: false, repeated: false, derived: false, endless: false, dispensable: false, doc: '', ...more };
-}
-
-function shape(...fields: Field[]): Shape {
-  return { typeName: '', doc: '', fields, byName: new Map(fields.map((each) => [each.name, each])) };
-}
+import { field, shape } from './fields.ts';
 
 const item = shape(field('position', 'integer'), field('name', 'string'));
 const invoice = shape(
