@@ -24,7 +24,7 @@ test.each<[ErrorCode, number, status]>([
   expect(Object.keys(ERROR_STATUS)).toHaveLength(14);
 });
 
-test('an error arrives as it was thrown', () => {
+test('an error arrives with the fields that it was thrown with', () => {
   const details = [
     { location: 'body', field: 'name', code: 'MISSING', message: 'Give a value.' },
     { location: 'body', field: 'expected_revision', code: 'STALE_REVISION', message: 'Read it again.', current_revision: 'r', reason: 'changed' },
