@@ -109,6 +109,56 @@ test('begins another load after each 410, and ends it with its last page', async
   ]);
 });
 
+test('continues from the stored cursor, with the load that stored it, and passes on what the caller chose', async () => {
+  const { api, asked } = await feedOf([page('a', false), page('b', true, changed('1', '7')), page('c', false)]);
+  const store = memory();
+  await api.sync(store, { kinds: ['tags'], limit: 7 });
+  const stored: [string, boolean][] = [];
+  expect(await api.sync(store, { onPage: ({ nextCursor }, { loaded }) => stored.push([nextCursor, loaded]) })).toEqual({ asOf: '2026-03-02T15:04:05Z' });
+  expect(asked.map(({ cursor, kinds, limit }) => [cursor, kinds, limit])).toEqual([
+    [undefined, 'tags', '7'],
+    ['a', undefined, '1000'],
+    ['b', undefined, '1000'],
+  ]);
+  expect(stored).toEqual([
+    ['b', true],
+    ['c', true],
+  ]);
+  expect(store.pages.map(({ after, endsLoad }) => [after.load, after.loaded, endsLoad])).toEqual([
+    [1, true, true],
+    [1, true, false],
+    [1, true, false],
+  ]);
+});
+
+test('stores changes of two kinds with the same id both', async () => {
+  const { api } = await feedOf([page('a', false, changed('1', '7'), { ...changed('1', '8'), kind: 'jobs' })]);
+  const store = memory();
+  await api.sync(store);
+  expect(store.pages[0]?.changes.map(({ kind, version }) => [kind, version])).toEqual([
+    ['tags', '7'],
+    ['jobs', '8'],
+  ]);
+});
+
+test('reports another error, and what a store rejects with, without beginning a load again', async () => {
+  const { api, asked } = await feedOf([page('a', true), 500, page('b', false)], { retries: 0 });
+  const store = memory();
+  await expect(api.sync(store)).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+  await expect(api.sync({ ...store, apply: () => Promise.reject(new Error('disk full')) })).rejects.toThrow('disk full');
+  expect(asked.map(({ cursor }) => cursor)).toEqual([undefined, 'a', 'a']);
+});
+
+test('compares a copy only once it is loaded, from its cursor, in 256 buckets', async () => {
+  const { api, asked } = await feedOf([page('a', true), page('b', false), { data: [] }]);
+  const store = memory();
+  await expect(api.verify(store)).rejects.toThrow('sync it first');
+  for await (const each of api.changes())
+    await store.apply({ changes: [], before: undefined, after: { cursor: each.nextCursor, load: 1, loaded: !each.hasMore }, endsLoad: false });
+  expect(await api.verify(store, { kinds: ['tags'] })).toEqual([]);
+  expect(asked.at(-1)).toEqual({ cursor: 'b', kinds: 'tags', buckets: '256' });
+});
+
 test('reports a 410 without a cursor, instead of asking again for ever', async () => {
   const { api, asked } = await feedOf([410]);
   await expect(api.sync(memory())).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
