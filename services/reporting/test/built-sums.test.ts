@@ -74,6 +74,15 @@ function lines(): Record<string, Line[]> {
   };
 }
 
+const TIME_FIELDS = ['issued_at', 'occurred_at', 'created_at', 'completed_at'];
+
+/** The same records, each with these fields of the next one, or with all but its id. */
+function rotated(of: Record<string, Line[]>, ...fields: string[]): Record<string, Line[]> {
+  const taken = (line: Line): Line => (fields.length === 0 ? line : Object.fromEntries(fields.flatMap((name) => (name in line ? [[name, line[name]]] : []))));
+  const next = (all: readonly Line[]): Line[] => all.map((line, n) => ({ ...line, ...taken(all[(n + 1) % all.length]!), id: line['id'] }));
+  return Object.fromEntries(Object.entries(of).map(([path, all]) => [path, next(all)]));
+}
+
 async function company(): Promise<string> {
   const id = randomUUID();
   await database.query({
@@ -102,6 +111,9 @@ test('sums are the same whether they were built before the records arrived or af
   const records = lines();
   const [before, after] = [await company(), await company()];
   await build(database, before);
+  // Each record has been in the state of another one before.
+  await store(before, rotated(records));
+  await store(before, rotated(records, ...TIME_FIELDS));
   await store(before, records);
   await store(after, records);
   await build(database, after);

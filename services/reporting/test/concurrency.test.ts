@@ -146,15 +146,19 @@ describe('sums', () => {
 describe('a rebuild', () => {
   it('keeps a record whose event is being applied while records that the topic no longer has are removed', async () => {
     const [kept, gone] = [payment(), payment()];
+    let removed = 0;
     await database.transaction((tx) => apply(tx, company, payments, 'payments', kept, gone));
-    const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
+    const { rows } = await database.query<{ started: string; stored: number }>({
+      text: 'select clock_timestamp()::text as started, count(*) as stored from payments',
+    });
     await whileOpen(
       database,
       (tx) => apply(tx, company, payments, 'payments', kept),
-      () => removeOlderThan(database, payments, rows[0]!.started, new AbortController().signal),
+      async () => void (removed = await removeOlderThan(database, payments, rows[0]!.started, new AbortController().signal)),
     );
     const { rows: left } = await database.query({ text: 'select id from payments where company_id = $1', values: [company] });
     expect(left).toEqual([{ id: kept['id'] }]);
+    expect(removed).toBe(rows[0]!.stored - 1);
   });
 });
 

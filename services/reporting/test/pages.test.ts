@@ -35,8 +35,8 @@ async function received(date: string, account: string, cents: number, generation
 
 type Asked = [start: string, end: string, bucket: BucketName, limit: number];
 
-async function pages([start, end, bucket, limit]: Asked, more: Partial<ReportQuestion> = {}): Promise<string[][]> {
-  const question: ReportQuestion = {
+function questionOf(more: Partial<ReportQuestion> = {}): ReportQuestion {
+  return {
     summary: COLLECTIONS,
     companyId: company,
     generation: 1,
@@ -46,6 +46,10 @@ async function pages([start, end, bucket, limit]: Asked, more: Partial<ReportQue
     standings: [''],
     ...more,
   };
+}
+
+async function pages([start, end, bucket, limit]: Asked, more: Partial<ReportQuestion> = {}): Promise<string[][]> {
+  const question = questionOf(more);
   const read: string[][] = [];
   for (let after = new Uint8Array(); ; ) {
     const { rows, next } = await readPage(database, question, { range: { start: parseDate(start)!, end: parseDate(end)! }, bucket, limit, after });
@@ -95,6 +99,18 @@ test.each<[BucketName, number]>([
   expect(read.slice(0, -1).map((rows) => rows.length)).toEqual(read.slice(0, -1).map(() => limit));
   expect(read.at(-1)!.length).toBeGreaterThan(0);
   expect(whole!.slice(-3).map((row) => row.slice(11))).toEqual(['1 1', '2 1', '~ 1']);
+});
+
+test('the next page begins with the first group of a later period if the data of the last one is gone', async () => {
+  await received('2018-01-01', TWO, 1);
+  for (const account of [ONE, TWO]) await received('2024-01-01', account, 1);
+  const [start, end] = ['2000-01-01', '2030-01-01'].map((date) => parseDate(date) as number) as [number, number];
+  const question = questionOf();
+  const request = { range: { start, end }, bucket: 'year' as const, limit: 1 };
+  const { next } = await readPage(database, question, { ...request, after: new Uint8Array() });
+  await database.query({ text: `delete from collection_summaries where company_id = $1 and period < '2024-01-01'`, values: [company] });
+  const { rows } = await readPage(database, question, { ...request, after: next });
+  expect(rows.map(({ period, sums }) => [dateOf(period.start), sums.value])).toEqual([['2024-01-01', ONE]]);
 });
 
 test('a page has sums of its company and generation only', async () => {
