@@ -54,8 +54,7 @@ async function renewBatch<R>(database: Database, table: Table<R>, companyId: str
   try {
     if (ids.length > 0) await renew(ids);
     work.renewed(ids.length);
-  } catch (error) {
-    if (isPassing(error, work)) throw error;
+  } catch {
     for (const id of ids) {
       try {
         await renew([id]);
