@@ -4,7 +4,11 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Callers } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import { holdingLocks } from '@truckroll/testing';
 import { serviceRequestProjection } from '../src/intake/unbooked.ts';
+import { schema } from '../src/schema.ts';
+import { twoIds } from './crew.ts';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import * as line from './records.ts';
 
@@ -17,8 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => harness.stop());
 
-async function record({ id: company_id }: Company): Promise<string> {
-  const id = randomUUID();
+async function record({ id: company_id }: Company, id: string = randomUUID()): Promise<string> {
   await intake.recordServiceRequest({ company_id, id, channel: ServiceRequestChannel.WEB });
   return id;
 }
@@ -31,6 +34,17 @@ const unbooked = async ({ id: company_id }: Company): Promise<number> =>
 /** Does what an update by an older release does: it does not say which rules it follows, and leaves the new column alone. */
 const olderRelease = (assignments: string, company: Company) =>
   harness.database.query({ text: `update service_requests set ${assignments} where company_id = $1`, values: [company.id] });
+
+/** While `work` runs, the service does not project rows again. */
+async function withoutReprojector<T>(work: () => Promise<T>): Promise<T> {
+  const session = await harness.database.session();
+  try {
+    await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
+    return await work();
+  } finally {
+    await session.close();
+  }
+}
 
 it('counts requests that are new or contacted, of the company alone', async () => {
   const [company, other, none] = [harness.company(), harness.company(), harness.company()];
@@ -59,17 +73,36 @@ it('is unavailable from a write by an older release until the rows have been pro
   await record(company);
   await move(company, await record(company), Status.CANCELED);
   await record(other);
-  const session = await harness.database.session();
-  try {
-    await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
+  await withoutReprojector(async () => {
     await olderRelease('unbooked = not unbooked', company);
     await expect(unbooked(company)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 2 });
     expect(await unbooked(other)).toBe(1);
-  } finally {
-    await session.close();
-  }
+  });
   for await (const _ of harness.channel.client(ProjectionServiceService).reproject({ path: 'service-requests' }));
   expect(await unbooked(company)).toBe(1);
+});
+
+it('locks the service requests that it projects again in the order of their ids', async () => {
+  const company = harness.company();
+  const [low, high] = twoIds();
+  for (const id of [high, low]) await record(company, id);
+  // Without an index, rows come in the order in which they were stored.
+  const settings = { ...schema.settings, enable_indexscan: 'off', enable_indexonlyscan: 'off', enable_bitmapscan: 'off' };
+  const scanning = new Database({ ...harness.database.options, settings });
+  await withoutReprojector(async () => {
+    await olderRelease('unbooked = not unbooked', company);
+    await holdingLocks(harness.database.options, async (holder) => {
+      await holder.run('select from service_requests where id = $1 for no key update', [low]);
+      const work = { signal: new AbortController().signal, renewed: () => undefined, refused: () => undefined, rest: async () => undefined };
+      const renewed = serviceRequestProjection(scanning).renew(work);
+      expect(await holder.waiting(1, renewed)).toBe(true);
+      expect(await holder.isFree('service_requests', high)).toBe(true);
+      await holder.rollback();
+      await renewed;
+    });
+  });
+  await scanning.close();
+  expect(await unbooked(company)).toBe(2);
 });
 
 it('ends a pass of an older release, whose rows would be found again without end', async () => {
@@ -78,13 +111,9 @@ it('ends a pass of an older release, whose rows would be found again without end
   const stop = new AbortController();
   let batches = 0;
   const renewed = (): void => void (++batches > 1 && stop.abort(new Error('the pass goes on')));
-  const session = await harness.database.session();
-  try {
-    await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
+  await withoutReprojector(async () => {
     await olderRelease('unbooked = not unbooked', company);
     const pass = serviceRequestProjection(harness.database).renew({ signal: stop.signal, renewed, refused: () => undefined, rest: async () => undefined });
     await expect(pass).rejects.toMatchObject({ status: 503, message: expect.stringMatching(/later release/) });
-  } finally {
-    await session.close();
-  }
+  });
 });
