@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrationsIn, type Database, type Queryable, type Statement } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
@@ -107,5 +108,49 @@ test('answers null for a name that was cached and is removed before it is read',
   await fetch();
   const removed = () => database.transaction((tx) => removeNames(tx, 'names', COMPANY, [`${COMPANY}/technician/${ID}`])).then(forgets);
   expect([known(), await fetch(around({ before: removed }))]).toEqual(['Ana', null]);
+  await stop();
+});
+
+test('removes only the name of the given kind and id', async () => {
+  await database.query({ text: 'delete from names' });
+  const other = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7fa';
+  const all = ['technician', 'contact'].flatMap((kind) => [ID, other].map((id) => ({ kind, id, name: 'Ana', version: 0 })));
+  await database.transaction((tx) => writeNames(tx, 'names', COMPANY, all));
+  await database.transaction((tx) => removeNames(tx, 'names', COMPANY, [`${COMPANY}/technician/${ID}`]));
+  const { rows } = await database.query<{ kind: string; id: string }>({ text: 'select kind, id from names order by kind, id' });
+  expect(rows.map(({ kind, id }) => `${kind} ${id}`)).toEqual([`contact ${ID}`, `contact ${other}`, `technician ${other}`]);
+});
+
+test('reads the name of a record of the given kind, not of another record with the same id', async () => {
+  await database.query({ text: 'delete from names' });
+  await database.transaction((tx) => writeNames(tx, 'names', COMPANY, [{ kind: 'contact', id: ID, name: 'Ana', version: 0 }]));
+  const { fetch, stop } = await cache();
+  expect(await fetch()).toBeNull();
+  await stop();
+});
+
+test('stores the last of several names of a record that come together', async () => {
+  await database.query({ text: 'delete from names' });
+  const named = (name: string, version: number) => ({ kind: 'technician', id: ID, name, version });
+  const write = () => database.transaction((tx) => writeNames(tx, 'names', COMPANY, [named('Ana', 1), named('Ana Ruiz', 2)]));
+  expect(await write()).toMatchObject([{ name: 'Ana Ruiz', version: 2 }]);
+});
+
+test.each([50, 51])('notifies of %i names that change at once: of each up to 50, of the whole company above', async (count) => {
+  await database.query({ text: 'delete from names' });
+  await write('Ana');
+  const { known, fetch, stop } = await cache(3_600_000);
+  await fetch();
+  const session = await database.session();
+  const payloads: string[] = [];
+  session.onNotification((payload) => void payloads.push(payload));
+  await session.query({ text: 'listen names_names' });
+  const others = Array.from({ length: count }, (_, n) => ({ kind: 'contact', id: randomUUID(), name: `Contact ${n}`, version: 0 }));
+  const expected = count === 50 ? others.map(({ id }) => `${COMPANY} contact ${id}`).toSorted() : [COMPANY];
+  await database.transaction((tx) => writeNames(tx, 'names', COMPANY, others));
+  while (payloads.length < expected.length) await delay(5);
+  expect(payloads.toSorted()).toEqual(expected);
+  if (count === 50) expect(known()).toBe('Ana');
+  await session.close();
   await stop();
 });
