@@ -1,0 +1,189 @@
+// Passes that publish stored records: progress, completeness, a backlogged outbox, and records that an earlier release has changed.
+import { randomUUID } from 'node:crypto';
+import { resource, topics } from '@truckroll/contract';
+import type { PublishResponse } from '@truckroll/contract/gen/records/v1/records';
+import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import type { CallContext } from '@truckroll/grpc';
+import { outboxTables } from '@truckroll/outbox';
+import type { Database, Statement } from '@truckroll/postgres';
+import { createLog, silentLog } from '@truckroll/telemetry';
+import { openFreshDatabase } from '@truckroll/testing';
+import { Publication, defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
+import { locationTables } from './locations.ts';
+
+const own = locationTables('create table offices (like locations including all)');
+const COMPANY = randomUUID();
+
+function published(table: string): Table {
+  const definition = defineTable<Location>({
+    resource: resource('locations'),
+    table,
+    columns: { address_postal_code: 'address.postal_code' },
+    links: { account_id: { table: 'location_accounts', of: () => [] } },
+    publishes: { topic: topics.jobs, type: 'location.changed' },
+  });
+  return { ...definition, path: table } as Table<any> as Table;
+}
+const tables = [published('locations'), published('offices')];
+
+let database: Database;
+let close: () => Promise<void>;
+let publication: Publication | undefined;
+beforeAll(async () => void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [outboxTables, recordStoreMigrations, own] })));
+afterAll(() => close());
+beforeEach(() => database.query({ text: 'truncate locations, offices, publications, unpublished, outbox' }));
+afterEach(() => publication?.stop());
+
+const store = (table: string, count: number) =>
+  database.query({
+    text: `insert into ${table} (company_id, id, created_at, updated_at, document)
+      select $1, lpad(n::text, 32, '0')::uuid, now(), now(), '' from generate_series(1, $2::int) n`,
+    values: [COMPANY, count],
+  });
+const idOf = (n: number): string => `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
+const events = async (): Promise<number> => (await database.query({ text: 'select from outbox where company_id = $1', values: [COMPANY] })).rowCount;
+const noted = (path: string, id: string) => database.query({ text: 'insert into unpublished values ($1, $2, $3)', values: [path, COMPANY, id] });
+const allDone = () =>
+  database.query({ text: `insert into publications (path, done, complete) select unnest($1::text[]), true, true`, values: [['locations', 'offices']] });
+
+function create(options: { through?: Database; poke?: () => void; log?: typeof silentLog } = {}): Publication {
+  const { through = database, poke = () => undefined, log = silentLog } = options;
+  return (publication = new Publication({ database: through, tables, poke, log }));
+}
+
+/** The database, which calls `seen` with the name of each statement before it is executed outside of transactions. */
+function watched(seen: (name: string) => unknown): Database {
+  const query = async (statement: Statement) => {
+    await seen(statement.name ?? '');
+    return database.query(statement);
+  };
+  return { query, transaction: database.transaction.bind(database) } as unknown as Database;
+}
+
+async function pass(of: Publication, signal = new AbortController().signal): Promise<PublishResponse[]> {
+  const steps: PublishResponse[] = [];
+  for await (const step of of.handlers().publish({}, { signal } as CallContext) as AsyncIterable<PublishResponse>) steps.push(step);
+  return steps;
+}
+
+describe('a requested pass', () => {
+  it('publishes every record again, reports what was published of how many, and ends when all paths are done', async () => {
+    await store('locations', 2001);
+    await store('offices', 3);
+    await allDone();
+    const own = create();
+    await own.start();
+    const steps = await pass(own);
+    expect(await events()).toBe(2004);
+    for (const [path, total] of [
+      ['locations', 2001],
+      ['offices', 3],
+    ] as const) {
+      const of = steps.filter((step) => step.path === path);
+      expect(of.at(-1)).toEqual({ path, published: total, total, done: true });
+      expect(of.slice(0, -1).filter(({ done }) => done)).toEqual([]);
+      expect(of.map(({ total: whole }) => whole)).toEqual(of.map(() => total));
+    }
+  });
+
+  it('joins a pass that is under way instead of beginning it again', async () => {
+    await store('locations', 5);
+    await allDone();
+    await database.query({
+      text: `update publications set done = false, company_id = $1, after = $2, published = 3 where path = 'locations'`,
+      values: [COMPANY, idOf(3)],
+    });
+    const own = create();
+    await own.start();
+    const [last] = (await pass(own)).filter(({ path, done }) => path === 'locations' && done);
+    expect([last?.published, await events()]).toEqual([5, 2]);
+  });
+
+  it('ends when its caller has gone', async () => {
+    await allDone();
+    const gone = new AbortController();
+    gone.abort(new Error('the caller has gone'));
+    await expect(pass(create(), gone.signal)).rejects.toThrow('the caller has gone');
+  });
+});
+
+describe('completeness', () => {
+  it('is lacking while a change of an earlier release is not published, which then is published at once', async () => {
+    await store('locations', 1);
+    await allDone();
+    const own = create();
+    await own.start();
+    expect(await own.complete(database)).toBe(true);
+    await noted('locations', idOf(1));
+    expect(await own.complete(database)).toBe(false);
+    while ((await events()) === 0);
+    while (!(await own.complete(database)));
+    // Without being woken, the publication looks again only after 10 s.
+  }, 8000);
+
+  it('is lacking while one of the paths was never published, whatever other paths are complete', async () => {
+    await database.query({ text: `insert into publications (path, done, complete) values ('locations', true, true), ('former', true, true)` });
+    expect(await create().complete(database)).toBe(false);
+  });
+});
+
+describe('changes of an earlier release', () => {
+  it('are published in the background although every path is complete', async () => {
+    await store('locations', 1);
+    await allDone();
+    await noted('locations', idOf(1));
+    await create().start();
+    expect(await events()).toBe(1);
+    expect((await database.query({ text: 'select from unpublished' })).rowCount).toBe(0);
+  });
+
+  it('to records of two kinds with the same id are both published', async () => {
+    for (const path of ['locations', 'offices']) {
+      await store(path, 1);
+      await noted(path, idOf(1));
+    }
+    await allDone();
+    await create().start();
+    expect(await events()).toBe(2);
+  });
+
+  it('are published before the rest of a pass', async () => {
+    await store('locations', 1001);
+    await noted('locations', idOf(1001));
+    await create().start();
+    const { rows } = await database.query<{ key: string }>({ text: 'select key from outbox order by id limit 1' });
+    expect(rows).toEqual([{ key: `${COMPANY}/${idOf(1001)}` }]);
+  });
+});
+
+describe('in the background', () => {
+  it('waits while the outbox has 5,000 rows for the relay, and continues once they are published', async () => {
+    await store('locations', 3000);
+    await database.query({
+      text: `insert into outbox (event_id, topic, key, type, company_id, payload)
+        select gen_random_uuid(), 'other', n::text, 'other', gen_random_uuid(), '' from generate_series(1, 3000) n`,
+    });
+    let looks = 0;
+    let pokes = 0;
+    const waiting = Promise.withResolvers<void>();
+    const through = watched((name) => name === 'outbox_waiting' && ++looks === 3 && waiting.resolve());
+    await create({ through, poke: () => void (pokes += 1) }).start();
+    await waiting.promise;
+    expect([await events(), pokes]).toEqual([2000, 1]);
+    await database.query({ text: 'delete from outbox' });
+    while ((await events()) < 1000);
+  }, 20_000);
+
+  it('starts although the database fails, says so, and tries again', async () => {
+    await store('locations', 1);
+    const logged: string[] = [];
+    let fails = true;
+    const through = watched(() => {
+      if (fails) throw new Error('no database');
+    });
+    await create({ through, log: createLog('test', 'info', { write: (line) => void logged.push(line) }) }).start();
+    fails = false;
+    expect(logged.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 'warn', error: { message: 'no database' } }]);
+    while ((await events()) === 0);
+  });
+});
