@@ -9,7 +9,8 @@ import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, importBatch, recordStoreMigrations, type Table } from '../src/index.ts';
 import { locationTables } from './locations.ts';
 
-const own = locationTables("create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$");
+const own = locationTables(`create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$;
+  create function fail(state text) returns void language plpgsql as $$ begin raise exception 'failed' using errcode = state; end $$`);
 
 const table = defineTable<Location>({
   resource: resource('locations'),
@@ -29,6 +30,8 @@ const table = defineTable<Location>({
       if (name === 'rule') fail();
       if (name === 'raise') await tx.query({ text: 'select refuse()' });
       if (name === 'outage') await tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' });
+      if (name === 'range') throw new RangeError('a sum');
+      if (name.startsWith('state ')) await tx.query({ text: 'select fail($1)', values: [name.slice(6)] });
       if (name === 'unknown') await tx.query({ text: 'select 1 from nowhere' });
     }
   },
@@ -60,7 +63,7 @@ beforeEach(() => {
   logged.length = 0;
 });
 
-function importNames(...names: string[]): Promise<ImportResponse> {
+function lineOf(name: string, more: object = {}): Buffer {
   const at = '2026-03-01T15:00:00Z';
   const address = { id: randomUUID(), formatted: '', line_1: '', line_2: null, city: '', state: '', postal_code: '' };
   const rest = {
@@ -72,9 +75,13 @@ function importNames(...names: string[]): Promise<ImportResponse> {
     created_at: at,
     updated_at: at,
   };
-  const lines = names.map((name) => Buffer.from(JSON.stringify({ id: randomUUID(), name, address, ...rest })));
-  return importBatch(database, [table], { company_id: company, path: 'locations', lines, first_line: 1 }, defectLog);
+  return Buffer.from(JSON.stringify({ id: randomUUID(), name, address, ...rest, ...more }));
 }
+
+const importLines = (lines: Buffer[], path = 'locations'): Promise<ImportResponse> =>
+  importBatch(database, [table], { company_id: company, path, lines, first_line: 1 }, defectLog);
+
+const importNames = (...names: string[]): Promise<ImportResponse> => importLines(names.map((name) => lineOf(name)));
 
 const count = async (): Promise<unknown> =>
   (await database.query<{ count: number }>({ text: 'select count(*) from locations where company_id = $1', values: [company] })).rows[0]?.count;
@@ -121,4 +128,70 @@ test('plans statements of an import for any company, not by estimates for a comp
   expect((await importNames('second')).problems).toEqual([]);
   const planned = ['unlink_location_accounts', 'upsert_locations'];
   expect(plannedForAny).toEqual([planned, planned]);
+});
+
+test('reports every line on which a rule fails once another line has passed, however many fail', async () => {
+  for (const failing of ['rule', 'check']) {
+    const { created, problems } = await importNames('good', ...Array.from({ length: 30 }, () => failing));
+    expect([failing, created, problems.length]).toEqual([failing, 1, 30]);
+  }
+});
+
+test.each([
+  ['22001', 'The database cannot hold one of its values: shorten the longest texts.'],
+  ['23514', 'The database cannot hold one of its values: shorten the longest texts.'],
+  ['54000', 'The database cannot hold one of its values: shorten the longest texts.'],
+])('names the line whose values PostgreSQL refuses with %s, and stores the others', async (state, message) => {
+  expect(await importNames('good', `state ${state}`, 'good')).toMatchObject({
+    created: 2,
+    problems: [{ line: 2, field: '(line)', code: 'TOO_LARGE', message }],
+  });
+  expect(logged).toEqual([]);
+});
+
+test('names the line with which a sum exceeds its range', async () => {
+  const message = 'One of its values, or a sum of several, is beyond ±9007199254740991.';
+  expect(await importNames('good', 'range')).toMatchObject({ created: 1, problems: [{ line: 2, field: '(line)', code: 'TOO_LARGE', message }] });
+});
+
+test('asks to send the batch again after contention, and blames no line', async () => {
+  for (const state of ['40001', '40P01']) await expect(importNames('good', `state ${state}`)).rejects.toMatchObject({ status: 503, retryAfterSeconds: 1 });
+  expect([await count(), logged]).toEqual([0, []]);
+});
+
+test('skips empty lines without changing the numbers of the others', async () => {
+  const { lines, created, problems } = await importLines([lineOf('good'), Buffer.alloc(0), lineOf('rule')]);
+  expect({ lines, created, problems: problems.map(({ line }) => line) }).toEqual({ lines: 3, created: 1, problems: [3] });
+});
+
+test('refuses a line that is not UTF-8', async () => {
+  const line = lineOf('Café');
+  line[line.indexOf(0xc3)] = 0xff;
+  expect((await importLines([line])).problems).toEqual([
+    { line: 1, field: '(line)', code: 'INVALID_FORMAT', message: 'Give one JSON object in UTF-8 on a line.' },
+  ]);
+});
+
+test('applies the rules between fields only to lines whose fields are right', async () => {
+  const { problems } = await importLines([lineOf('check', { created_at: 'yesterday' })]);
+  expect(problems.map(({ field, code }) => `${field} ${code}`)).toEqual(['created_at INVALID_FORMAT']);
+});
+
+test('refuses records of a path that the service does not own, and names those that it owns', async () => {
+  await expect(importLines([lineOf('good')], 'jobs')).rejects.toMatchObject({
+    status: 400,
+    details: [{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message: 'This service imports locations.' }],
+  });
+});
+
+test('stores the rows of both halves of a batch that it splits, and counts what each changed', async () => {
+  const [first, second, third] = [lineOf('good'), lineOf('good'), lineOf('good')] as const;
+  await importLines([first, second]);
+  const renamed = Buffer.from(first.toString().replace('"good"', '"better"'));
+  expect(await importLines([renamed, lineOf('rule'), second, third])).toMatchObject({
+    created: 1,
+    changed: 1,
+    unchanged: 1,
+    problems: [{ line: 2 }],
+  });
 });

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
+import type { IncomingEvent } from '@truckroll/outbox';
 import { migrationsIn, type Database, type Queryable, type Statement } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
-import { openFreshDatabase } from '@truckroll/testing';
-import { NameCache, writeNames } from '../src/index.ts';
+import { holdingLocks, openFreshDatabase } from '@truckroll/testing';
+import { NameCache, nameSubscription, writeNames } from '../src/index.ts';
 import { removeNames } from '../src/names.ts';
 
 const COMPANY = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
@@ -153,4 +155,38 @@ test.each([50, 51])('notifies of %i names that change at once: of each up to 50,
   if (count === 50) expect(known()).toBe('Ana');
   await session.close();
   await stop();
+});
+
+describe('published names', () => {
+  const [low, high] = ['0191b3c4-5d6e-8f70-8192-a3b4c5d6e700', '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7ff'];
+  const event = (companyId: string, name: string | null, version: number): IncomingEvent =>
+    ({
+      companyId,
+      key: `${companyId}/technician/${ID}`,
+      version,
+      payload: name === null ? null : Buffer.from(NameEvent.encode({ company_id: companyId, kind: 'technician', id: ID, name }).finish()),
+    }) as IncomingEvent;
+  const apply = (...events: IncomingEvent[]) => database.transaction((tx) => nameSubscription('names').apply(tx, events));
+  const stored = async () => (await database.query<{ name: string }>({ text: 'select name from names order by company_id' })).rows.map(({ name }) => name);
+  beforeEach(() => database.query({ text: 'delete from names' }));
+
+  test('are stored for their company, and removed once their record is gone', async () => {
+    await apply(event(high, 'Bo', 1), event(low, 'Ana', 1));
+    expect(await stored()).toEqual(['Ana', 'Bo']);
+    await apply(event(low, null, 2), event(high, 'Bo Lind', 2));
+    expect(await stored()).toEqual(['Bo Lind']);
+  });
+
+  test('are stored company by company in the order of the companies’ ids, as every replica does', async () => {
+    await apply(event(high, 'Bo', 1), event(low, 'Ana', 1));
+    await holdingLocks(database.options, async (holder) => {
+      await holder.run('select from names where company_id = $1 for update', [low]);
+      const applied = apply(event(high, 'Bo Lind', 2), event(low, 'Ana Ruiz', 2));
+      expect(await holder.waiting(1, applied)).toBe(true);
+      expect(await holder.isFree('names', high, 'company_id')).toBe(true);
+      await holder.rollback();
+      await applied;
+    });
+    expect(await stored()).toEqual(['Ana Ruiz', 'Bo Lind']);
+  });
 });
