@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { resource, topics } from '@truckroll/contract';
 import type { PublishResponse } from '@truckroll/contract/gen/records/v1/records';
-import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { CallContext } from '@truckroll/grpc';
 import { outboxTables } from '@truckroll/outbox';
 import type { Database, Statement } from '@truckroll/postgres';

@@ -1,4 +1,4 @@
-// What reprojecting a stored record does besides its columns: links, consequences, what is published, and how it treats failures.
+// Reprojecting a stored record also renews its links, applies consequences and publishes. Failures end the pass or refuse one record.
 import { randomUUID } from 'node:crypto';
 import { resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
