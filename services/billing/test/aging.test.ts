@@ -4,7 +4,7 @@ import { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { agingOnRead } from '../src/invoices/aging.ts';
 
 const ZONES = ['America/Chicago', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'UTC'];
-/** Microseconds between 1970 and 2000, the origin of PostgreSQL's binary times. */
+/** PostgreSQL counts binary times from the year 2000: this is the difference to 1970, in microseconds. */
 const ORIGIN = 946_684_800_000_000n;
 
 function stored(micros: number): Buffer {
@@ -19,7 +19,7 @@ function aging(status: string | null, dueAt: number | null, timeZone: string) {
   return fragment && Invoice.decode(fragment).aging;
 }
 
-/** What `look` says for today, read again if the day ends meanwhile. */
+/** The result of `look` for today. Repeats it if the day ends before it returns. */
 function today<T>(timeZone: string, look: (day: number) => T): T {
   for (;;) {
     const day = localDay(now(), timeZone);

@@ -266,3 +266,24 @@ test('takes a refund’s account, method and collector from its payment, in what
   await importLines(company, 'payments', [{ ...of, collected_by: null }]);
   expect(await shown()).toEqual({ account: account.id, method: 'PAYMENT_METHOD_CARD', collected_by: undefined });
 });
+
+test('accepts an invoice once in a payment, and names each repetition', async () => {
+  const company = randomUUID();
+  const [first, second] = [randomUUID(), randomUUID()];
+  const repeated = (...ids: string[]) => ({ ...payment({}), invoice_allocations: ids.map((invoice_id) => ({ invoice_id, applied_cents: 1 })) });
+  const { created, problems } = await importLines(company, 'payments', [repeated(first, second, first, second), repeated(first, second)]);
+  const message = 'Add up the amounts: a payment names each invoice once.';
+  expect({ created, problems }).toEqual({
+    created: 1,
+    problems: [2, 3].map((n) => ({ line: 1, field: `invoice_allocations[${n}].invoice_id`, code: 'RANGE_ORDER', message })),
+  });
+});
+
+test('names the allocation of a payment that exceeds an invoice’s range, even if the two have the same id', async () => {
+  const company = randomUUID();
+  const owed = invoice();
+  await importLines(company, 'invoices', [owed]);
+  await importLines(company, 'payments', [payment({ [owed.id]: MOST })]);
+  const { problems } = await importLines(company, 'payments', [{ ...payment({ [owed.id]: 1 }), id: owed.id }]);
+  expect(problems).toMatchObject([{ field: 'invoice_allocations[0].applied_cents', code: 'OUT_OF_RANGE' }]);
+});
