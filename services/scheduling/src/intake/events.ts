@@ -12,9 +12,9 @@ import type { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/g
 import type { OutgoingEvent } from '@truckroll/outbox';
 import { recordKey } from '@truckroll/record-store';
 
-/** One thing that happened to a service request, and the request right after it. */
+/** One thing that happened to a service request after it was recorded, and the request right after it. */
 export type Step =
-  | { type: 'service_request.created' | 'service_request.booked'; data: ServiceRequest }
+  | { type: 'service_request.booked'; data: ServiceRequest }
   | { type: 'service_request.status_changed'; data: ServiceRequest; previous: ServiceRequestStatus };
 
 interface Envelope {
@@ -49,8 +49,6 @@ export function interactionCompleted(companyId: string, data: Interaction, at: n
 function encoded(step: Step, envelope: Envelope): Uint8Array {
   const { data } = step;
   switch (step.type) {
-    case 'service_request.created':
-      return ServiceRequestCreated.encode({ ...envelope, data }).finish();
     case 'service_request.booked':
       return ServiceRequestBooked.encode({ ...envelope, data }).finish();
     case 'service_request.status_changed':
