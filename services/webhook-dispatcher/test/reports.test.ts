@@ -67,3 +67,40 @@ test('gives up an attempt whose delivery no longer exists', async () => {
   });
   await expect(report(attempt(), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
+
+test('counts the bytes of an answer, its headers included, towards what one call can carry', async () => {
+  const MEGABYTE = 1024 * 1024;
+  const batches: number[] = [];
+  const report = createReport({
+    report: () => Promise.reject(new Error('nothing is reported alone')),
+    reportAll: async ({ attempts }) => {
+      batches.push(attempts.length);
+      return { answers: attempts.map(() => stored) };
+    },
+    log: silentLog,
+  });
+  const large = (body: number, value: number): ReportRequest => ({
+    ...attempt(),
+    response_body: Buffer.alloc(body),
+    response_headers: [{ name: 'x'.repeat(100), value: 'y'.repeat(value) }],
+  });
+  const exactly = large(MEGABYTE - 1100, 1000);
+  await Promise.all([exactly, exactly, large(MEGABYTE - 1100, 1001), exactly].map((each) => report(each, never)));
+  expect(batches).toEqual([2, 1, 1]);
+});
+
+test('stops trying to store an attempt when it is aborted', async () => {
+  const stopping = new AbortController();
+  let tries = 0;
+  const report = createReport({
+    report: () => {
+      tries += 1;
+      stopping.abort(new Error('stopping'));
+      return Promise.reject(ApiError.unavailable(undefined));
+    },
+    reportAll: () => Promise.reject(ApiError.unavailable(undefined)),
+    log: silentLog,
+  });
+  await expect(report(attempt(), stopping.signal)).rejects.toMatchObject({ status: 503 });
+  expect(tries).toBe(1);
+});
