@@ -91,14 +91,17 @@ test('stores events in order, as many at a time as the worker takes, several of 
   expect(await counted()).toEqual(['stored 5']);
 });
 
-test('logs each event that it has handed over under its own request, and none that it has kept', async () => {
+test('keeps events that it does not know before it stores others, and logs each of those under its own request', async () => {
   const [first, second] = [randomUUID(), randomUUID()];
-  const { handle, lines } = scene();
-  await handle([incoming('a', { requestId: first }), incoming('x', { type: 'unknown' }), incoming('b', { requestId: second })]);
+  const order: string[] = [];
+  const { handle, lines, kept, counted } = scene({ refuses: () => void order.push(`${kept.length} kept`) });
+  const unknown = { type: 'unknown' };
+  await handle([incoming('a', { requestId: first }), incoming('x', unknown), incoming('y', unknown), incoming('b', { requestId: second })]);
   expect(lines.filter(({ level }) => level === 'info')).toMatchObject([
     { event: 'a', type: 'interaction.completed', companyId: COMPANY, subject: 'a', requestId: first },
     { event: 'b', requestId: second },
   ]);
+  expect([order, kept.map(({ event_id: id }) => id), (await counted()).toSorted()]).toEqual([['2 kept'], ['x', 'y'], ['set_aside 2', 'stored 2']]);
 });
 
 test('keeps the one event of a batch that is refused, with its offset and the reason, and stores the others in order', async () => {
@@ -133,7 +136,7 @@ test('resumes the dead letters that it can read, each with its own id, and leave
 });
 
 test.each([
-  ['every attribute', incoming('a', { trace: '00-trace', requestId: 'request', sequence: 3 })],
+  ['every attribute', incoming('a', { trace: '00-trace', requestId: 'request', sequence: 0 })],
   ['no optional attribute', incoming('a', { sequence: undefined, payload: null })],
 ])('restores an event with %s from its dead letter', (_, event) => {
   const kept = letterOf(event, new Error('no room'));
