@@ -53,7 +53,7 @@ export class Connections {
   take({ endpointId, companyId }: { endpointId: string; companyId: string }, target: Target, time: ExchangeTime): ReceiverConnection {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {
-      if (!kept.client.destroyed && Date.now() - kept.openedAt < MOST_AGE_MS) {
+      if (Date.now() - kept.openedAt < MOST_AGE_MS) {
         return Object.assign(kept, { time, readBefore: kept.socket?.bytesRead ?? 0, processorMs: 0 });
       }
       this.discard(kept);

@@ -63,15 +63,14 @@ export function createDial({ policy, resolve, ca }: DialOptions): Dial {
     const { signal } = time;
     const addresses = await unlessAborted(addressesOf(target, policy, resolve), signal);
     for (const [index, address] of addresses.entries()) {
-      const leave = await time.hold(destinations.enter(address, companyId));
-      if (signal.aborted) leave();
       signal.throwIfAborted();
+      const leave = await time.hold(destinations.enter(address, companyId));
       dialling(address);
       const isLast = index === addresses.length - 1;
       try {
         return await connect(target, address, isLast ? undefined : TRY_MS, signal, leave);
       } catch (error) {
-        if (isLast || signal.aborted || (error as ExchangeFailure).kind !== AttemptError.CONNECT) throw error;
+        if (isLast || (error as ExchangeFailure).kind !== AttemptError.CONNECT) throw error;
       }
     }
     throw new ExchangeFailure(AttemptError.NAME, 'The host has no address.');
