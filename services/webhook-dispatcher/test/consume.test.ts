@@ -42,7 +42,7 @@ function scene({
   leases?: LeasedDelivery[];
   take?: number;
 } = {}) {
-  const calls: { events: string[]; letters: readonly number[]; lease: LeaseRequest | undefined; request: string | undefined }[] = [];
+  const calls: { events: string[]; letters: readonly number[]; lease: LeaseRequest | null | undefined; request: string | undefined }[] = [];
   const kept: DeadLetter[] = [];
   const sent: LeasedDelivery[] = [];
   const waited: boolean[] = [];
