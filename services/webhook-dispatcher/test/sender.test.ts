@@ -1,6 +1,8 @@
-import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { randomUUID } from 'node:crypto';
+import type { LeasedDelivery, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { createLog, createMetrics } from '@truckroll/telemetry';
 import type { WorkerOptions } from '../src/queue/worker.ts';
-import { harness, leased, reported } from './support/worker.ts';
+import { harness, leased, reported, stored } from './support/worker.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -149,4 +151,66 @@ test('reports nothing for a delivery that found no connection, and frees its slo
   } finally {
     clock.useRealTimers();
   }
+});
+
+/** The samples of a metric, as `{labels} value` without the component. */
+async function samples(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
+  const { body } = await metrics.render();
+  return [...body.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))].map(
+    ([, labels, value]) => `${labels!.replace(/,?component="\w+",?/, '')} ${value}`,
+  );
+}
+
+test('counts exchanges by result, those in flight, and open circuits', async () => {
+  const metrics = createMetrics('test');
+  const ends: (() => void)[] = [];
+  const statuses = [503, 503, 503, 503, 200, 503];
+  const attempt = (delivery: LeasedDelivery) =>
+    new Promise<ReturnType<typeof reported>>((end) => {
+      const status = statuses.shift()!;
+      ends.push(() => end(reported(delivery, status)));
+    });
+  const { worker } = harness({ metrics, attempt });
+  const send = (...deliveries: LeasedDelivery[]) => worker.store({ events: 1, waits: false, store: async () => ({ pending: deliveries.length, deliveries }) });
+  const gauges = async () => [...(await samples(metrics, 'webhook_in_flight')), ...(await samples(metrics, 'webhook_circuits_open'))];
+  await worker.start();
+  await send(...['dead', 'dead', 'dead', 'dead', 'well', 'dead'].map(leased));
+  expect(await gauges()).toEqual([' 6', ' 0']);
+  for (const end of ends.slice(0, 5)) end();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await gauges()).toEqual([' 1', ' 0']);
+  ends[5]!();
+  await worker.stop();
+  expect(await gauges()).toEqual([' 0', ' 1']);
+  expect(await samples(metrics, 'webhook_attempt_duration_seconds_count')).toEqual(['result="5xx" 5', 'result="2xx" 1']);
+});
+
+test('logs, under the request of each delivery, a circuit that opens, an endpoint that was disabled, a lost lease and a missing report', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const answers: (ReportResponse | Error)[] = [stored, { ...stored, endpoint_disabled: true }, { ...stored, lease_lost: true }, new Error('refused'), stored];
+  const report = async () => {
+    const answer = answers.shift()!;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const { worker } = harness({ log, report, attempt: async (delivery) => reported(delivery, 503) });
+  await worker.start();
+  const deliveries = [1, 2, 3, 4, 5].map(() => ({ ...leased('dead'), request_id: randomUUID() }));
+  await worker.store({ events: 1, waits: false, store: async () => ({ pending: 5, deliveries }) });
+  await worker.stop();
+  const ids = deliveries.map(({ delivery_id }) => delivery_id);
+  expect(
+    lines.map(({ level, msg, requestId, delivery, endpoint }) => [
+      level,
+      msg,
+      deliveries.findIndex(({ request_id: id }) => id === requestId),
+      delivery ?? endpoint,
+    ]),
+  ).toEqual([
+    ['warn', 'webhook endpoint failing: circuit open', 4, 'dead'],
+    ['warn', 'a webhook endpoint was disabled', 1, 'dead'],
+    ['warn', 'a lease ended before its attempt was reported', 2, ids[2]],
+    ['error', 'an attempt was not reported; its delivery will be due again', 3, ids[3]],
+  ]);
 });
