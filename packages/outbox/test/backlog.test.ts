@@ -74,3 +74,46 @@ test('has room again, and applies messages under a live signal, once the waiting
   await again;
   expect(offsets()[1]).toEqual([7]);
 });
+
+test('applies 500 messages at a time at most, of one batch or of several', async () => {
+  const { backlog, begun, offsets } = held();
+  const many = (from: number, count: number) => read(...Array.from({ length: count }, (_, i) => from + i));
+  void backlog.add('t', 0, many(0, 1100));
+  await turn();
+  for (const count of [200, 300, 300]) void backlog.add('t', 0, many(0, count));
+  for (let place = 0; place < 5; place += 1) {
+    begun[place]!.end();
+    await turn();
+  }
+  expect(offsets().map(({ length }) => length)).toEqual([500, 500, 300, 300, 300]);
+});
+
+test('rejects a batch that could not be applied, and applies the next one', async () => {
+  const { backlog, begun, offsets } = held();
+  const failing = backlog.add('t', 0, read(0));
+  const next = backlog.add('t', 0, read(1));
+  await turn();
+  begun[0]!.end(new Error('the partition has moved'));
+  await expect(failing).rejects.toThrow('the partition has moved');
+  await turn();
+  begun[1]!.end();
+  await next;
+  expect(offsets()).toEqual([[0], [1]]);
+  await backlog.roomAfter(0);
+});
+
+test('counts bytes too: there is no room above 8 MB, and again once they have been applied', async () => {
+  const { backlog, begun } = held();
+  const large = (partition: number, bytes: number) => {
+    void backlog.add('t', partition, [{ message: { offset: '0', value: Buffer.alloc(bytes) } as unknown as KafkaMessage, event: undefined }]);
+  };
+  large(0, 8 * 1024 * 1024);
+  await backlog.roomAfter(0);
+  large(1, 1);
+  let room = false;
+  const asked = backlog.roomAfter(0).then(() => (room = true));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(room).toBe(false);
+  begun[1]!.end();
+  await asked;
+});

@@ -1,7 +1,7 @@
 import { append } from '../src/index.ts';
 import { Relay } from '../src/relay.ts';
 import type { OutboxRow } from '../src/event.ts';
-import { Collected, SCHEMA, createMetrics, event, eventually, newTopic, openSetting, silentLog, textOf } from './setting.ts';
+import { Collected, SCHEMA, createMetrics, event, eventually, metric, newTopic, openSetting, silentLog, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let relay: Relay | undefined;
@@ -15,9 +15,9 @@ afterEach(async () => {
   await setting.close();
 });
 
-async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, announce?: (at: number) => Promise<void>) {
+async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, announce?: (at: number) => Promise<void>, metrics = createMetrics('trial')) {
   const publisher = { publish, close: async () => undefined, ...(announce && { announce }) };
-  relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics: createMetrics('trial') });
+  relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics });
   await relay.start();
   return relay;
 }
@@ -95,4 +95,56 @@ test('does not read dead rows again while a long transaction keeps them from bei
     },
     { isolation: 'REPEATABLE READ' },
   );
+});
+
+test('counts the rows that wait, the age of the oldest, and the events that Kafka has acknowledged', async () => {
+  await commit(...many('waits', 1200));
+  await setting.database.query({ text: `update outbox set created_at = now() - interval '1 hour'` });
+  const metrics = createMetrics('trial');
+  const values = async () => await Promise.all(['rows', 'oldest_seconds', 'published_total', 'active'].map((name) => metric(metrics, `outbox_${name}`)));
+  const sizes: number[] = [];
+  const turns = Array.from({ length: 4 }, () => ({ begun: Promise.withResolvers<void>(), ended: Promise.withResolvers<void>() }));
+  const started = await startRelay(
+    async (rows) => {
+      const turn = turns[sizes.push(rows.length) - 1]!;
+      turn.begun.resolve();
+      await turn.ended.promise;
+    },
+    undefined,
+    metrics,
+  );
+  await turns[0]!.begun.promise;
+  const [rows, oldest, published, active] = await values();
+  expect([rows, published ?? 0, active]).toEqual([1200, 0, 1]);
+  expect(oldest).toBeGreaterThanOrEqual(3600);
+  expect(oldest).toBeLessThan(7200);
+  for (const place of [0, 1]) {
+    turns[place]!.ended.resolve();
+    await turns[place + 1]!.begun.promise;
+  }
+  // The last batch is all that waits.
+  expect([sizes, (await values()).with(1, 0)]).toEqual([
+    [500, 500, 200],
+    [200, 0, 1000, 1],
+  ]);
+  turns[2]!.ended.resolve();
+  await eventually(values, ([left, age, all]) => left === 0 && age === 0 && all === 1200);
+  await started.stop();
+  relay = undefined;
+  expect((await values())[3]).toBe(0);
+});
+
+test('tries half of a batch that is too large, down to a single row, and more rows again afterwards', async () => {
+  await commit(...many('k', 5));
+  const sizes: number[] = [];
+  let refusals = 4;
+  await startRelay(async (rows) => {
+    sizes.push(rows.length);
+    if (refusals-- > 0) throw Object.assign(new Error('too large'), { type: refusals % 2 === 0 ? 'MESSAGE_TOO_LARGE' : 'RECORD_LIST_TOO_LARGE' });
+  });
+  await eventually(
+    async () => sizes.length,
+    (length) => length === 7,
+  );
+  expect(sizes).toEqual([5, 3, 2, 1, 1, 2, 2]);
 });

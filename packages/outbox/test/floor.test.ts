@@ -37,3 +37,84 @@ test('the floor stays while a transaction is open that may have taken a lower id
     expect([candidate, floor.id]).toEqual([undefined, 0]);
   });
 });
+
+describe('the floor of an outbox with writers at all times', () => {
+  /** ES modules find `jest` here; it is a global only in scripts. */
+  const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+  const OTHERS = [
+    'Date',
+    'hrtime',
+    'nextTick',
+    'queueMicrotask',
+    'setImmediate',
+    'clearImmediate',
+    'setInterval',
+    'clearInterval',
+    'setTimeout',
+    'clearTimeout',
+  ] as const;
+  beforeEach(() => void clock.useFakeTimers({ doNotFake: [...OTHERS] }));
+  afterEach(() => clock.useRealTimers());
+
+  async function writer() {
+    const session = await setting.database.session();
+    await session.query({ text: 'begin' });
+    await session.query({ text: 'lock table outbox in row exclusive mode' });
+    return session;
+  }
+
+  test('rises once those have ended that were there when an id was published, at most once a second', async () => {
+    const session = await setting.database.session();
+    const floor = new Floor();
+    expect(await floor.candidate(session)).toBeUndefined();
+    floor.published(10);
+    const first = await writer();
+    expect(await floor.candidate(session)).toBeUndefined();
+    const second = await writer();
+    await first.close();
+    floor.published(20);
+    clock.advanceTimersByTime(999);
+    expect(await floor.candidate(session)).toBeUndefined();
+    clock.advanceTimersByTime(1);
+    // What the second writer commits may be below 21.
+    expect(await floor.candidate(session)).toBe(11);
+    floor.settle(11, undefined);
+    clock.advanceTimersByTime(1000);
+    expect(await floor.candidate(session)).toBeUndefined();
+    await second.close();
+    clock.advanceTimersByTime(1000);
+    expect(await floor.candidate(session)).toBe(21);
+    floor.settle(21, 30);
+    expect(floor.id).toBe(21);
+    // Nothing was published since.
+    clock.advanceTimersByTime(1000);
+    expect(await floor.candidate(session)).toBeUndefined();
+    await session.close();
+  });
+
+  test('never falls, and ignores ids published again', async () => {
+    const session = await setting.database.session();
+    const floor = new Floor();
+    floor.published(10);
+    floor.settle(await floor.candidate(session), undefined);
+    floor.published(4);
+    floor.settle(5, 3);
+    clock.advanceTimersByTime(1000);
+    expect([floor.id, await floor.candidate(session)]).toEqual([11, undefined]);
+    floor.settle(undefined, 30);
+    expect(floor.id).toBe(11);
+    await session.close();
+  });
+
+  test('is not held by writers of another outbox, or by those who only read', async () => {
+    await setting.database.query({ text: 'create table unrelated (id int)' });
+    const [session, other, reader] = [await setting.database.session(), await setting.database.session(), await setting.database.session()];
+    for (const each of [other, reader]) await each.query({ text: 'begin' });
+    await other.query({ text: 'insert into unrelated values (1)' });
+    await reader.query({ text: 'select from outbox' });
+    const floor = new Floor();
+    floor.published(10);
+    expect(await floor.candidate(session)).toBe(11);
+    await Promise.all([session, other, reader].map((each) => each.close()));
+  });
+});
