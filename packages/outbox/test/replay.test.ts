@@ -1,7 +1,7 @@
 import { silentLog } from '@truckroll/telemetry';
 import type { Admin } from 'kafkajs';
 import { Outbox, ensureTopics, replay, type IncomingEvent } from '../src/index.ts';
-import { createMetrics, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
+import { createMetrics, event, eventually, kafka, newTopic, openProducer, openSetting, rowsLeft, textOf } from './setting.ts';
 
 const signal = new AbortController().signal;
 let admin: Admin;
@@ -49,6 +49,56 @@ test('replays a whole compacted topic up to where it ended at the start, in orde
   await setting.close();
 });
 
+const HEADERS = {
+  ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10',
+  ce_type: 't',
+  ce_source: 's',
+  ce_companyid: 'c',
+  ce_time: '2026-03-01T00:00:00Z',
+  ce_version: '1',
+};
+
+/** A producer, and a new topic of one partition with as many events, each its own batch of this size. */
+async function published(count: number, bytes = 1) {
+  const topic = newTopic('latest', 1);
+  await ensureTopics(kafka, [topic], silentLog, signal);
+  const producer = await openProducer();
+  const send = (key: string) => producer.send({ topic: topic.name, messages: [{ key, value: 'x'.repeat(bytes), headers: HEADERS }] });
+  for (let place = 0; place < count; place += 1) await send(`key ${place}`);
+  return { topic, send, close: () => producer.disconnect() };
+}
+
+test('leaves out what is published while it reads', async () => {
+  const { topic, send, close } = await published(2, 600_000);
+  const keys: string[] = [];
+  const shares: number[] = [];
+  const count = await replay({
+    kafka,
+    topic,
+    progress: (share) => void shares.push(share),
+    apply: async (events) => {
+      if (keys.length === 0) await send('late');
+      keys.push(...events.map(({ key }) => key));
+    },
+  });
+  await close();
+  expect([count, keys]).toEqual([2, ['key 0', 'key 1']]);
+  expect(shares).toEqual([0.5, 1]);
+});
+
+test('ends when it is aborted', async () => {
+  const { topic, close } = await published(1);
+  const stopping = new AbortController();
+  const reading = replay({
+    kafka,
+    topic,
+    signal: stopping.signal,
+    apply: async () => stopping.abort(new Error('the service stops')),
+  });
+  await expect(reading).rejects.toThrow('the service stops');
+  await close();
+});
+
 test('ends at once for an empty topic', async () => {
   const topic = newTopic('latest');
   await ensureTopics(kafka, [topic], silentLog, signal);
@@ -58,21 +108,13 @@ test('ends at once for an empty topic', async () => {
 test('rejects with the error of apply, and leaves no group behind', async () => {
   const topic = newTopic('latest', 1);
   await ensureTopics(kafka, [topic], silentLog, signal);
-  const producer = kafka.producer();
-  await producer.connect();
-  const headers = {
-    ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10',
-    ce_type: 't',
-    ce_source: 's',
-    ce_companyid: 'c',
-    ce_time: '2026-03-01T00:00:00Z',
-    ce_version: '1',
-  };
-  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'v', headers }] });
+  const producer = await openProducer();
+  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'v', headers: HEADERS }] });
   await producer.disconnect();
+  const replays = async () => (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith('truckroll-replay'));
+  const before = new Set(await replays());
   await expect(replay({ kafka, topic, apply: () => Promise.reject(new Error('table full')) })).rejects.toThrow('table full');
-  const { groups } = await admin.listGroups();
-  expect(groups.filter((group) => group.groupId.startsWith('truckroll-replay'))).toEqual([]);
+  expect((await replays()).filter((id) => !before.has(id))).toEqual([]);
 });
 
 test('creates topics once, with their retention, when several callers race', async () => {

@@ -1,0 +1,87 @@
+import { Consumer, ensureTopics, type IncomingEvent } from '../src/index.ts';
+import type { ConsumerOptions } from '../src/consumer.ts';
+import { Collected, createMetrics, eventually, kafka, newTopic, openProducer, silentLog, textOf } from './setting.ts';
+
+const parts: Consumer[] = [];
+afterEach(async () => {
+  await Promise.all(parts.splice(0).map((part) => part.stop()));
+});
+
+const HEADERS = { ce_type: 't', ce_source: '/trial', ce_companyid: 'c', ce_time: '2026-03-01T00:00:00Z', ce_version: '1' };
+
+/** A consumer of a new topic that has these texts, one event each; undefined is a message that is no event. */
+async function consume(texts: readonly (string | undefined)[], own: Partial<ConsumerOptions>) {
+  const topic = newTopic({ days: 1 }, 1);
+  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
+  const producer = await openProducer();
+  const messages = texts.map((text) => ({ key: 'k', value: text ?? 'x', headers: text === undefined ? {} : { ...HEADERS, ce_id: crypto.randomUUID() } }));
+  await producer.send({ topic: topic.name, messages });
+  await producer.disconnect();
+  const handled = new Collected<IncomingEvent>();
+  const metrics = createMetrics('trial');
+  const handle = async (events: readonly IncomingEvent[]) => handled.add(...events);
+  const consumer = new Consumer({ kafka, group: topic.name, topics: [topic], log: silentLog, metrics, handle, ...own });
+  parts.push(consumer);
+  await consumer.start();
+  const samples = async (name: string) =>
+    [...(await metrics.render()).body.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))].map(
+      ([, labels, value]) => `${labels!.replaceAll(topic.name, 'T')} ${value}`,
+    );
+  return { handled, samples };
+}
+
+test('measures how far it is behind, how long batches take, and how many fail', async () => {
+  const failures = new Collected<number>();
+  let tries = 0;
+  const { samples } = await consume(['one', 'two', 'three'], {
+    handle: async () => {
+      tries += 1;
+      if (tries <= 2) throw new Error('the database is away');
+      failures.add(tries);
+    },
+  });
+  await failures.count(1);
+  await eventually(
+    () => samples('consumer_lag'),
+    (lag) => lag.length > 0,
+  );
+  expect(await samples('consumer_lag')).toEqual(['group="T",topic="T",partition="0",component="trial" 0']);
+  expect(await samples('consumer_retries_total')).toEqual(['group="T",topic="T",component="trial" 2']);
+  const group = 'component="trial",messaging_consumer_group_name="T",messaging_destination_name="T"';
+  expect(await samples('messaging_process_duration_seconds_count')).toEqual([`${group},error_type="failed" 2`, `${group},error_type="" 1`]);
+});
+
+test('counts messages that are no events, and passes each on once, in order, although the events between them fail at first', async () => {
+  const unreadable: string[] = [];
+  let fails = true;
+  const done = new Collected<string | undefined>();
+  const { samples } = await consume([undefined, 'one', undefined, 'two'], {
+    unreadable: async (_, partition, { offset }) => void unreadable.push(`${partition}/${offset}`),
+    handle: async (events) => {
+      if (fails) {
+        fails = false;
+        throw new Error('the database is away');
+      }
+      done.add(...events.map(textOf));
+    },
+  });
+  await done.count(2);
+  expect([unreadable, done.items]).toEqual([
+    ['0/0', '0/2'],
+    ['one', 'two'],
+  ]);
+  expect(await samples('consumer_unreadable_total')).toEqual(['group="T",topic="T",component="trial" 2']);
+});
+
+test('continues at the stored place once it could be read, although that failed at first', async () => {
+  let reads = 0;
+  const { handled } = await consume(['zero', 'one', 'two', 'three'], {
+    places: async () => {
+      reads += 1;
+      if (reads <= 2) throw new Error('the database is away');
+      return (_, partition) => (partition === 0 ? 2 : undefined);
+    },
+  });
+  await handled.count(2);
+  expect([reads, handled.items.map(textOf)]).toEqual([3, ['two', 'three']]);
+});
