@@ -61,6 +61,6 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, request: currentRequest(), resolve, reject });
-      if (!working) void onBehalfOf(undefined, run);
+      if (!working) void run();
     });
 }
