@@ -48,6 +48,41 @@ test('a message never repeats a value that may contain a password', () => {
   expect(read).not.toThrow(/hunter2/);
 });
 
+test.each([
+  ['250ms', 250],
+  ['5s', 5000],
+  ['2m', 120_000],
+  ['1h', 3_600_000],
+  ['30d', 2_592_000_000],
+  ['0s', 0],
+  ['1.5s', undefined],
+  ['-1s', undefined],
+  ['5 s', undefined],
+  ['5w', undefined],
+])('reads the duration %s as %p ms', (text, expected) => {
+  expect(env.duration('D').parse(text)).toBe(expected);
+});
+
+test('limits are inclusive: of ports, of whole numbers, and of those without limits', () => {
+  const parsed = (setting: ReturnType<typeof env.integer>, ...texts: string[]) => texts.map((text) => setting.parse(text));
+  expect(parsed(env.port('P'), '0', '65535', '65536', '-1', '1e3', '')).toEqual([0, 65_535, undefined, undefined, undefined, undefined]);
+  expect(parsed(env.integer('I', { min: 2, max: 4 }), '1', '2', '4', '5')).toEqual([undefined, 2, 4, undefined]);
+  expect(parsed(env.integer('I', {}), '-1', '0', '9007199254740991', '9007199254740992')).toEqual([undefined, 0, Number.MAX_SAFE_INTEGER, undefined]);
+  expect(env.integer('I', { min: 2, max: 4 }).expected).toBe('a whole number from 2 to 4');
+});
+
+test('a list drops empty items, and has at least one', () => {
+  expect([' a ,,b ', ' , ', 'a'].map((text) => env.list('L').parse(text))).toEqual([['a', 'b'], undefined, ['a']]);
+});
+
+test('no message repeats a secret, a URL or a key, and an optional URL must be one', () => {
+  const hidden = { a: env.secret('A'), b: env.optionalSecret('B'), c: env.keyRing('C'), d: env.url('D'), e: env.optionalUrl('E') };
+  expect(Object.values(hidden).map(({ shown }) => shown)).toEqual([false, false, false, false, false]);
+  expect([env.string('S'), env.optional('O'), env.port('P')].map(({ shown }) => shown)).toEqual([true, true, true]);
+  expect(() => readConfig({ e: hidden.e }, { E: 'hunter2' })).toThrow('E is invalid: it must be a URL');
+  expect(readConfig({ e: hidden.e, b: hidden.b }, {})).toEqual({ e: undefined, b: undefined });
+});
+
 describe('a key ring', () => {
   const key = () => randomBytes(32).toString('base64');
   const read = (text: string) => readConfig({ keys: env.keyRing('SOME_KEYS') }, { SOME_KEYS: text }).keys;

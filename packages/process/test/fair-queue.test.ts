@@ -129,6 +129,14 @@ test('gives several slots at once to different companies', async () => {
   expect(inside).toEqual(['a', 'b', 'c']);
 });
 
+test('gives the next slot, of companies that have had as much, to the one that holds fewer now', async () => {
+  const { enter, leave, order } = scene({ slots: 3 });
+  // All of them have had nothing: no time has passed.
+  enter('busy', 'busy', 'other', 'busy', 'idle');
+  await leave('other');
+  expect(order).toEqual(['busy', 'busy', 'other', 'idle']);
+});
+
 describe('a full queue', () => {
   test('sheds a new request of the company with the most waiting', () => {
     const { fairQueue, enter, rejected } = scene({ queue: 3 });

@@ -1,3 +1,4 @@
+import { currentRequest, onBehalfOf } from '@truckroll/telemetry';
 import { gather } from '../src/gather.ts';
 
 function calls() {
@@ -55,4 +56,51 @@ test('a call with little to carry waits for more items, one with enough does not
   expect(made[1]!.items).toEqual([2, 3]);
   made[1]!.end(['c', 'd']);
   expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('a call with one item is made on behalf of its request, a larger one and one without a request on behalf of none', async () => {
+  const requests: (string | undefined)[] = [];
+  const give = gather(
+    (n: number) => n / 10,
+    async (items) => {
+      requests.push(currentRequest()?.requestId);
+      return items;
+    },
+  );
+  const as = (requestId: string, n: number) => onBehalfOf({ requestId, traceparent: undefined }, () => give(n));
+  await as('one', 10);
+  await Promise.all([as('two', 5), as('three', 5), as('four', 10)]);
+  await give(1);
+  expect(requests).toEqual(['one', undefined, 'four', undefined]);
+});
+
+test('a call carries exactly its capacity', async () => {
+  const { made, work } = calls();
+  const results = [1, 2, 4, 3, 1].map(gather((n: number) => n / 10, work));
+  await turn();
+  expect(made.map(({ items }) => items)).toEqual([[1, 2, 4, 3]]);
+  made[0]!.end(['a', 'b', 'c', 'd']);
+  await turn();
+  made[1]!.end(['e']);
+  expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('a call carries as many items as fit, although the sum of their fractions is not exact', async () => {
+  const { made, work } = calls();
+  const results = Array.from({ length: 11 }, (_, index) => index).map(gather(() => 1 / 10 + 1e-12, work));
+  await turn();
+  made[0]!.end([]);
+  await turn();
+  made[1]!.end([]);
+  await Promise.all(results);
+  expect(made.map(({ items }) => items.length)).toEqual([10, 1]);
+});
+
+test('a call with exactly enough waits for no more', async () => {
+  const { made, work } = calls();
+  const results = [1, 2].map(gather((n: number) => n / 10, work, { ms: 3_600_000, enough: 0.3 }));
+  await turn();
+  expect(made.map(({ items }) => items)).toEqual([[1, 2]]);
+  made[0]!.end(['a', 'b']);
+  expect(await Promise.all(results)).toEqual(['a', 'b']);
 });

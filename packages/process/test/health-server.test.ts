@@ -35,3 +35,26 @@ test('answers /healthz whatever the checks say, and knows no other path', async 
   expect(await get('/healthz?x=1')).toEqual([200, 'ok\n']);
   expect((await get('/other'))[0]).toBe(404);
 });
+
+test('answers /metrics in Prometheus form, and no answer may be cached', async () => {
+  for (const [path, type] of [
+    ['/metrics', 'text/plain; version=0.0.4; charset=utf-8'],
+    ['/healthz', 'text/plain'],
+    ['/readyz', 'application/json'],
+  ]) {
+    const { status, headers } = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-store']);
+  }
+});
+
+test('answers 500 if the metrics cannot be read, without the reason, and rejects if its port is taken', async () => {
+  const metrics = createMetrics('trial');
+  metrics.observedGauge('broken', 'Always fails', () => {
+    throw new Error('secret');
+  });
+  const broken = await startHealthServer({ port: 0, host: '127.0.0.1', metrics, checks });
+  const response = await fetch(`http://127.0.0.1:${broken.port}/metrics`);
+  expect([response.status, await response.text()]).toEqual([500, 'failed\n']);
+  await expect(startHealthServer({ port: broken.port, host: '127.0.0.1', metrics, checks })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await broken.close();
+});

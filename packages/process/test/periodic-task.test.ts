@@ -93,3 +93,26 @@ test('aborts the round that runs when it is stopped, waits for it, and does not 
   await stopped;
   expect([failures, rounds.length]).toEqual([[], 1]);
 });
+
+test('begins no round that is due after it was stopped, and one at once when it is started again', async () => {
+  clock.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const { task, rounds } = steered(1000);
+  expect(task.stopped).toBe(true);
+  task.now();
+  await clock.advanceTimersByTimeAsync(5000);
+  task.start();
+  expect(task.stopped).toBe(false);
+  await task.stop();
+  await clock.advanceTimersByTimeAsync(5000);
+  expect([rounds.length, task.stopped]).toEqual([0, true]);
+  const part = task.asPart('looks');
+  await part.start();
+  await clock.advanceTimersByTimeAsync(0);
+  expect([rounds.length, part.name]).toEqual([1, 'looks']);
+  expect(rounds[0]!.signal.aborted).toBe(false);
+  rounds[0]!.end();
+  await clock.advanceTimersByTimeAsync(500);
+  await part.stop();
+  await clock.advanceTimersByTimeAsync(5000);
+  expect(rounds).toHaveLength(1);
+});
