@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createLog } from '../src/index.ts';
+import { createLog, onBehalfOf, silentLog } from '../src/index.ts';
 
 function logged(write: (log: ReturnType<typeof createLog>) => void): Record<string, any>[] {
   const lines: string[] = [];
@@ -22,6 +22,26 @@ test('credentials in a log line are redacted, at the top and one level down', ()
     { error: { type: 'Error', message: 'no', cause: { message: 'deeper' }, stack: expect.stringContaining('log.test.ts') }, msg: 'three' },
   ]);
   expect(failed.token).toBe(secret);
+});
+
+test('a line has its service, its level and the request that it was written for, unless it names another', () => {
+  const request = { requestId: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c1a', traceparent: undefined };
+  const traceId = '6f1c1e529d1b4c588a536a2f3f1f0c1a';
+  const fields = Object.freeze({ n: 1 });
+  const lines = logged((log) => {
+    log.info(fields, 'of none');
+    onBehalfOf(request, () => {
+      log.warn({ n: 2 }, 'of the request');
+      log.child({ part: 'p' }).error({ requestId: 'another' }, 'of another');
+    });
+    log.debug({}, 'below the level');
+  });
+  expect(lines).toEqual([
+    { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), service: 'test', n: 1, msg: 'of none' },
+    { level: 'warn', time: expect.any(String), service: 'test', n: 2, requestId: request.requestId, traceId, msg: 'of the request' },
+    { level: 'error', time: expect.any(String), service: 'test', part: 'p', requestId: 'another', msg: 'of another' },
+  ]);
+  silentLog.error({}, 'never written');
 });
 
 test('every line is written when the process ends, however it ends', () => {
