@@ -26,11 +26,19 @@ const delivery = (url: string, fields: Partial<LeasedDelivery> = {}): LeasedDeli
 
 test('sends headers of the endpoint, none of which replaces the content type or the proof of who sends', async () => {
   const there = await receiver();
-  const own = ['Content-Type', 'Webhook-Id', 'webhook-timestamp', 'Webhook-Signature', 'X-Api-Key'].map((name) => ({ name, value: 'of the endpoint' }));
+  const own = ['Content-Type', 'Webhook-Id', 'webhook-timestamp', 'Webhook-Signature', 'X-Api-Key', 'Authorization'].map((name) => ({
+    name,
+    value: 'of the endpoint',
+  }));
   const sent = delivery(there.url, { headers: own, event_id: randomUUID() });
   const report = await attempts([there.target]).run(sent);
   const { headers } = there.received[0]!;
-  expect(headers).toMatchObject({ 'x-api-key': 'of the endpoint', 'user-agent': 'Truckroll-Webhooks/1.0', 'content-type': 'application/json' });
+  expect(headers).toMatchObject({
+    'x-api-key': 'of the endpoint',
+    authorization: 'of the endpoint',
+    'user-agent': 'Truckroll-Webhooks/1.0',
+    'content-type': 'application/json',
+  });
   expect(headers).toMatchObject({ 'webhook-id': sent.event_id, 'webhook-timestamp': expect.stringMatching(/^\d{10}$/) });
   expect(headers['webhook-signature']!.split(' ').map((signature) => signature.slice(0, 3))).toEqual(['v1,', 'v1,']);
   expect(JSON.stringify(report)).not.toContain('of the endpoint');
