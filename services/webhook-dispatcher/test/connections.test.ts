@@ -214,6 +214,11 @@ test('tries no other address once the time is up', async () => {
   expect([(await send(there.url)).status, there.connections]).toEqual([200, 1]);
 });
 
+test('reports a name that resolves to no address as a failed lookup', async () => {
+  const result = await sender({ resolve: async () => [] }).send('https://receiver.test/');
+  expect(result).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_NAME', message: 'The host has no address.' } });
+});
+
 test('does not try the next address after a TLS handshake that failed', async () => {
   const there = await receiver(undefined, { tls: true });
   const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(there.port, '127.0.0.2');
