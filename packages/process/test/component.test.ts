@@ -79,6 +79,8 @@ test('starts no further part once it is stopped, and stops those that have begun
   const starting = service.start();
   await begun.promise;
   const stopped = service.destroy();
+  await new Promise(setImmediate);
+  expect(events).toEqual(['listen 127.0.0.1:0', 'serving false']);
   beginning.resolve();
   await expect(starting).rejects.toThrow('trial is stopping');
   await stopped;
@@ -108,6 +110,13 @@ test('stops the other parts if one fails to stop, and logs which', async () => {
   await service.destroy();
   expect(events.slice(-2)).toEqual(['stop a', 'stop pool']);
   expect(lines).toContainEqual(expect.objectContaining({ level: 'error', part: 'broken', msg: 'a background part failed to stop' }));
+});
+
+test('stops a part whose start failed, which may have begun its work', async () => {
+  const { service, events } = scene((kit, part) => kit.background(part('broken', { start: () => Promise.reject(new Error('no luck')) })));
+  await expect(service.start()).rejects.toThrow('no luck');
+  await service.destroy();
+  expect(events.at(-1)).toBe('stop broken');
 });
 
 test('stops a foundation that never started', async () => {
