@@ -86,7 +86,7 @@ test.each([
   expect(translateDatabaseError(new Error(`no ${message}`))).toBeInstanceOf(DatabaseClientError);
 });
 
-test('leaves translated errors and numbers that do not fit as they are, and hides everything else', () => {
+test('returns translated errors and numbers that do not fit unchanged, and hides all others', () => {
   const known = [ApiError.invalid([]), new StatementError('23505', undefined, new Error('x')), new RangeError('beyond 2^53 - 1')];
   expect(known.map(translateDatabaseError)).toEqual(known);
   for (const unknown of [new TypeError('secret'), 'secret', undefined]) {

@@ -68,7 +68,7 @@ test.each([
   expect(parse(oid, text)).toBe(value);
 });
 
-test('what a number cannot hold exactly is refused, and binary values are left as they are', () => {
+test('what a number cannot hold exactly is refused, and binary values are returned unchanged', () => {
   for (const text of ['9007199254740992', '-9007199254740992'])
     expect(() => parse(20, text)).toThrow(new RangeError('a bigint of the database is beyond 2^53 - 1'));
   expect(() => parse(1184, 'infinity')).toThrow(new RangeError('a timestamp of the database cannot be held exactly'));
