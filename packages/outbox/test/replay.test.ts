@@ -72,15 +72,11 @@ test('leaves out what is published while it reads', async () => {
   const { topic, send, close } = await published(2, 600_000);
   const keys: string[] = [];
   const shares: number[] = [];
-  const count = await replay({
-    kafka,
-    topic,
-    progress: (share) => void shares.push(share),
-    apply: async (events) => {
-      if (keys.length === 0) await send('late');
-      keys.push(...events.map(({ key }) => key));
-    },
-  });
+  const apply = async (events: readonly IncomingEvent[]) => {
+    if (keys.length === 0) await send('late');
+    keys.push(...events.map(({ key }) => key));
+  };
+  const count = await replay({ kafka, topic, apply, progress: (share) => void shares.push(share) });
   await close();
   expect([count, keys]).toEqual([2, ['key 0', 'key 1']]);
   expect(shares).toEqual([0.5, 1]);
