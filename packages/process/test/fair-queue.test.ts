@@ -129,7 +129,7 @@ test('gives several slots at once to different companies', async () => {
   expect(inside).toEqual(['a', 'b', 'c']);
 });
 
-test('gives the next slot, of companies that have had as much, to the one that holds fewer now', async () => {
+test('gives the next slot to the company with fewer running calls if two have had equally much', async () => {
   const { enter, leave, order } = scene({ slots: 3 });
   // All of them have had nothing: no time has passed.
   enter('busy', 'busy', 'other', 'busy', 'idle');
