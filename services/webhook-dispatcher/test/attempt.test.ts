@@ -24,7 +24,7 @@ const delivery = (url: string, fields: Partial<LeasedDelivery> = {}): LeasedDeli
   ...fields,
 });
 
-test('sends headers of the endpoint, none of which replaces the content type or the proof of who sends', async () => {
+test('sends headers of the endpoint, none of which replaces the content type or the signature', async () => {
   const there = await receiver();
   const own = ['Content-Type', 'Webhook-Id', 'webhook-timestamp', 'Webhook-Signature', 'X-Api-Key', 'Authorization'].map((name) => ({
     name,

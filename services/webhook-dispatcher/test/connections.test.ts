@@ -113,25 +113,11 @@ test('takes no other kept connection for an exchange whose time is up', async ()
 });
 
 test('limits each answer by itself where the receiver closes the connection after each', async () => {
-  const size = 900_000;
-  const sockets = new Set<Socket>();
-  let length = size;
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined));
-    socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${'x'.repeat(length)}`));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing({
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  });
-  const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { send } = sender({ allowed: [target] });
-  expect((await send(`http://${target}/`)).failure).toBeUndefined();
-  length = 1_200_000;
-  expect((await send(`http://${target}/`)).failure?.message).toBe('The answer was longer than 1 MB.');
+  const lengths = [900_000, 1_200_000];
+  const there = await receiver((response) => response.setHeader('connection', 'close').end(Buffer.alloc(lengths.shift()!)));
+  const { send } = sender({ allowed: [there.target] });
+  expect((await send(there.url)).failure).toBeUndefined();
+  expect((await send(there.url)).failure?.message).toBe('The answer was longer than 1 MB.');
 });
 
 test('names no address for an exchange whose lookup failed, although an earlier one had a connection', async () => {

@@ -68,7 +68,9 @@ function scene({
     metrics,
   });
   const counted = async () =>
-    [...(await metrics.render()).body.matchAll(/webhook_events_total\{result="(\w+)",.*\} (\d+)/g)].map(([, result, count]) => `${result} ${count}`);
+    [...(await metrics.render()).body.matchAll(/webhook_events_total\{result="(\w+)",.*\} (\d+)/g)]
+      .map(([, result, count]) => [result, Number(count)])
+      .toSorted();
   return { ...consumer, calls, kept, sent, waited, lines, request, counted };
 }
 const invalid = (name: string) => (asked: FanOutRequest) => (asked.events.some(({ id }) => id === name) ? ApiError.invalid([]) : undefined);
@@ -80,7 +82,7 @@ test('sends what it leases with the type, body, request and trace of its event, 
   await handle([incoming('a', { requestId })]);
   expect(sent).toEqual([{ ...own, event_type: 'interaction.completed', body: Buffer.from('a'), request_id: requestId, traceparent: undefined }]);
   expect(calls).toEqual([{ events: ['a'], letters: [], lease: request, request: requestId }]);
-  expect([waited, await counted()]).toEqual([[true], ['stored 1']]);
+  expect([waited, await counted()]).toEqual([[true], [['stored', 1]]]);
 });
 
 test('stores events in order, as many at a time as the worker takes, several of them on behalf of no request', async () => {
@@ -88,7 +90,7 @@ test('stores events in order, as many at a time as the worker takes, several of 
   await handle(['a', 'b', 'c', 'd', 'e'].map((name) => incoming(name, { requestId: randomUUID() })));
   expect(calls.map(({ events }) => events.join(''))).toEqual(['ab', 'cd', 'e']);
   expect(calls.map(({ request }) => request)).toEqual([undefined, undefined, undefined]);
-  expect(await counted()).toEqual(['stored 5']);
+  expect(await counted()).toEqual([['stored', 5]]);
 });
 
 test('keeps events that it does not know before it stores others, and logs each of those under its own request', async () => {
@@ -101,7 +103,14 @@ test('keeps events that it does not know before it stores others, and logs each 
     { event: 'a', type: 'interaction.completed', companyId: COMPANY, subject: 'a', requestId: first },
     { event: 'b', requestId: second },
   ]);
-  expect([order, kept.map(({ event_id: id }) => id), (await counted()).toSorted()]).toEqual([['2 kept'], ['x', 'y'], ['set_aside 2', 'stored 2']]);
+  expect([order, kept.map(({ event_id: id }) => id), await counted()]).toEqual([
+    ['2 kept'],
+    ['x', 'y'],
+    [
+      ['set_aside', 2],
+      ['stored', 2],
+    ],
+  ]);
 });
 
 test('keeps the one event of a batch that is refused, with its offset and the reason, and stores the others in order', async () => {
@@ -109,7 +118,10 @@ test('keeps the one event of a batch that is refused, with its offset and the re
   await handle(['a', 'b', 'c'].map((name) => incoming(name)));
   expect(calls.map(({ events }) => events.join(''))).toEqual(['abc', 'a', 'b', 'c']);
   expect(kept).toMatchObject([{ event_id: 'b', log_offset: '7', company_id: COMPANY, reason: expect.stringContaining('not valid') }]);
-  expect((await counted()).toSorted()).toEqual(['set_aside 1', 'stored 2']);
+  expect(await counted()).toEqual([
+    ['set_aside', 1],
+    ['stored', 2],
+  ]);
   expect(lines).toMatchObject([{ level: 'warn', id: 'b', type: 'interaction.completed' }, { event: 'a' }, { event: 'b' }, { event: 'c' }]);
 });
 
@@ -131,7 +143,7 @@ test('resumes the dead letters that it can read, each with its own id, and leave
     ['b', 3],
     ['c', 4],
   ]);
-  expect([kept, new Set(waited), await counted()]).toEqual([[], new Set([false]), ['resumed 2']]);
+  expect([kept, new Set(waited), await counted()]).toEqual([[], new Set([false]), [['resumed', 2]]]);
   expect(lines).toMatchObject([{ level: 'warn', id: 'b', msg: 'a dead letter is refused and stays' }]);
 });
 

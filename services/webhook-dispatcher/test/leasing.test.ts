@@ -62,7 +62,7 @@ test('leases again when a circuit ends, even if the next poll is later', async (
   await worker.stop();
 });
 
-test('leases again at once after a lease that returned all that it asked for', async () => {
+test('leases again at once after a lease that returned the maximum', async () => {
   const deliveries = Array.from({ length: 200 }, () => leased('one'));
   const hanging = () => new Promise<never>(() => undefined);
   const { worker, leases, times } = leasing([{ deliveries }], { maxInFlight: 500, subscribed: () => true, attempt: hanging });
@@ -121,7 +121,7 @@ test('leases at once if events that it stores leave deliveries due', async () =>
   await worker.stop();
 });
 
-test('waits longer after each failure in a row, whatever wakes it meanwhile, and as briefly as at first after a success', async () => {
+test('waits longer after each failure in a row, even if it is woken, and briefly again after a success', async () => {
   const down = () => new Error('integrations is down');
   const { worker, times } = leasing([down(), down(), down(), {}, down()], { subscribed: () => true });
   await worker.start();
