@@ -1,6 +1,6 @@
 // How the gateway composes the change feed, with a stand-in for the service that owns invoices.
 import { createClient } from '@redis/client';
-import { ChangeServiceService, type AwaitedChange, type ChangePosition } from '@truckroll/contract/gen/records/v1/changes';
+import { ChangeServiceService, type AwaitedChange, type ChangePosition, type ReadChangesRequest } from '@truckroll/contract/gen/records/v1/changes';
 import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testConfig } from '@truckroll/testing';
@@ -19,6 +19,7 @@ let quiet = false;
 let idle = false;
 const unanswered: (() => void)[] = [];
 const awaited: AwaitedChange[][] = [];
+const asked: ReadChangesRequest[] = [];
 
 /** While true, reads say that there is more. */
 let unfinished = false;
@@ -28,8 +29,10 @@ const end = ({ kind }: ChangePosition): ChangePosition => ({ kind, version: kind
 beforeAll(async () => {
   server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   server.implement(ChangeServiceService, {
-    readChanges: async ({ positions }) => {
+    readChanges: async (request) => {
+      const { positions } = request;
       reads += 1;
+      asked.push(request);
       await gate;
       return { changes: [], positions: positions.map(end), epoch: 0, more: unfinished, as_of: 1 };
     },
@@ -177,4 +180,16 @@ test('an empty page with more to come is answered at once, and the next poll rea
   const third = await gateway.get(`${FEED}?kinds=invoices&wait=1&cursor=${first.body.nextCursor}`);
   expect([third.status, reads]).toEqual([200, 3]);
   idle = false;
+});
+
+test('a poll from now on skips the past once, and reads on from there when something has changed', async () => {
+  idle = false;
+  asked.length = 0;
+  expect((await gateway.get(`${FEED}?kinds=invoices&cursor=now&wait=1`)).status).toBe(200);
+  const [first, second] = asked.map(({ skip, positions }) => [skip, positions[0]?.version]);
+  expect([first, second]).toEqual([
+    [true, 0],
+    [false, 100],
+  ]);
+  expect(new Set(asked.slice(1).map(({ skip }) => skip))).toEqual(new Set([false]));
 });

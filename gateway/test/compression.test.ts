@@ -79,6 +79,15 @@ test('prefers for each kind of answer the coding that suits it, whatever another
   }
 });
 
+test('errors depend on the same headers as answers do, once the operation is known', async () => {
+  const vary = async (path: string) => (await get(gateway, path)).headers.vary;
+  expect([await vary('/v1/invoices?x=1'), await vary('/v1/reports/collections?x=1'), await vary('/v1/nothing')]).toEqual([
+    'Accept-Encoding',
+    'Accept, Accept-Encoding',
+    undefined,
+  ]);
+});
+
 test('can be turned off by the operator', async () => {
   gateway.invoices.data = rows(100);
   const { headers } = await get(plain, '/v1/invoices', 'gzip');

@@ -1,7 +1,7 @@
 // What an operation does with a request besides parsing it: what it counts, calls and answers.
 import { EventEmitter } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { codec, operations } from '@truckroll/contract';
+import { codec, operations, type ApiError } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';
 import type { Exchange } from '../src/http/exchange.ts';
@@ -26,7 +26,7 @@ function compiled(name: string, { exceeded = false, answersLate = false } = {}) 
   });
   const context = {
     services: {
-      channels: { integrations: { client: () => ({}) } },
+      channels: { integrations: { client: () => ({ checkWebhookTarget: async () => ({ problem: 'Not this address.' }) }) } },
       call: () => async (request: Buffer) => {
         called.push(request);
         if (answersLate) res.destroyed = true;
@@ -78,4 +78,15 @@ test('writes nothing to a client that left before the service answered', async (
   const { run, called, res } = compiled('RedeliverWebhooks', { answersLate: true });
   await run([IDS[0]!], { deliveryIds: IDS });
   expect([called.length, res.written]).toEqual([1, []]);
+});
+
+test('lists the address that integrations refuses with the other problems of a request, and makes no call', async () => {
+  const { run, called } = compiled('CreateWebhook');
+  const body = { url: 'https://example.com/hook', eventTypes: ['service_request.created'], colour: 'red' };
+  const refused = run([], body);
+  await expect(refused).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  const { details } = (await refused.catch((error: unknown) => error)) as ApiError;
+  expect(details.map(({ field, code }) => `${field} ${code}`)).toEqual(['name MISSING', 'colour UNKNOWN_FIELD', 'url INVALID_FORMAT']);
+  expect(details.at(-1)).toMatchObject({ location: 'body', message: 'Not this address.' });
+  expect(called).toEqual([]);
 });
