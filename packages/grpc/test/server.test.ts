@@ -176,7 +176,7 @@ test('ends a call without a deadline after the usual time', async () => {
   }
 });
 
-test('tells its clients to reconnect elsewhere as soon as it drains, while it still serves for the delay', async () => {
+test('makes its clients reconnect elsewhere as soon as it drains, and still serves during the delay', async () => {
   const server = createGrpcServer({
     log: silentLog,
     metrics: createMetrics('test'),
