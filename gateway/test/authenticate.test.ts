@@ -1,5 +1,6 @@
 // How a header becomes a caller, apart from the caches and the checks of tokens, which have tests of their own.
-import { ApiError, generateApiKey, hashApiKey } from '@truckroll/contract';
+import type { ApiError } from '@truckroll/contract';
+import { generateApiKey, hashApiKey } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 import { createMetrics } from '@truckroll/telemetry';
 import { createAuthentication } from '../src/auth/authenticate.ts';
@@ -10,8 +11,8 @@ const CALLER = { company_id: 'acme', user_id: 'ana' } as Principal;
 const CLAIMS: UserClaims = { issuer: 'https://id.example.com', subject: 'ana', company_id: 'acme' };
 const ADDRESS = '192.0.2.7';
 
-/** Tokens are `remembered`, `new` or wrong; `caller` is whom every credential belongs to, `isKept` whether memory has it. */
-function authenticating({ caller = CALLER as Principal | null, isKept = true, claims = CLAIMS, verifies = true } = {}) {
+/** Tokens are `remembered`, `new` or wrong. Every credential belongs to `caller`; `isKept` says whether memory holds it. */
+function authenticating({ caller = CALLER, isKept = true, claims = CLAIMS, verifies = true } = {}) {
   const found: Credential[] = [];
   const strangers = new Strangers({ perMinute: 1, metrics: createMetrics('test') });
   const queued: string[] = [];

@@ -150,7 +150,7 @@ describe('details read in one turn of the event loop', () => {
     expect(leftAlone(await beside(() => readAll(twice)))).toEqual([true, true]);
   });
 
-  test('are marked as repeatable, so that they are asked for once more if the connection drops', async () => {
+  test('are marked as repeatable, so that they are requested once more if the connection drops', async () => {
     await start(true);
     const repeatable: unknown[] = [];
     const call: Channel['call'] = (path, bytes, options) => {

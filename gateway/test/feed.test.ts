@@ -74,7 +74,7 @@ test('after an empty page the requested kinds continue later, never earlier, as 
   expect(page).toMatchObject({ changes: [], more: false, asOf: 5 });
 });
 
-describe('what the services are asked', () => {
+describe('the requests to the services', () => {
   const principal = { ...Principal.decode(new Uint8Array()), company_id: 'acme', time_zone: 'America/Denver' };
   const start = { version: 0, after_kind: '', after_id: '', began_at: 0 };
   const known = position('invoices', 7);
@@ -91,7 +91,7 @@ describe('what the services are asked', () => {
     ],
   ]);
 
-  /** Services that note what they are asked. */
+  /** Services that note their requests. */
   function asking(answers: Partial<Record<Owner, object>> = {}) {
     const asked: [owner: Owner, request: object][] = [];
     const client = (owner: Owner) => ({

@@ -1,4 +1,4 @@
-// What an operation does with a request besides parsing it: what it counts, calls and answers.
+// What an operation counts, calls and answers for a parsed request.
 import { EventEmitter } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { codec, operations, type ApiError } from '@truckroll/contract';

@@ -285,7 +285,7 @@ test('asks about a cached key again a second after it could not be asked about, 
 });
 
 describe('in memory', () => {
-  /** Three callers of two companies, which integrations answers until it is told otherwise. */
+  /** Three callers of two companies, which integrations knows as long as `valid` holds them. */
   async function remembered() {
     const valid = new Map([
       [1, { company_id: 'c', user_id: 'u' }],

@@ -34,7 +34,7 @@ async function noted({ status = 200, finished = true, method = 'GET', ...more }:
   return { lines, line: lines[0], counted, seconds: Number(sum) };
 }
 
-test('a request of an operation has one line with who asked for what, and is counted for its route', async () => {
+test('a request of an operation has one line with its caller and its path, and is counted for its route', async () => {
   const { lines, counted, seconds } = await noted({ principal: KEY, operation: LIST, bytes: 12 });
   const line = {
     requestId: 'r-1',

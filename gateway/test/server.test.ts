@@ -130,7 +130,7 @@ describe('connections', () => {
     expect(await metric('gateway_connections_refused_total{cap="address"')).toBe(2);
   });
 
-  test('beyond the total are closed and counted, also those of a proxy, which has no cap of its own', async () => {
+  test('beyond the total are closed and counted, also those of a proxy, for which only the total counts', async () => {
     const { port, metric } = await start({ total: 3, perAddress: 1, isProxy: (address) => address === '127.0.0.1' });
     for (let count = 0; count < 3; count += 1) await open(port);
     await until(
