@@ -12,7 +12,8 @@ const CLAIMS: UserClaims = { issuer: 'https://id.example.com', subject: 'ana', c
 const ADDRESS = '192.0.2.7';
 
 /** Tokens are `remembered`, `new` or wrong. Every credential belongs to `caller`; `isKept` says whether memory holds it. */
-function authenticating({ caller = CALLER, isKept = true, claims = CLAIMS, verifies = true } = {}) {
+function authenticating(given: { caller?: Principal | null; isKept?: boolean; claims?: UserClaims; verifies?: boolean } = {}) {
+  const { caller = CALLER, isKept = true, claims = CLAIMS, verifies = true } = given;
   const found: Credential[] = [];
   const strangers = new Strangers({ perMinute: 1, metrics: createMetrics('test') });
   const queued: string[] = [];
