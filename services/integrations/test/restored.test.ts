@@ -2,17 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Database } from '@truckroll/postgres';
 import { fannedOut, maySendTwice, restored, type PublishedEvent } from '../src/restored.ts';
 import { deliveryId } from '../src/webhooks/log/delivery-id.ts';
 import { DAY, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
-let database: Database;
-beforeAll(async () => {
-  desk = await startDesk();
-  database = desk.openDatabase();
-}, 60_000);
+beforeAll(async () => void (desk = await startDesk()), 60_000);
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
@@ -37,7 +32,7 @@ test('reads its own topic of webhooks on, and the audit topics again from the be
 
 test('publishes every company, makes gateways forget what they cached, and records the restore', async () => {
   const companies = [await desk.company('First'), await desk.company('Second')];
-  const { rows, forgotten } = await database.transaction(async (tx) => {
+  const { rows, forgotten } = await desk.openDatabase().transaction(async (tx) => {
     const { rows: before } = await tx.query<{ last: number }>({ text: 'select coalesce(max(id), 0) as last from outbox' });
     await restored.renew(tx);
     const stored = await tx.query<{ type: string; payload: Buffer }>({
@@ -57,6 +52,7 @@ test('publishes every company, makes gateways forget what they cached, and recor
 });
 
 test('recognises the events that became deliveries by id and day', async () => {
+  const database = desk.openDatabase();
   const one = await desk.endpoint();
   const event = one.event();
   await desk.fanOut(event);
@@ -66,6 +62,7 @@ test('recognises the events that became deliveries by id and day', async () => {
 });
 
 test('lists what may be sent twice: queued deliveries, and what events become for endpoints that are enabled and subscribed', async () => {
+  const database = desk.openDatabase();
   const [one, other, off, gone] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
   await off.update({ enabled: false });
   await desk.webhooks.deleteWebhook({ caller: gone.caller, id: gone.id });

@@ -1,6 +1,7 @@
+import { now } from '@truckroll/contract';
 import { WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Database } from '@truckroll/postgres';
-import { sendAlerts } from '../src/webhooks/health/alerts.ts';
+import { alertIfDue, sendAlerts } from '../src/webhooks/health/alerts.ts';
 import { refusal } from './harness.ts';
 import { FAILURE, startDesk } from './webhooks.ts';
 
@@ -66,6 +67,38 @@ describe('endpoints', () => {
     expect(await mailsOf(one)).toEqual([]);
   });
 
+  test.each<[string, string, RegExp]>([
+    [
+      'have failed for an hour',
+      `failing_since = '2026-03-01T06:00:00Z'`,
+      /^The webhook endpoint "Lead sync" \(example\.com\) has answered nothing but failures since 2026-03-01T06:00:00Z\.\n\nIts events are kept/,
+    ],
+    [
+      'were disabled for failing',
+      `enabled = false, disabled_reason = 'FAILING', failing_since = '2026-03-01T06:00:00Z', alerted_at = '2026-03-02T06:00:00Z', alerted_for = 'HOUR'`,
+      /nothing but failures for five days, since 2026-03-01T06:00:00Z\.\n\nIt has been disabled\. Events from now on are kept as skipped, .*\n\nOnce it answers/,
+    ],
+    [
+      'were disabled for being gone',
+      `enabled = false, disabled_reason = 'GONE', alerted_at = '2026-03-02T06:00:00Z', alerted_for = 'HOUR'`,
+      /has answered 410 Gone, which asks for no more events\.\n\nIt has been disabled\. .*\n\nOnce it answers again, enable it and recover/,
+    ],
+  ])('that %s are described in an e-mail that says what happens to their events', async (_, change, body) => {
+    const one = await desk.endpoint();
+    await desk.sql(`update webhook_endpoints set ${change} where id = $1`, [one.id]);
+    await sendAlerts(database);
+    const [mail] = await desk.sql('select body from mails where company_id = $1', [one.company.id]);
+    expect(mail!['body']).toMatch(body);
+  });
+
+  test('that were deleted while they failed send no alert', async () => {
+    const one = await desk.endpoint();
+    await desk.sql(`update webhook_endpoints set failing_since = now() - interval '2 hours', deleted_at = now() where id = $1`, [one.id]);
+    await sendAlerts(database);
+    await database.transaction((tx) => alertIfDue(tx, one.company.id, one.id, now()));
+    expect(await mailsOf(one)).toEqual([]);
+  });
+
   test('that answer 410 alert all their addresses at once', async () => {
     const one = await desk.endpoint();
     await desk.user(one.company.id, 'bo@example.com');
@@ -84,9 +117,13 @@ describe('endpoints', () => {
     await sendAlerts(database);
     await sendAlerts(database);
     expect(await mailsOf(one)).toEqual(['ana@example.com: Webhook endpoint failing: Lead sync']);
+    const [{ alerted_at: alertedAt }] = (await desk.sql('select alerted_at from webhook_endpoints where id = $1', [one.id])) as [{ alerted_at: number }];
     await desk.report(second!);
     await sendAlerts(database);
     await sendAlerts(database);
     expect((await mailsOf(one)).slice(1)).toEqual(['ana@example.com: Webhook endpoint delivers again: Lead sync']);
+    // The next alert is not due on the day of this one.
+    const [row] = await desk.sql('select alerted_at, alerted_for from webhook_endpoints where id = $1', [one.id]);
+    expect(row).toEqual({ alerted_at: alertedAt, alerted_for: null });
   });
 });

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Database } from '@truckroll/postgres';
 import { keepCounts } from '../src/webhooks/health/count-store.ts';
 import { LATENCY_BOUNDS, add, noCounts, quantile } from '../src/webhooks/health/counts.ts';
+import { refusal } from './harness.ts';
 import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 const MINUTE = 60 * SECOND;
@@ -192,6 +194,91 @@ test('lists the endpoints of all companies for operators, worst first, in pages,
     after: Buffer.alloc(0),
   });
   expect(chosen.endpoints).toEqual([]);
+});
+
+describe('the list of endpoints for operators', () => {
+  const list = (company_id: string, fields: { limit?: number; after?: Buffer; state?: WebhookHealthState[] } = {}) =>
+    desk.endpoints.listEndpoints({ company_id, state: [], limit: 100, after: Buffer.alloc(0), ...fields });
+
+  async function inEveryState() {
+    const one = await desk.endpoint();
+    const names = ['failing later', 'failing', 'disabled by us', 'degraded', 'paused', 'healthy', 'idle', 'idle too', 'disabled by a user'];
+    const ids = new Map<string, string>([['idle', one.id]]);
+    for (const name of names.filter((each) => each !== 'idle')) {
+      const { data } = await desk.webhooks.createWebhook({
+        caller: one.caller,
+        name,
+        url: 'https://example.com:8443/hook',
+        event_types: ['interaction.completed'],
+      });
+      ids.set(name, data!.id);
+    }
+    const set = (name: string, change: string) => desk.sql(`update webhook_endpoints set ${change} where id = $1`, [ids.get(name)]);
+    await set('failing', `circuit_open_until = now(), failing_since = now() - interval '2 hours'`);
+    await set('failing later', `circuit_open_until = now(), failing_since = now() - interval '1 hour'`);
+    await set('disabled by us', `enabled = false, disabled_reason = 'GONE'`);
+    await set('degraded', 'slowdowns = 1');
+    await set('paused', 'paused_at = now()');
+    await set('disabled by a user', 'enabled = false');
+    await desk.sql(
+      `insert into webhook_counts (company_id, endpoint_id, at, minutes, delivered, failed, latencies) values ($1, $2, now(), 1, 1, 0, array_fill(0, array[21]))`,
+      [one.company.id, ids.get('healthy')],
+    );
+    const idle = [ids.get('idle')!, ids.get('idle too')!].toSorted();
+    const worstFirst = [...['failing', 'failing later', 'disabled by us', 'degraded', 'paused', 'healthy'].map((name) => ids.get(name)!), ...idle];
+    return { companyId: one.company.id, ids, all: [...worstFirst, ids.get('disabled by a user')!] };
+  }
+
+  test('has the worst first, those that fail for longest before others, and those that a user disabled last', async () => {
+    const { companyId, ids, all } = await inEveryState();
+    const { endpoints } = await list(companyId);
+    expect(endpoints.map(({ id }) => id)).toEqual(all);
+    const reasons = new Map(endpoints.map(({ id, disabled_reason, host }) => [id, [disabled_reason ?? null, host]]));
+    expect(['disabled by us', 'disabled by a user', 'idle'].map((name) => reasons.get(ids.get(name)!))).toEqual([
+      ['DISABLED_REASON_GONE', 'example.com:8443'],
+      [null, 'example.com:8443'],
+      [null, 'example.com'],
+    ]);
+    const disabled = await list(companyId, { state: ['WEBHOOK_HEALTH_STATE_DISABLED', 'WEBHOOK_HEALTH_STATE_PAUSED'] });
+    expect(disabled.endpoints.map(({ id }) => id)).toEqual(['disabled by us', 'paused', 'disabled by a user'].map((name) => ids.get(name)));
+    expect(disabled.total).toBe(3);
+  });
+
+  test.each([1, 2, 3, 8, 9, 10])('comes in pages of %i, each with the number of all', async (limit) => {
+    const { companyId, all } = await inEveryState();
+    const seen: string[] = [];
+    let pages = 0;
+    for (let after: Buffer = Buffer.alloc(0); pages === 0 || after.length > 0; pages += 1) {
+      const page = await list(companyId, { limit, after });
+      expect(page.total).toBe(9);
+      seen.push(...page.endpoints.map(({ id }) => id));
+      after = page.next;
+    }
+    expect([seen, pages]).toEqual([all, Math.ceil(9 / limit)]);
+  });
+
+  test.each(['x', '7', '["a",1,"b"]', '[1,"a","b"]', '[1,1,1]'])('refuses %s as a position', async (text) => {
+    expect(await refusal(list(randomUUID(), { after: Buffer.from(text) }))).toMatchObject({ code: 'INVALID_CURSOR', status: 400 });
+  });
+});
+
+test('merges and drops more counts than one transaction takes', async () => {
+  const one = await desk.endpoint();
+  const store = (minutes: number) =>
+    desk.sql(
+      `insert into webhook_counts (company_id, endpoint_id, at, minutes, delivered, failed, latencies)
+       select $1, $2, date_trunc('hour', now()) - n * interval '1 minute' - $4::int * interval '1 day', $3, 1, 0, array_fill(0, array[21]) from generate_series(1, 4001) n`,
+      [one.company.id, one.id, minutes, minutes === 60 ? 31 : 1],
+    );
+  await store(1);
+  await keepCounts(database, now() + 2 * 3600 * SECOND);
+  const rows = await stored(one.id);
+  expect(rows.filter(({ minutes }) => minutes === 1)).toEqual([]);
+  expect(rows.reduce((sum, { delivered }) => sum + Number(delivered), 0)).toBe(4001);
+  await desk.sql('delete from webhook_counts where endpoint_id = $1', [one.id]);
+  await store(60);
+  await keepCounts(database, now());
+  expect(await stored(one.id)).toEqual([]);
 });
 
 test('finds deliveries by progress, subject, and number of the subject', async () => {

@@ -45,6 +45,9 @@ test('counts deliveries by the condition of their endpoint and by state, and end
   await queue(paused, 1);
   await paused.update({ state: WebhookState.PAUSED });
   await off.update({ enabled: false });
+  // The first condition that applies counts: disabled, paused, failing, limited.
+  await desk.sql('update webhook_endpoints set max_per_second = 5 where id = any($1)', [[failing.id, paused.id, off.id]]);
+  await desk.sql('update webhook_endpoints set failing_since = now() where id = any($1)', [[paused.id, off.id]]);
   await desk.webhooks.deleteWebhook({ caller: deleted.caller, id: deleted.id });
   const { 'webhook_backlog_oldest_seconds limited': age, 'webhook_backlog_oldest_seconds paused': _, ...counts } = await measured();
   expect(Math.floor(age! / 60)).toBe(60);

@@ -96,6 +96,71 @@ test('leases nothing for an endpoint that was deleted', async () => {
   expect(await desk.lease()).toEqual([]);
 });
 
+test('keeps nothing in its queues and rates for an endpoint that was deleted', async () => {
+  const [one, other] = [await desk.endpoint(), await desk.endpoint()];
+  await desk.fanOut(one.event(), other.event());
+  for (const { id } of [one, other]) {
+    await desk.sql(`insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, now(), now(), now())`, [id]);
+    await desk.sql('insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, now(), now(), true)', [id]);
+    await desk.sql('insert into webhook_rates (endpoint_id, spent_until) values ($1, now())', [id]);
+  }
+  await desk.sql('update webhook_endpoints set enabled = true where id = $1', [one.id]);
+  await desk.webhooks.deleteWebhook({ caller: one.caller, id: one.id });
+  const left = `select 'queue' as of from webhook_queue where endpoint_id = $1 union all select 'rates' from webhook_rates where endpoint_id = $1
+    union all select 'recoveries' from webhook_recoveries where endpoint_id = $1 union all select 'replays' from webhook_replays where endpoint_id = $1`;
+  expect(await desk.sql(left, [one.id])).toEqual([]);
+  // The service may end recoveries and replays at any time.
+  expect(await desk.sql(left, [other.id])).toEqual(expect.arrayContaining([{ of: 'queue' }, { of: 'rates' }]));
+  expect(await desk.sql('select enabled from webhook_endpoints where id = $1', [one.id])).toEqual([{ enabled: false }]);
+});
+
+test('treats the test of an older release, which only its type marks, as a test', async () => {
+  const one = await desk.endpoint();
+  const since = now() - HOUR;
+  await desk.webhooks.testWebhook({ caller: one.caller, id: one.id });
+  const [probe] = await desk.lease();
+  await desk.sql('update webhook_deliveries set test = false where id = $1', [probe!.delivery_id]);
+  expect(await one.deliveries()).toMatchObject([{ test: true }]);
+  expect(await desk.report(probe!, FAILURE)).toMatchObject({ status: 'DELIVERY_STATUS_FAILED', next_attempt_at: null });
+  expect((await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since })).data).toEqual({ queued: 0, remaining: 0 });
+});
+
+test('a redelivery leaves a delivery that is due where it is in the queue', async () => {
+  const one = await desk.endpoint();
+  const [first, second] = [one.event(), one.event({ timestamp: now() + SECOND })];
+  await desk.fanOut(first, second);
+  const leased = await desk.lease();
+  for (const delivery of leased) await desk.report(delivery, FAILURE);
+  const due = [now() - 2 * MINUTE, now() - MINUTE];
+  const ids = idsOf(leased).toSorted();
+  for (const [index, id] of ids.entries()) await desk.sql('update webhook_queue set due_at = $2 where delivery_id = $1', [id, formatInstant(due[index]!)]);
+  await redeliver(one, ids[0]!);
+  expect(await desk.sql('select due_at, forced from webhook_queue order by due_at')).toEqual([
+    { due_at: due[0], forced: true },
+    { due_at: due[1], forced: false },
+  ]);
+});
+
+test('keeps an unreadable event whatever its texts contain', async () => {
+  const texts = { event_id: 'e\0', type: 't\0', source: 's\ud800', company_id: 'c\0', key: 'k\0', reason: 'r\0' };
+  const letter = {
+    ...texts,
+    id: 0,
+    topic: 'truckroll.scheduling.service-requests',
+    partition: 1,
+    log_offset: '5',
+    time: now(),
+    sequence: 1,
+    version: 1,
+    payload: null,
+  };
+  await desk.deliveries.setAside({ letters: [{ ...letter, request_id: null, traceparent: null }] });
+  const { letters } = await desk.deliveries.readDeadLetters({ after: 0 });
+  const shown = { event_id: 'e\uFFFD', type: 't\uFFFD', source: 's\uFFFD', company_id: 'c\uFFFD', key: 'k\uFFFD', reason: 'r\uFFFD' };
+  expect(letters).toMatchObject([{ ...shown, log_offset: '5', payload: null }]);
+  await desk.sql('delete from parked_event');
+});
+
 test('recovers failed events, and no failed tests', async () => {
   const { one, delivery } = await leased();
   const since = now() - HOUR;
