@@ -1,3 +1,7 @@
+import { Database } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
+import { openProxy } from '@truckroll/testing';
+import { DueNotices } from '../src/webhooks/queue/due-notices.ts';
 import { SECOND, FAILURE, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
@@ -169,6 +173,29 @@ describe('a dispatcher', () => {
     expect(await lost).toMatchObject({ done: false });
     expect(await watch.next()).toMatchObject({ done: false });
     watch.stop();
+  });
+
+  test('is notified once the database can be reached, which it could not when the service started', async () => {
+    const direct = new URL(desk.database.url);
+    const wire = await openProxy({ host: direct.hostname, port: Number(direct.port || 5432) });
+    await wire.cut();
+    const url = Object.assign(new URL(direct), { host: `127.0.0.1:${wire.port}` }).href;
+    const database = new Database({ url, schema: 'integrations', maxConnections: 1 });
+    const notices = new DueNotices({ database, schema: 'integrations', log: silentLog });
+    const stop = new AbortController();
+    const watch = notices.watch(stop.signal);
+    try {
+      await notices.start();
+      expect(notices.connected).toBe(false);
+      await wire.restore();
+      // Each attempt to connect wakes it, the last one because notices may have been missed.
+      while (!notices.connected) await watch.next();
+    } finally {
+      stop.abort();
+      await notices.stop();
+      await database.close();
+      await wire.close();
+    }
   });
 
   test('does not keep a replica from stopping', async () => {
