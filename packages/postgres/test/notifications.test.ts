@@ -1,5 +1,6 @@
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
-import { Database, type Transaction } from '../src/index.ts';
+import { Database, type Statement, type Transaction } from '../src/index.ts';
+import { Notifications } from '../src/notifications.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -85,4 +86,40 @@ test('sends notifications again after a lost connection, and the last ones befor
   await receives('before the end');
   await proxy.close();
   await close();
+});
+
+test('sends notifications that failed again before newer ones, and each once', async () => {
+  const { received, receives, close } = await listening();
+  let [isDown, attempts] = [true, 0];
+  const query = async (statement: Statement): Promise<never> => {
+    attempts += 1;
+    if (!isDown) return (await database.query(statement)) as never;
+    throw new Error('the database is away');
+  };
+  const notifications = new Notifications({ query });
+  notifications.send('news', ['old 1', 'old 2']);
+  // While the first statement is in flight.
+  notifications.send('news', ['new', 'old 1']);
+  isDown = false;
+  await receives('new');
+  expect([received, attempts]).toEqual([['old 1', 'old 2', 'new'], 2]);
+  await notifications.close();
+  await close();
+});
+
+test('gives up notifications that fail once more when it closes', async () => {
+  let attempts = 0;
+  const failed = Promise.withResolvers<void>();
+  const query = async (): Promise<never> => {
+    attempts += 1;
+    failed.resolve();
+    throw new Error('the database is away');
+  };
+  const notifications = new Notifications({ query });
+  notifications.send('news', ['never sent']);
+  await failed.promise;
+  await notifications.close();
+  expect(attempts).toBe(2);
+  notifications.send('news', []);
+  expect(attempts).toBe(2);
 });
