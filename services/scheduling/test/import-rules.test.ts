@@ -1,6 +1,8 @@
 // What lines may contain (decisions §12), and which record wins if two contain the same fact.
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
+import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
+import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import { deriveTimeEntries } from '../src/timesheets/derive.ts';
 import { assignment, formResponse, job, location, ref, timeEntry, timesheet, visit, type Line } from './records.ts';
@@ -175,6 +177,36 @@ test('reads records stored before a rule existed unchanged, and finds them with 
   await company.store('contacts', older);
   await company.store('job-appointments', old);
   expect((await company.checked()).broken).toEqual([]);
+});
+
+test('reports what an import would do, stores nothing of it, and ignores a message without a batch', async () => {
+  const [known, changed, added, bad] = [timesheet(), timesheet(), timesheet(), timesheet({ status: 'NONSENSE' })];
+  await company.store('timesheets', known, changed);
+  const events = async () => (await harness.database.query({ text: 'select from outbox where company_id = $1', values: [company.id] })).rowCount;
+  const before = await events();
+  const lines = [known, { ...changed, status: 'APPROVED' }, added, bad].map((record) => Buffer.from(JSON.stringify(record)));
+  const requests = async function* () {
+    yield { batch: null };
+    yield { batch: { company_id: company.id, path: 'timesheets', lines, first_line: 5 } };
+  };
+  const answers: unknown[] = [];
+  for await (const { outcome } of harness.channel.client(ImportServiceService).checkImport(requests())) answers.push(outcome);
+  expect(answers).toMatchObject([{ first_line: 5, lines: 4, created: 1, changed: 1, unchanged: 1, problems: [{ line: 8, field: 'status' }] }]);
+  expect((await company.list('timesheets')).map(({ id, status }) => [id, status]).sort()).toEqual(
+    [known, changed].map(({ id }) => [id, 'TIMESHEET_STATUS_OPEN']).sort(),
+  );
+  expect(await events()).toBe(before);
+});
+
+test('reads at most 100 records at once, of a path that the service owns', async () => {
+  const read = (path: string, count: number) =>
+    harness.channel.client(RecordReadServiceService).batchGetRecords({
+      path,
+      keys: Array.from({ length: count }, () => ({ company_id: company.id, time_zone: 'UTC', id: randomUUID() })),
+    });
+  expect((await read('jobs', 100)).reads).toHaveLength(100);
+  await expect(read('jobs', 101)).rejects.toMatchObject({ status: 400, details: [{ field: 'keys', code: 'OUT_OF_RANGE' }] });
+  await expect(read('invoices', 1)).rejects.toMatchObject({ status: 400, details: [{ field: 'path', code: 'OUT_OF_RANGE' }] });
 });
 
 async function storedAs(path: string, id: string, change: (record: Line) => Line): Promise<void> {

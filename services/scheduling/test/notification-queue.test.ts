@@ -70,6 +70,20 @@ test('takes what has been due for longest', async () => {
   expect([await statusOf(later), await statusOf(earlier)]).toEqual(['QUEUED', 'SUPPRESSED']);
 });
 
+test('what it does not send has ended, so that it is deleted later', async () => {
+  await notification('QUEUED');
+  expect((await take(database, 1, 1000)).suppressed).toEqual(['EMAIL']);
+  const { rows } = await database.query({ text: 'select status, detail, finished_at is not null as ended from notifications' });
+  expect(rows).toEqual([{ status: 'SUPPRESSED', detail: 'the visit has changed', ended: true }]);
+});
+
+test('queues a message again without an end of its attempt', async () => {
+  const untaken = await notification('ATTEMPTING', { attempt_ends_at: `now() + interval '30 seconds'` });
+  await database.transaction((tx) => postpone(tx, untaken, 0, 'ECONNREFUSED'));
+  const { rows } = await database.query({ text: 'select status, detail, attempt_ends_at from notifications' });
+  expect(rows).toEqual([{ status: 'QUEUED', detail: 'ECONNREFUSED', attempt_ends_at: null }]);
+});
+
 test('gives up only attempts whose time is over', async () => {
   const lost = await notification('ATTEMPTING', { attempt_ends_at: `now() - interval '1 millisecond'` });
   const underWay = await notification('ATTEMPTING', { attempt_ends_at: `now() + interval '30 seconds'` });
@@ -91,4 +105,5 @@ test('a restore gives up whatever had no outcome at the restored moment, because
   const given = await database.transaction((tx) => giveUpMessages(tx));
   expect(given.map(({ id }) => id).toSorted()).toEqual([queued.id, attempted.id].toSorted());
   expect([await statusOf(queued), await statusOf(attempted), await statusOf(sent)]).toEqual(['UNKNOWN', 'UNKNOWN', 'SENT']);
+  expect((await database.query({ text: `select from notifications where status = 'UNKNOWN' and finished_at is null` })).rowCount).toBe(0);
 });

@@ -169,6 +169,8 @@ describe('an e-mail', () => {
     await add(set.visit, { message: 'Dana comes at noon.\n.\nSee you' });
     const row = await outcome(set.visit);
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, channel: 'EMAIL' });
+    // The provider's time limit, and 30 s to store the outcome.
+    expect(row['attempt_ends_at'] - row['attempted_at']).toBe((TIMEOUT_MS + 30_000) * 1000);
     const letters = mail.letters.filter(({ to }) => to === set.address);
     expect(letters).toHaveLength(1);
     expect(letters[0]).toMatchObject({ from: 'service@lonestar.example' });
@@ -304,12 +306,25 @@ describe('between acceptance and delivery', () => {
     expect(mail.letters.filter(({ to }) => to === address || to === other)).toEqual([]);
   });
 
-  it('a contact’s opt-out suppresses the notification', async () => {
+  const counted = async (outcome: string): Promise<number> => {
+    const { body } = await harness.metrics.render();
+    return Number(
+      body
+        .split('\n')
+        .find((series) => series.startsWith(`notifications_total{channel="EMAIL",outcome="${outcome}"`))
+        ?.split(' ')[1] ?? 0,
+    );
+  };
+
+  it('a contact’s opt-out suppresses the notification, which is counted as suppressed and not as sent', async () => {
     const { visit, contact, retry } = await waiting();
+    const before = [await counted('SUPPRESSED'), await counted('SENT')] as const;
     await company.store('contacts', { ...contact, channels: [{ ...contact['channels'][0], opted_out: true }] });
     await retry();
     expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the contact has opted out' });
-  });
+    while ((await counted('SUPPRESSED')) === before[0]) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect([await counted('SUPPRESSED'), await counted('SENT')]).toEqual([before[0] + 1, before[1]]);
+  }, 20_000);
 });
 
 it('stays UNKNOWN if its process dies between attempt and outcome', async () => {

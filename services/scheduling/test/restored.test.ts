@@ -40,6 +40,13 @@ test('publishes every name once, however many pages they fill', async () => {
   ]);
 });
 
+test('publishes no watermark until every record has been published again', async () => {
+  await database.query({ text: `insert into publications (path, done, complete, published) values ('jobs', true, true, 7)` });
+  await database.transaction((tx) => restored.renew(tx));
+  const { rows } = await database.query({ text: 'select path, done, complete, published from publications' });
+  expect(rows).toEqual([{ path: 'jobs', done: false, complete: false, published: 0 }]);
+});
+
 test('knows how many events service requests and interactions of a company had', async () => {
   const [company, other, request, interaction] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   await database.query({
