@@ -145,7 +145,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
   const pairs = filters.flatMap((one, index) => filters.slice(index + 1).map((other) => [one, other] as const));
   it('returns only records that match both of two filters', async () => {
     for (const [one, other] of pairs.filter(([{ name }, { name: second }]) => sides(name) !== sides(second))) {
-      const [[first, isFirst], [second, isSecond]] = telling(read[path]!, cases(of, one), cases(of, other));
+      const [[first, isFirst], [second, isSecond]] = distinguishing(read[path]!, cases(of, one), cases(of, other));
       const expected = read[path]!.filter((record) => isFirst(record) && isSecond(record)).map((record) => record['id']);
       const found = (await whole(company, path, 100, `&${first}&${second}`)).map((record) => record['id']);
       expect({ first, second, found }).toEqual({ first, second, found: expected });
@@ -157,7 +157,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
 const sides = (name: string): string => name.replace(/_(from|before)$/, '');
 
 /** A case of each filter, such that each of the two excludes as many as possible of the records that match the other. */
-function telling(records: readonly Json[], ones: Case[], others: Case[]): [Case, Case] {
+function distinguishing(records: readonly Json[], ones: Case[], others: Case[]): [Case, Case] {
   const excludes = ([, matches]: Case, [, among]: Case): number => records.filter((record) => among(record) && !matches(record)).length;
   const excluded = (pair: [Case, Case]): number => Math.min(excludes(pair[0], pair[1]), excludes(pair[1], pair[0]));
   return ones.flatMap((one) => others.map((other): [Case, Case] => [one, other])).reduce((best, pair) => (excluded(pair) > excluded(best) ? pair : best));
