@@ -52,7 +52,7 @@ function interrupted(before: (statement: number) => Promise<void>): Database {
   return { of } as unknown as Database;
 }
 
-test('adds up what was stored when it began to read, and nothing of what is stored meanwhile', async () => {
+test('adds up only invoices that were stored before it began to read', async () => {
   await store(owing(500));
   const { data } = await read(interrupted((statement) => (statement === 1 ? Promise.resolve() : store(owing(70)))));
   expect(data.at(-1)).toMatchObject({ invoice_count: 1, open_balance_cents: 500 });
