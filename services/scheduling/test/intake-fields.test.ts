@@ -12,12 +12,12 @@ import { startHarness, type Harness } from './harness.ts';
 import * as line from './records.ts';
 
 const KINDS = {
-  account: 'accounts',
-  contact: 'contacts',
-  business_unit: 'business-units',
-  job_type: 'job-types',
-  lead_source: 'lead-sources',
   handled_by: 'team-members',
+  lead_source: 'lead-sources',
+  job_type: 'job-types',
+  business_unit: 'business-units',
+  contact: 'contacts',
+  account: 'accounts',
 } as const;
 type Field = keyof typeof KINDS;
 

@@ -9,10 +9,7 @@ import * as line from './records.ts';
 
 let harness: Harness;
 let crew: Crew;
-beforeAll(async () => {
-  harness = await startHarness();
-  crew = await crewOf(harness);
-}, 60_000);
+beforeAll(async () => void (crew = await crewOf((harness = await startHarness()))), 60_000);
 afterAll(() => harness.stop());
 
 const found = async (path: string, memberId: string): Promise<string[]> => (await crew.company.list(path, { team_member_id: [memberId] })).map(({ id }) => id);
