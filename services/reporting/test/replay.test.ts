@@ -84,7 +84,7 @@ test('rewrites outdated rows from the topic, and removes those that it no longer
   expect(rests).toBeGreaterThan(0);
 });
 
-test('leaves an outdated row as it is if a newer event of its record has been applied', async () => {
+test('leaves an outdated row unchanged if a newer event of its record has been applied', async () => {
   const line = payment({ amount_cents: 3 });
   await stored(company, line);
   await outdate(company, line);
