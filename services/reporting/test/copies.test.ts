@@ -1,10 +1,12 @@
 // The calls by which `truckroll verify` compares copies with the records of their owners.
 import { randomUUID } from 'node:crypto';
+import { codec } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { readModelAdmin } from '../src/read-models/admin.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { apply, eventOf, payment } from './records.ts';
+import { apply, eventOf, job, messageOf, payment } from './records.ts';
+import { jobs } from '../src/read-models/jobs.ts';
 import { payments } from '../src/read-models/payments.ts';
 
 let database: Database;
@@ -34,6 +36,17 @@ test('names the copies that are missing or differ from their owner’s records, 
   const records = [same, { ...changed, amount_cents: 2 }, missing].map((line) => eventOf(company, 'payments', line).payload!);
   const { differing_ids } = await admin().compareCopies({ company_id: company, path: 'payments', records });
   expect(differing_ids.toSorted()).toEqual([changed['id'], missing['id']].toSorted());
+});
+
+test('compares jobs by what financials show of them: not by names, and not by what follows from visits', async () => {
+  const company = randomUUID();
+  const [same, changed] = [job(), job()];
+  await database.transaction((tx) => apply(tx, company, jobs, 'jobs', same, changed));
+  const renamed = { ...same, account: { ...same['account'], name: 'Renamed' } };
+  const visited = { ...(messageOf('jobs', renamed) as object), appointment_count: 3, first_starts_at: 5 };
+  const records = [codec('truckroll.scheduling.v1.Job').encode(visited).finish(), eventOf(company, 'jobs', { ...changed, number: 'J-2' }).payload!];
+  const { differing_ids } = await admin().compareCopies({ company_id: company, path: 'jobs', records: records.map((record) => Buffer.from(record)) });
+  expect(differing_ids).toEqual([changed['id']]);
 });
 
 test('refuses a path of which there are no copies, and names those that there are', async () => {

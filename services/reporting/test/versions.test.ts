@@ -10,6 +10,9 @@ import { summaryBuilder } from '../src/building/builder.ts';
 import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/facts/definitions.ts';
 import { beginGeneration } from '../src/summaries/generations.ts';
 
+/** ES modules find `jest` here; it is a global only in scripts. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+
 const NEWEST = SUMMARIES_VERSION + 1;
 /** The setting's value in release 1.0.0, which keeps sums of version 1. */
 const FIRST = 'on';
@@ -126,12 +129,17 @@ describe('building', () => {
     expect(await generations()).toEqual([`building ${SUMMARIES_VERSION}`]);
   });
 
-  async function built(): Promise<string[]> {
+  async function built(companies = 1): Promise<string[]> {
     const metrics = createMetrics('reporting');
     const builder = summaryBuilder(database, silentLog, metrics, FAR);
     await builder.start();
     for (let left = 1; left > 0; ) {
-      ({ rowCount: left } = await database.query({ text: `select from generations where state <> 'current' or version < ${SUMMARIES_VERSION}` }));
+      const { rows } = await database.query<{ left: number }>({
+        text: `select count(*) filter (where state <> 'current' or version < ${SUMMARIES_VERSION}) + $1 - count(*) filter (where state = 'current')
+          + (select count(*) from spoiled_summaries) as left from generations`,
+        values: [companies],
+      });
+      left = rows[0]!.left;
     }
     await builder.stop();
     const { body } = await metrics.render();
@@ -142,6 +150,59 @@ describe('building', () => {
     await generation('current', SUMMARIES_VERSION - 1);
     expect(await built()).toEqual([expect.stringMatching(/reason="older".* 1$/), expect.stringMatching(/finished_total.* 1$/)]);
     expect(await generations()).toEqual([`current ${SUMMARIES_VERSION}`]);
+  });
+
+  it('builds sums that are spoiled, and sums for a company without any, and counts both by reason', async () => {
+    await generation('current', SUMMARIES_VERSION);
+    const other = randomUUID();
+    await database.query({
+      text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
+      values: [other],
+    });
+    await database.query({ text: 'insert into spoiled_summaries values ($1)', values: [company] });
+    expect((await built(2)).toSorted()).toEqual([
+      expect.stringMatching(/reason="missing".* 1$/),
+      expect.stringMatching(/reason="spoiled".* 1$/),
+      expect.stringMatching(/finished_total.* 2$/),
+    ]);
+    expect(await spoiled()).toBe(false);
+  });
+
+  it.each([
+    ['spoiled', `insert into spoiled_summaries values ($1)`],
+    ['of an older version', `update generations set version = ${SUMMARIES_VERSION - 1} where company_id = $1`],
+  ])('waits before it builds sums a second time that are %s again', async (_, again) => {
+    const now = spyOn(performance, 'now').mockReturnValue(1_000_000);
+    const builder = summaryBuilder(database, silentLog, createMetrics('reporting'), FAR);
+    const builtAs = async (number: number): Promise<void> => {
+      const text = `select from generations where company_id = $1 having count(*) = 1 and max(generation) = $2 and max(state) = 'current'`;
+      for (let found = 0; found === 0; ) ({ rowCount: found } = await database.query({ text, values: [company, number] }));
+    };
+    try {
+      await generation('current', SUMMARIES_VERSION);
+      await database.query({ text: again, values: [company] });
+      await builder.start();
+      await builtAs(2);
+      await database.query({ text: again, values: [company] });
+      builder.look();
+      // Another company's sums are begun by a later look of the same builder.
+      const other = randomUUID();
+      await database.query({
+        text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
+        values: [other],
+      });
+      builder.look();
+      const text = `select from generations where company_id = $1 and state = 'current'`;
+      for (let found = 0; found === 0; ) ({ rowCount: found } = await database.query({ text, values: [other] }));
+      const { rows } = await database.query({ text: 'select max(generation) as newest from generations where company_id = $1', values: [company] });
+      expect(rows).toEqual([{ newest: 2 }]);
+      now.mockReturnValue(1_002_000);
+      builder.look();
+      await builtAs(3);
+    } finally {
+      now.mockRestore();
+      await builder.stop();
+    }
   });
 
   it('removes all sums of a retired generation, however many there are', async () => {
