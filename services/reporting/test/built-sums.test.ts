@@ -12,7 +12,8 @@ import { keepingSettings, schema } from '../src/schema.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 import { apply, assignment, build, financials, importFinancials, invoice, job, payment, refund, type Line } from './records.ts';
 
-const ZONE = 'America/Chicago';
+/** One whose dates begin after those of UTC, and one whose dates begin before. */
+const ZONES = ['America/Chicago', 'Pacific/Kiritimati'];
 /** Around the first of April in Chicago, and one microsecond before it. */
 const TIMES = ['2026-03-10T12:00:00Z', '2026-04-01T04:59:59.999999Z', '2026-04-01T05:00:00Z'];
 const TABLES = ['invoice', 'collection', 'job', 'participation'].flatMap((name) => [`${name}_summaries`, `${name}_combinations`]);
@@ -83,11 +84,11 @@ function rotated(of: Record<string, Line[]>, ...fields: string[]): Record<string
   return Object.fromEntries(Object.entries(of).map(([path, all]) => [path, next(all)]));
 }
 
-async function company(): Promise<string> {
+async function company(zone = ZONES[0]): Promise<string> {
   const id = randomUUID();
   await database.query({
     text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, $2, true, false, 1)`,
-    values: [id, ZONE],
+    values: [id, zone],
   });
   return id;
 }
@@ -107,9 +108,9 @@ async function sumsOf(id: string): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(found));
 }
 
-test('sums are the same whether they were built before the records arrived or after it', async () => {
+test.each(ZONES)('sums in %s are the same whether they were built before the records arrived or after it', async (zone) => {
   const records = lines();
-  const [before, after] = [await company(), await company()];
+  const [before, after] = [await company(zone), await company(zone)];
   await build(database, before);
   // Each record has been in the state of another one before.
   await store(before, rotated(records));

@@ -52,6 +52,18 @@ test('leaves the sums that are being built for another company when a time zone 
   expect((await work(other)).building).toEqual(['America/Chicago']);
 });
 
+test('keeps the current sums until those of a new time zone are built', async () => {
+  const company = randomUUID();
+  await store(company, BEFORE);
+  await database.query({ text: `update generations set state = 'current' where company_id = $1`, values: [company] });
+  await store(company, { ...BEFORE, timezone: 'Asia/Kathmandu' });
+  const { rows } = await database.query({ text: 'select state, time_zone from generations where company_id = $1 order by generation', values: [company] });
+  expect(rows).toEqual([
+    { state: 'current', time_zone: 'America/Chicago' },
+    { state: 'building', time_zone: 'Asia/Kathmandu' },
+  ]);
+});
+
 test('remembers when the time zone changed last, whatever changes after it', async () => {
   const company = randomUUID();
   const changedAt = async (): Promise<number | null | undefined> =>
