@@ -100,7 +100,7 @@ message ServiceRequestContacted {
   );
   const events = 'services/scheduling/src/intake/events.ts';
   tree.replace(events, '  ServiceRequestBooked,\n', '  ServiceRequestBooked,\n  ServiceRequestContacted,\n');
-  tree.replace(events, "'service_request.created' | 'service_request.booked'", `'service_request.created' | 'service_request.booked' | '${ADDED_TYPE}'`);
+  tree.replace(events, "{ type: 'service_request.booked'; data", `{ type: 'service_request.booked' | '${ADDED_TYPE}'; data`);
   tree.replace(
     events,
     "    case 'service_request.status_changed':\n      return ServiceRequestStatusChanged.encode({ ...envelope,",
