@@ -7,15 +7,14 @@ import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
 import { Subscriber, ensureTopics, deadLetterHandlers, retryDeadLetters, type Subscription, type Topic } from '../src/index.ts';
 import type { SubscriberOptions } from '../src/subscription.ts';
-import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
+import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openProducer, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let producer: Producer;
 const parts: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  producer = kafka.producer();
-  await producer.connect();
+  producer = await openProducer();
 });
 afterAll(() => producer.disconnect());
 beforeEach(async () => {
