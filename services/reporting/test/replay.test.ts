@@ -32,7 +32,8 @@ beforeEach(async () => {
 const stored = (of: string, ...lines: Line[]): Promise<void> => database.transaction((tx) => apply(tx, of, payments, 'payments', ...lines));
 
 async function publish(of: string, version: number, ...lines: Line[]): Promise<void> {
-  const producer = kafka.producer();
+  // Waits for the leader of a new topic, which a busy machine may lack for a while.
+  const producer = kafka.producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
   await producer.connect();
   const headers = { ce_type: 'changed', ce_source: '/truckroll/billing', ce_companyid: of, ce_time: '2026-03-01T00:00:00Z', ce_version: String(version) };
   const messages = lines.map((line) => ({
