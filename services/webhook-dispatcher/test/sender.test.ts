@@ -185,6 +185,51 @@ test('counts exchanges by result, those in flight, and open circuits', async () 
   expect(await samples(metrics, 'webhook_attempt_duration_seconds_count')).toEqual(['result="5xx" 5', 'result="2xx" 1']);
 });
 
+test('counts no circuit as open that is half-open while an exchange tests it', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    const metrics = createMetrics('test');
+    let answers = true;
+    const attempt = async (delivery: LeasedDelivery) => (answers ? reported(delivery, 503) : new Promise<never>(() => undefined));
+    const { worker, batches } = harness({ metrics, attempt });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.wake();
+      await clock.advanceTimersByTimeAsync(0);
+      return [...(await samples(metrics, 'webhook_in_flight')), ...(await samples(metrics, 'webhook_circuits_open'))];
+    };
+    await worker.start();
+    expect(await next(...[1, 2, 3, 4, 5].map(() => leased('dead')))).toEqual([' 0', ' 1']);
+    await clock.advanceTimersByTimeAsync(5000);
+    answers = false;
+    expect(await next(leased('dead'))).toEqual([' 1', ' 0']);
+    void worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('logs that a circuit is open when it opens, not for each failure while it is open', async () => {
+  const opened: unknown[] = [];
+  const log = createLog('trial', 'warn', { write: (line) => void opened.push((JSON.parse(line) as { msg: unknown }).msg) });
+  const { worker } = harness({ log, attempt: async (delivery) => reported(delivery, 503) });
+  const send = (...deliveries: LeasedDelivery[]) => worker.store({ events: 1, waits: false, store: async () => ({ pending: deliveries.length, deliveries }) });
+  await worker.start();
+  await send(...[1, 2, 3, 4, 5].map(() => leased('dead')));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(opened).toEqual(['webhook endpoint failing: circuit open']);
+  // A line about the same endpoint may be repeated after a minute.
+  const later = performance.now() + 60_000;
+  const elapsed = clock.spyOn(performance, 'now').mockImplementation(() => later);
+  try {
+    await send({ ...leased('dead'), probe: true });
+    await worker.stop();
+  } finally {
+    elapsed.mockRestore();
+  }
+  expect(opened).toHaveLength(1);
+});
+
 test('logs, under the request of each delivery, a circuit that opens, an endpoint that was disabled, a lost lease and a missing report', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
