@@ -6,6 +6,8 @@ import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testConfig } from '@truckroll/testing';
 import { eventually, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 
+/** ES modules find `jest` here; it is a global only in scripts. */
+const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
 const FEED = '/api/v1/integrations/changes';
 let server: GrpcServer;
 let port: number;
@@ -151,6 +153,30 @@ test('an idle poll is read once, also when it is repeated', async () => {
   await gateway.get(`${FEED}?kinds=invoices&cursor=${second.body.nextCursor}`);
   expect(reads).toBe(3);
   idle = false;
+});
+
+test('an idle poll is repeated without a read within 5 s of its answer, and is read after that', async () => {
+  idle = true;
+  reads = 0;
+  let at = performance.now();
+  const elapsed = spyOn(performance, 'now').mockImplementation(() => at);
+  try {
+    const poll = async (query: string): Promise<string> => {
+      const { status, body } = await gateway.get(`${FEED}?kinds=invoices&wait=1${query}`);
+      expect([status, body.data]).toEqual([200, []]);
+      return `&cursor=${body.nextCursor}`;
+    };
+    const first = await poll('');
+    at += 5000;
+    const second = await poll(first);
+    expect(reads).toBe(1);
+    at += 5001;
+    await poll(second);
+    expect(reads).toBe(2);
+  } finally {
+    elapsed.mockRestore();
+    idle = false;
+  }
 });
 
 test('a repeated idle poll is read when something has changed', async () => {

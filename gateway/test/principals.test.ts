@@ -71,6 +71,17 @@ test.each([
   expect(await find()).toBeUndefined();
 });
 
+test.each([
+  [99_999, undefined],
+  [100_000, { key_id: 'k' }],
+])('after %i later revocations of other keys, finds under a revoked key: %j', async (later, found) => {
+  const { principals, find } = withReplay();
+  principals.forget({ kind: 'key', id: 'abc' });
+  for (let id = 0; id < later; id += 1) principals.forget({ kind: 'key', id: String(id) });
+  const principal = await find();
+  expect(principal && { key_id: principal.key_id }).toEqual(found);
+});
+
 test('trusts entries of other keys after a revocation', async () => {
   const { principals, find } = withReplay();
   principals.forget({ kind: 'key', id: 'other' });

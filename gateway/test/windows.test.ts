@@ -145,6 +145,17 @@ test('rejects a caller over the limit from memory until its window ends', async 
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ exceeded: false, remaining: 4, resetSeconds: 60 }), 2]);
 });
 
+test('remembers 10,000 callers over their limit, and forgets the one that has asked least recently', async () => {
+  const { consume, asked } = limitsWith(Array.from({ length: 10_002 }, () => [1, 6, 9000]));
+  const times = async (...keys: number[]) => {
+    for (const key of keys) expect((await consume(1, 'reads', { ...caller, key_id: `k${key}` })).exceeded).toBe(true);
+    return asked.times;
+  };
+  expect(await times(...Array.from({ length: 10_000 }, (_, key) => key))).toBe(10_000);
+  expect(await times(0)).toBe(10_000);
+  expect([await times(10_000), await times(0), await times(1)]).toEqual([10_001, 10_001, 10_002]);
+});
+
 test('counts alone when Redis does not answer, without what was counted ahead before', async () => {
   const { consume, asked } = limitsWith([
     [4, 4, 60_000, 4, 60_000],
