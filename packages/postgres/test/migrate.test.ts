@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-import { createSession, migrate, migrationsIn, type MigrationSet } from '../src/index.ts';
+import { asOwner, createSession, migrate, migrationsIn, type MigrationSet } from '../src/index.ts';
 
 let server: TestDatabase;
 let number = 0;
@@ -109,6 +109,28 @@ test('a role without privileges on the database migrates a schema that was creat
   url.password = 'x';
   expect(await migrate({ url: url.href, schema: 'own', sets: migrations(A) })).toEqual(['0001_a']);
   await admin.query({ text: `drop schema own cascade; drop role ${role}` });
+  await admin.close();
+});
+
+test('a role that is only a member of the owner of a schema works in it as the owner, whose objects stay its own', async () => {
+  const admin = await createSession({ url: server.url });
+  const [owner, member] = [`owner_${Date.now()}`, `member_${Date.now()}`];
+  await admin.query({ text: `create role ${owner}; create role ${member} login password 'x' in role ${owner}; create schema owned authorization ${owner}` });
+  const url = new URL(server.url);
+  url.username = member;
+  url.password = 'x';
+  await migrate({ url: url.href, schema: 'owned', sets: migrations(A) });
+  const { rows } = await asOwner({ url: url.href, schema: 'owned' }, async (session) => {
+    await session.query({ text: 'create table later ()' });
+    return await session.query({ text: 'select current_user as now, session_user as first' });
+  });
+  expect(rows).toEqual([{ now: owner, first: member }]);
+  const owned = await admin.query({ text: `select tablename as name, tableowner as owner from pg_tables where schemaname = 'owned' order by 1` });
+  expect(owned.rows).toEqual(['a', 'later', 'migration'].map((name) => ({ name, owner })));
+  // Sessions end also when their work fails.
+  await expect(asOwner({ url: url.href, schema: 'owned' }, async (session) => session.query({ text: 'select 1 / 0' }))).rejects.toThrow('22012');
+  await until(async () => (await admin.query({ text: `select from pg_stat_activity where usename = $1`, values: [member] })).rowCount === 0);
+  await admin.query({ text: `drop schema owned cascade; drop role ${member}; drop role ${owner}` });
   await admin.close();
 });
 

@@ -6,7 +6,7 @@ import { Database, createSession, type CompanyDatabase } from '../src/index.ts';
 import type { DatabaseOptions } from '../src/database.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { advanceTimersByTime, spyOn, useFakeTimers, useRealTimers } = (import.meta as unknown as { jest: typeof jest }).jest;
 let server: TestDatabase;
 const open: Database[] = [];
 
@@ -72,6 +72,23 @@ test('gives a company four of five connections while it is alone, and refuses it
   expect((await metrics.render()).body).toMatch(/^database_refused_total\{kind="transaction",component="test"\} 1$/m);
   await held.end();
   expect(held.begun).toBe(6);
+});
+
+test('does not count as refused a call that waited for a connection in vain', async () => {
+  const metrics = createMetrics('test');
+  const database = pool({ maxConnections: 7, metrics });
+  const held = hold(database.of('busy'), 4);
+  await until(() => held.begun === 4);
+  useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
+  try {
+    const late = expect(database.of('busy').transaction(async () => undefined)).rejects.toMatchObject({ status: 503 });
+    advanceTimersByTime(5000);
+    await late;
+  } finally {
+    useRealTimers();
+  }
+  expect((await metrics.render()).body).not.toMatch(/^database_refused_total\{kind/m);
+  await held.end();
 });
 
 test('leaves connections to reads, however many companies have transactions', async () => {
