@@ -60,6 +60,19 @@ test('has room again once some of the waiting messages have been applied', async
   await asked;
 });
 
+test('has room for more until more than 4000 messages wait', async () => {
+  const { backlog, begun } = held();
+  void backlog.add('t', 0, read(...Array.from({ length: 4000 }, (_, i) => i)));
+  await backlog.roomAfter(0);
+  void backlog.add('t', 1, read(0));
+  let room = false;
+  const asked = backlog.roomAfter(0).then(() => (room = true));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(room).toBe(false);
+  begun[1]!.end();
+  await asked;
+});
+
 test('has room again, and applies messages under a live signal, once the waiting ones have been dropped', async () => {
   const { backlog, begun, offsets } = held();
   const waiting = backlog.add('t', 0, read(...Array.from({ length: 4600 }, (_, i) => i)));

@@ -1,4 +1,4 @@
-import { Consumer, ensureTopics, type IncomingEvent } from '../src/index.ts';
+import { Consumer, createKafka, ensureTopics, type IncomingEvent } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
 import { Collected, createMetrics, eventually, kafka, newTopic, openProducer, silentLog, textOf } from './setting.ts';
 
@@ -84,4 +84,34 @@ test('continues at the stored place once it could be read, although that failed 
   });
   await handled.count(2);
   expect([reads, handled.items.map(textOf)]).toEqual([3, ['two', 'three']]);
+});
+
+test('reports the end of what it has read when all messages of a batch belong to a transaction that was rolled back', async () => {
+  const client = createKafka('test', { kafkaBrokers: (process.env['KAFKA_BROKERS'] ?? '').split(','), kafkaPrefix: 'trial.' }, silentLog);
+  const topic = newTopic({ days: 1 }, 1);
+  await ensureTopics(client, [topic], silentLog, new AbortController().signal);
+  const producer = client.producer({ transactionalId: topic.name, maxInFlightRequests: 1, idempotent: true });
+  await producer.connect();
+  const transaction = await producer.transaction();
+  await transaction.send({ topic: `trial.${topic.name}`, messages: [{ value: 'one' }, { value: 'two' }] });
+  await transaction.abort();
+  await producer.disconnect();
+  const passed = new Collected<[topic: string, partition: number, offset: number]>();
+  const consumer = new Consumer({
+    kafka: client,
+    group: topic.name,
+    topics: [topic],
+    log: silentLog,
+    metrics: createMetrics('trial'),
+    handle: async () => undefined,
+    async passed(...place) {
+      passed.add(place);
+      throw new Error('the database is away');
+    },
+  });
+  parts.push(consumer);
+  await consumer.start();
+  // Two messages, and the mark of the roll-back.
+  await passed.until((places) => places.at(-1)?.[2] === 2);
+  expect(passed.items.at(-1)).toEqual([topic.name, 0, 2]);
 });
