@@ -12,15 +12,20 @@ export interface Letter {
 
 const refusal = (message: string, responseCode: number): Error => Object.assign(new Error(message), { responseCode });
 
-/** Stores every letter it receives completely, whatever it answers afterwards. */
-export async function startMailServer() {
+/** Stores every letter it receives completely, whatever it answers afterwards. With a `login` it takes letters only after that. */
+export async function startMailServer(login?: { user: string; password: string }) {
   const letters: Letter[] = [];
   let behaviour: MailBehaviour = 'accept';
   const sockets = new Set<Socket>();
   const arrivals = new EventEmitter();
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    authOptional: login === undefined,
+    disabledCommands: login === undefined ? ['AUTH', 'STARTTLS'] : ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, done) {
+      if (username === login?.user && password === login?.password) done(null, { user: username });
+      else done(refusal('Wrong user or password', 535));
+    },
     disableReverseLookup: true,
     logger: false,
     onRcptTo(_address, _session, done) {
