@@ -1,4 +1,5 @@
 import { now } from '@truckroll/contract';
+import { oldestDay } from '../src/webhooks/log/partitions.ts';
 import { refusal } from './harness.ts';
 import { DAY, startDesk } from './webhooks.ts';
 
@@ -98,6 +99,21 @@ describe('a preview', () => {
     for (const none of [undefined, '']) expect((await preview(one, none)).events).toHaveLength(4);
     expect((await preview(one, undefined, ['interaction.completed'])).events).toHaveLength(1);
     expect((await refusal(preview(one, '{"stratus":{"$exists":true}}'))).details).toMatchObject([{ field: 'filter.stratus', code: 'UNKNOWN_FIELD' }]);
+  });
+
+  test('examines events from the oldest day that is kept, and none of a day before, which may not be dropped yet', async () => {
+    const one = await desk.endpoint();
+    const oldest = Date.parse(oldestDay()) * 1000;
+    await desk.fanOut(one.event({ timestamp: oldest }));
+    const day = new Date(oldest / 1000 - 86_400_000).toISOString().slice(0, 10);
+    await desk.sql(`create table webhook_event_log_past partition of webhook_event_log for values from ('${day}') to ('${oldestDay()}')`);
+    await desk.sql(
+      `insert into webhook_event_log (day, company_id, occurred_at, id, type, subject, sequence)
+       select day - 1, company_id, occurred_at - interval '1 microsecond', gen_random_uuid(), type, 'x', 1 from webhook_event_log where company_id = $1`,
+      [one.company.id],
+    );
+    expect(await preview(one, undefined)).toMatchObject({ examined: 1, oldest_at: oldest });
+    await desk.sql('drop table webhook_event_log_past');
   });
 
   test('examines the newest thousand events only, of the last 30 days', async () => {

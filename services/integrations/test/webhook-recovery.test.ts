@@ -133,6 +133,15 @@ test('continues in the background, sends everything once, and only shows its pro
   expect(counted).toEqual({ count: 2250, subjects: 2250 });
 }, 60_000);
 
+test('sends all events of one millisecond together, although they are more than a transaction takes', async () => {
+  const one = await desk.endpoint();
+  const at = Math.floor((now() - 30 * SECOND) / 1000) * 1000;
+  for (let i = 0; i < 3; i++) await desk.fanOut(...Array.from({ length: 700 }, (_, index) => one.event({ timestamp: at + (index % 2) })));
+  await desk.sql(`update webhook_deliveries set state = 'SUCCEEDED' where endpoint_id = $1`, [one.id]);
+  await desk.sql('delete from webhook_queue');
+  expect(await recover(one, ALL, { since: at, until: at + 1000 })).toEqual({ queued: 2100, remaining: 0 });
+}, 30_000);
+
 test('ends with its endpoint', async () => {
   const one = await desk.endpoint({ enabled: false });
   await desk.sql(`insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, now(), now(), true)`, [one.id]);
