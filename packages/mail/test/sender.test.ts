@@ -107,7 +107,11 @@ async function turns(): Promise<void> {
 }
 
 /** A queue of messages that are sent when the test says so. */
-function queue(count: number, { finish = async () => undefined }: { finish?: (id: string) => Promise<void> } = {}) {
+function queue(
+  count: number,
+  { finish = async () => undefined, forgetEnded = async () => 0 }: { finish?: (id: string) => Promise<void>; forgetEnded?: () => Promise<number> } = {},
+) {
+  let rounds = 0;
   const waiting: Lease[] = Array.from({ length: count }, (_, id) => ({ id: `m${id}`, attempts: 1 }));
   const asked: number[] = [];
   const counted: string[] = [];
@@ -117,8 +121,8 @@ function queue(count: number, { finish = async () => undefined }: { finish?: (id
     name: 'messages',
     log: silentLog,
     postbox: {
-      hasWork: async () => waiting.length > 0,
-      forgetEnded: async () => 0,
+      hasWork: async () => ((rounds += 1), waiting.length > 0),
+      forgetEnded,
       giveUp: async () => 0,
       async take(most) {
         asked.push(most);
@@ -136,7 +140,7 @@ function queue(count: number, { finish = async () => undefined }: { finish?: (id
   const underWay = async (wanted: number) => {
     while (answers.length < wanted) await new Promise(setImmediate);
   };
-  return { sender, asked, counted, stored, answers, underWay };
+  return { sender, asked, counted, stored, answers, underWay, rounds: () => rounds };
 }
 
 test('attempts at most eight messages at once, and counts each outcome', async () => {
@@ -154,6 +158,28 @@ test('attempts at most eight messages at once, and counts each outcome', async (
   answers[9]!();
   await sender.stop();
   expect(counted.toSorted()).toEqual(Array.from({ length: 10 }, (_, id) => `m${id} SENT`));
+});
+
+test('deletes old messages at its start and then every hour', async () => {
+  let [now, deleted] = [Date.now(), 0];
+  const clock = spyOn(Date, 'now').mockImplementation(() => now);
+  const { sender, rounds } = queue(0, { forgetEnded: async () => ((deleted += 1), 0) });
+  const after = async (ms: number) => {
+    now += ms;
+    const before = rounds();
+    queued();
+    while (rounds() === before) await new Promise(setImmediate);
+    await turns();
+    return deleted;
+  };
+  try {
+    await sender.start();
+    await turns();
+    expect([deleted, await after(3_599_999), await after(1)]).toEqual([1, 1, 2]);
+  } finally {
+    clock.mockRestore();
+    await sender.stop();
+  }
 });
 
 test('stops once the outcomes of all attempts under way are stored', async () => {
