@@ -23,6 +23,8 @@ test('an operator’s rotation and revocation of a key have the key before and a
   const { key } = await desk.keys.createKey({ company_id: company.id, user_id: user.id, name: 'Export', limits: null });
   const { key: rotated } = await desk.keys.rotateKey({ id: key!.id });
   const { key: revoked } = await desk.keys.revokeKey({ id: key!.id });
+  // Revoked again, it stays revoked since the first time.
+  expect((await desk.keys.revokeKey({ id: key!.id })).key?.revoked_at).toBe(revoked!.revoked_at);
   const live = { state: 'ACTIVE', revokedAt: null };
   expect(await entriesOf(key!.id)).toMatchObject([
     { action: 'api_key.rotated', before: { ...live, keySuffix: key!.key_suffix }, after: { ...live, keySuffix: rotated!.key_suffix } },
@@ -31,6 +33,7 @@ test('an operator’s rotation and revocation of a key have the key before and a
       before: { ...live, keySuffix: rotated!.key_suffix },
       after: { state: 'REVOKED', revokedAt: formatInstant(revoked!.revoked_at!), keySuffix: rotated!.key_suffix },
     },
+    { action: 'api_key.revoked', before: { state: 'REVOKED' }, after: { state: 'REVOKED' } },
   ]);
 });
 

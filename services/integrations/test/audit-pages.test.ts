@@ -49,6 +49,23 @@ test('reads from the first time to before the second, of one company or of all',
   expect(await read({ companyId: other, ids: [first!, elsewhere!] })).toEqual([elsewhere]);
 });
 
+test('reads the events of one actor or action and of several, on one connection', async () => {
+  const companyId = randomUUID();
+  const entries = ['made', 'changed', 'ended'].map((action, place) => ({
+    ...auditEntry({ companyId, operator: `o${place}`, action, object: { kind: 'api-keys', id: '1' } }),
+    at: T + place,
+  }));
+  await database.transaction((tx) => insertAuditEntries(tx, entries));
+  const ids = entries.map(({ id }) => id);
+  await database.transaction(async (tx) => {
+    const found = async (filter: Partial<AuditFilter>) =>
+      (await selectAuditEvents(tx, { ...ALL, companyId, ...filter })).events.map(({ event }) => ids.indexOf(event.id));
+    expect([await found({ action: ['changed'] }), await found({ action: ['changed', 'made'] })]).toEqual([[1], [1, 0]]);
+    const [first, , last] = entries.map(({ actor_id }) => actor_id) as [string, string, string];
+    expect([await found({ actor: [last] }), await found({ actor: [last, first] })]).toEqual([[2], [2, 0]]);
+  });
+});
+
 test('takes the entries of every service that has a topic for them', () => {
   const named = Object.values(topics).filter(({ name }) => name.endsWith('.audit'));
   expect(named.length).toBeGreaterThan(0);

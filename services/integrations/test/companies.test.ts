@@ -66,6 +66,17 @@ test('limits a company to 100 webhook endpoints, also for concurrent calls, or t
   expect((await refusal(create())).status).toBe(409);
 });
 
+test('lists the webhook endpoints of a company oldest first', async () => {
+  const company = await harness.company();
+  const user = await harness.user(company.id);
+  const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
+  const create = async (name: string) =>
+    await harness.webhooks.createWebhook({ caller, name, url: 'https://example.com', event_types: ['service_request.created'] });
+  for (const name of ['b', 'a', 'c']) await create(name);
+  const { data } = await harness.webhooks.listWebhooks({ key: { company_id: company.id, time_zone: 'America/Chicago', id: '' } });
+  expect(data.map(({ name }) => name)).toEqual(['b', 'a', 'c']);
+});
+
 test('shows an endpoint as ownerless if its creator is inactive or has left the company', async () => {
   const [company, elsewhere] = [await harness.company(), await harness.company('Elsewhere')];
   const user = await harness.user(company.id);

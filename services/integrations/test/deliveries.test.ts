@@ -223,6 +223,12 @@ test('keeps events that a dispatcher cannot read for 14 days, in order, or until
   expect(await read(kept[1]!.id)).toEqual(kept.slice(2));
   expect(await desk.deadLetters.listParkedEvents({ limit: 2 })).toMatchObject({ count: 3, events: [{ type: 'service_request.reopened' }, {}] });
   expect((await desk.deadLetters.retryParkedEvents({})).reason).toContain('upgrade the dispatchers');
+  // Together with those of the service itself, oldest first.
+  await desk.sql(
+    `insert into parked_event (consumer, topic, partition, log_offset, headers, reason, parked_at) select 'integrations', 'own', 0, 1, '{}', 'old', now() - interval '1 day'`,
+  );
+  expect((await desk.deadLetters.listParkedEvents({ limit: 2 })).events.map(({ topic }) => topic)).toEqual(['own', letters[0]!.topic]);
+  await desk.sql(`delete from parked_event where consumer = 'integrations'`);
 
   expect(await desk.deliveries.fanOut({ events: [known!], dead_letter_ids: [kept[0]!.id] })).toEqual({ pending: 1, skipped: 0, deliveries: [] });
   expect(await read()).toEqual(kept.slice(1));

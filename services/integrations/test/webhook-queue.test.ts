@@ -292,6 +292,16 @@ describe('counts', () => {
   });
 });
 
+test('of several first failures, notes the earliest as the time since which an endpoint fails', async () => {
+  const one = await desk.endpoint();
+  const of = { company_id: one.company.id, endpoint_id: one.id };
+  const at = now() - HOUR;
+  for (const since of [at, at - 1, at + 1]) await database.transaction((tx) => storeHealth(tx, of, { failing_since: since }, since));
+  expect((await healthOf(one)).failing_since).toBe(at - 1);
+  await database.transaction((tx) => storeHealth(tx, of, { failing_since: null }, at));
+  expect((await healthOf(one)).failing_since).toBeNull();
+});
+
 test('e-mails once about an endpoint that is disabled twice, and not about one that was deleted', async () => {
   const [one, gone] = [await desk.endpoint(), await desk.endpoint()];
   await desk.sql('update webhook_endpoints set deleted_at = now() where id = $1', [gone.id]);

@@ -1,6 +1,6 @@
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { RecoveryInclude } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import { now } from '@truckroll/contract';
+import { formatInstant, now } from '@truckroll/contract';
 import { FAILURE, SECOND, startDesk } from './webhooks.ts';
 
 type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;
@@ -141,6 +141,14 @@ test('sends all events of one millisecond together, although they are more than 
   await desk.sql('delete from webhook_queue');
   expect(await recover(one, ALL, { since: at, until: at + 1000 })).toEqual({ queued: 2100, remaining: 0 });
 }, 30_000);
+
+test('of all events begins although one of missed events still goes on', async () => {
+  const one = await desk.endpoint();
+  await deliver(one.event());
+  const later = now() + 60 * SECOND;
+  await desk.sql(`insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, $2, $2, false)`, [one.id, formatInstant(later)]);
+  expect(await recover(one, ALL)).toEqual({ queued: 1, remaining: 0 });
+});
 
 test('ends with its endpoint', async () => {
   const one = await desk.endpoint({ enabled: false });

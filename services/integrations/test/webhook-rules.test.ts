@@ -189,6 +189,10 @@ test('ends a chart with the current period, and counts a row in the period of it
   const row = (when: number) => ({ ...noCounts(), delivered: 1, endpoint_id: 'e', at: when });
   const delivered = (...rows: number[]) => seriesOf(rows.map(row), span, at).buckets.map((bucket) => bucket.delivered);
   expect(delivered(at - 23 * HOUR, at - 22 * HOUR - 1, at - 22 * HOUR, at, at + HOUR)).toEqual([2, 1, ...Array<number>(21).fill(0), 2]);
+  const slow = { ...row(at), latencies: noCounts().latencies.map((_, bucket) => ({ 0: 92, 20: 8 })[bucket] ?? 0) };
+  const { buckets } = seriesOf([slow], span, at);
+  expect(buckets.at(-1)).toMatchObject({ p50_ms: 3, p95_ms: expect.any(Number) });
+  expect(buckets.at(-1)!.p95_ms).toBeGreaterThan(14_000);
 });
 
 test.each([

@@ -253,6 +253,19 @@ test('an endpoint that was disabled for failing counts as stopped since then', a
   expect(await drain()).toHaveLength(2);
 });
 
+test('an endpoint that was disabled before its stops were noted counts as stopped since its last change', async () => {
+  const one = await desk.endpoint({ state: DISABLED });
+  await desk.fanOut(...story(one, 2));
+  const [kept] = await one.deliveries();
+  const change = `update webhook_endpoints set stopped_at = null, updated_at = now() - interval '1 hour' where id = $1`;
+  await desk.sql('alter table webhook_endpoints disable trigger user');
+  await desk.sql(change, [one.id]);
+  await desk.sql('alter table webhook_endpoints enable trigger user');
+  await desk.sql(`update webhook_deliveries set changed_at = now() - interval '2 hours' where id = $1`, [kept!.id]);
+  await one.update({ enabled: true, resume_skipped: true });
+  expect(await drain()).toHaveLength(1);
+});
+
 test('an endpoint has each event type once, and its audit trail has its settings but nothing that deliveries change', async () => {
   const one = await desk.endpoint({ event_types: ['service_request.created', 'interaction.completed', 'service_request.created'] });
   expect((await one.read()).event_types).toEqual(['service_request.created', 'interaction.completed']);
