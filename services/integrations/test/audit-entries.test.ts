@@ -13,7 +13,7 @@ type State = Record<string, unknown> | null;
 /** The entries about an object, oldest first, without those of the action that made it. */
 async function entriesOf(id: string): Promise<{ action: string; before: State; after: State }[]> {
   const rows = await desk.sql(`select action, before, after from audit_events where object_id = $1 and action not like '%.created' order by at, id`, [id]);
-  const read = (text: unknown): State => (text === null ? null : (JSON.parse(String(text)) as State));
+  const read = (text: string | null): State => (text === null ? null : (JSON.parse(text) as State));
   return rows.map(({ action, before, after }) => ({ action: String(action), before: read(before), after: read(after) }));
 }
 

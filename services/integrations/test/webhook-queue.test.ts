@@ -292,6 +292,25 @@ describe('counts', () => {
   });
 });
 
+test('leases what has been due for longest first, and of what is due at once the first in sequence', async () => {
+  const one = await desk.endpoint();
+  const events = [7, 9, 8].map((sequence) => one.event({ sequence }));
+  await desk.fanOut(...events);
+  const at = formatInstant(now() - MINUTE);
+  await desk.sql(`update webhook_queue set due_at = $1::timestamptz + case sequence when 7 then interval '1 second' else '0' end`, [at]);
+  expect((await desk.lease()).map(({ event_id: id }) => events.findIndex((event) => event.id === id))).toEqual([2, 1, 0]);
+});
+
+test('leases no new event of an endpoint that has asked to slow down, until its pause is over', async () => {
+  const one = await desk.endpoint();
+  const leasedOf = async () => (await desk.deliveries.fanOut({ events: [one.event()], dead_letter_ids: [], lease: desk.asked({}) })).deliveries.length;
+  await desk.sql(`update webhook_endpoints set resume_at = now() + interval '1 hour' where id = $1`, [one.id]);
+  expect(await leasedOf()).toBe(0);
+  await desk.sql('delete from webhook_queue');
+  await desk.sql(`update webhook_endpoints set resume_at = now() - interval '1 hour' where id = $1`, [one.id]);
+  expect(await leasedOf()).toBe(1);
+});
+
 test('of several first failures, notes the earliest as the time since which an endpoint fails', async () => {
   const one = await desk.endpoint();
   const of = { company_id: one.company.id, endpoint_id: one.id };
