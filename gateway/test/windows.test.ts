@@ -145,7 +145,7 @@ test('rejects a caller over the limit from memory until its window ends', async 
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ exceeded: false, remaining: 4, resetSeconds: 60 }), 2]);
 });
 
-test('remembers 10,000 callers over their limit, and forgets the one that has asked least recently', async () => {
+test('remembers 10,000 callers over their limit, and forgets the caller whose last request is the oldest', async () => {
   const { consume, asked } = limitsWith(Array.from({ length: 10_002 }, () => [1, 6, 9000]));
   const times = async (...keys: number[]) => {
     for (const key of keys) expect((await consume(1, 'reads', { ...caller, key_id: `k${key}` })).exceeded).toBe(true);
