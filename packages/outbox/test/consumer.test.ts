@@ -97,18 +97,14 @@ test('reports the end of what it has read when all messages of a batch belong to
   await transaction.abort();
   await producer.disconnect();
   const passed = new Collected<[topic: string, partition: number, offset: number]>();
-  const consumer = new Consumer({
-    kafka: client,
-    group: topic.name,
-    topics: [topic],
-    log: silentLog,
-    metrics: createMetrics('trial'),
-    handle: async () => undefined,
+  const own: Partial<ConsumerOptions> = {
     async passed(...place) {
       passed.add(place);
       throw new Error('the database is away');
     },
-  });
+  };
+  const handle = async () => undefined;
+  const consumer = new Consumer({ kafka: client, group: topic.name, topics: [topic], log: silentLog, metrics: createMetrics('trial'), handle, ...own });
   parts.push(consumer);
   await consumer.start();
   // Two messages, and the mark of the roll-back.
