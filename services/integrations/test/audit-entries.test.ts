@@ -1,4 +1,4 @@
-// What the audit trail says about a change: the state before and after it, or what was asked for.
+// What the audit trail says about a change: the state before and after it, or its parameters.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { RecoveryInclude } from '@truckroll/contract/gen/integrations/v1/webhooks';

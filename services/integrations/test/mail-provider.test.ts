@@ -1,4 +1,4 @@
-// Where e-mails go by the settings, and how the SMTP provider logs in to a server.
+// Which provider the settings choose for e-mails, and how the SMTP provider logs in to a server.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
