@@ -128,6 +128,22 @@ test.each(ZONES)('sums in %s are the same whether they were built before the rec
   }
 });
 
+test('a build adds facts of more than one batch once each, and computes the facts of jobs again', async () => {
+  const id = await company();
+  await store(id, lines());
+  await database.transaction(async (tx) => {
+    // One more than the first batch has.
+    await tx.query({
+      text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
+        select $1, gen_random_uuid(), 'PAID', 'CARD', gen_random_uuid(), 1, '2026-03-10T12:00:00Z' from generate_series(1, 4001)`,
+      values: [id],
+    });
+    await tx.query({ text: 'update job_facts set revenue_cents = revenue_cents + 1 where company_id = $1', values: [id] });
+  });
+  await build(database, id);
+  for await (const step of verifyReports(database, id, new AbortController().signal)) expect(step).toMatchObject({ built: true, differences: [] });
+});
+
 test('sums contain exactly the issued invoices, the paid payments, the refunds that succeeded, and the jobs whose costs are tracked', async () => {
   const records = lines();
   const id = await company();

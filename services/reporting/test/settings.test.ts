@@ -1,6 +1,7 @@
 // What a change of a company's settings leads to: financials refreshed in batches, and sums built in the new time zone.
 import { randomUUID } from 'node:crypto';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
@@ -9,7 +10,7 @@ import { eligible } from '../src/facts/standing.ts';
 import { companies } from '../src/read-models/companies.ts';
 import { jobs } from '../src/read-models/jobs.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { apply, job } from './records.ts';
+import { apply, build, job } from './records.ts';
 
 /** 2026-03-01T15:00:00Z. */
 const NOW = 1_772_377_200_000_000;
@@ -105,6 +106,22 @@ test('refreshes the financials of all jobs of each company after a change of the
     });
     expect(rows).toEqual([{ on: '2026-03-02', jobs: count }]);
   }
+});
+
+test('refreshes the financials of a company that keeps no costs any more, although no sums are built for it', async () => {
+  const company = randomUUID();
+  await store(company, BEFORE);
+  await database.transaction((tx) => apply(tx, company, jobs, 'jobs', job()));
+  await build(database, company);
+  const enabled = async (): Promise<(boolean | undefined)[]> => {
+    const { rows } = await database.query<{ derived: Buffer }>({ text: 'select derived from job_financials where company_id = $1', values: [company] });
+    return rows.map(({ derived }) => JobFinancials.decode(derived).costing?.enabled);
+  };
+  expect(await enabled()).toEqual([true]);
+  await store(company, { ...BEFORE, costing_enabled: false });
+  // Ends when nothing is left to refresh.
+  await build(database, company);
+  expect(await enabled()).toEqual([false]);
 });
 
 test.each<[string, Partial<typeof BEFORE> | undefined, string[]]>([

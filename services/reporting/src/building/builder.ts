@@ -136,7 +136,7 @@ async function step(tx: Transaction, companyId: string, pace: FactPace): Promise
   if (kind === jobFacts) await refreshJobFacts(tx, companyId, ids);
   if (last !== undefined) await addRange(tx, companyId, building, { kind, after: building.after, last });
   if (ids.length === most) pace.took(kind.name, performance.now() - startedAt);
-  const [stage, after] = ids.length < most || last === undefined ? [building.stage + 1, null] : [building.stage, last];
+  const [stage, after] = ids.length < most ? [building.stage + 1, null] : [building.stage, last];
   await tx.query({
     name: 'generation_proceeds',
     text: 'update generations set stage = $3, after = $4 where company_id = $1 and generation = $2',
