@@ -14,9 +14,22 @@ export async function crewOf({ channel, company: newCompany }: Harness) {
   const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: randomUUID() };
   await company.store('team-members', ...members);
 
+  const addition = (visit: Visit, memberId = memberIds[0], key: string = randomUUID()) => ({
+    caller,
+    idempotency_key: key,
+    expected_revision: visit.revision,
+    appointment_id: visit.id,
+    team_member_id: memberId,
+    starts_at: visit.window_start_at,
+    ends_at: visit.window_end_at,
+    allow_outside_window: false,
+    customer_notification: null,
+  });
+
   return {
     company,
     memberIds,
+    addition,
     userId: caller.user_id,
 
     async job(): Promise<Json> {
@@ -30,18 +43,8 @@ export async function crewOf({ channel, company: newCompany }: Harness) {
       return company.detail('job-appointments', id);
     },
 
-    async add(visit: Visit, memberId = memberIds[0], key: string = randomUUID()): Promise<Visit> {
-      const { data } = await commands.addAssignment({
-        caller,
-        idempotency_key: key,
-        expected_revision: visit.revision,
-        appointment_id: visit.id,
-        team_member_id: memberId,
-        starts_at: visit.window_start_at,
-        ends_at: visit.window_end_at,
-        allow_outside_window: false,
-        customer_notification: null,
-      });
+    async add(...asked: Parameters<typeof addition>): Promise<Visit> {
+      const { data } = await commands.addAssignment(addition(...asked));
       return data as Visit;
     },
 

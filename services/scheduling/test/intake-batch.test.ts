@@ -4,6 +4,8 @@ import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Callers } from '@truckroll/grpc';
+import { Database } from '@truckroll/postgres';
+import { batchedRecorder, type Recording } from '../src/intake/batch.ts';
 import { startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -77,4 +79,47 @@ test('records an id that arrives twice at once only once, and refuses it with di
   expect(second).toEqual(first);
   expect(other).toMatchObject({ status: 'rejected', reason: { status: 409 } });
   expect([first!.value.number, beside!.value.number].toSorted()).toEqual(['SR-2', 'SR-3']);
+});
+
+const recording = (companyId: string, topic: string | null = topics.serviceRequests.name): Recording => ({
+  companyId,
+  id: randomUUID(),
+  before: Buffer.of(0x12),
+  after: Buffer.alloc(0),
+  fingerprint: Buffer.alloc(0),
+  head: Buffer.alloc(0),
+  event: { event_id: randomUUID(), topic, key: 'key', type: 'type', trace: null, request_id: null } as unknown as Recording['event'],
+});
+
+test('leaves a recording that PostgreSQL refuses, and those with it, to be recorded alone, but no outage', async () => {
+  const company = randomUUID();
+  await record(asked(company, 'the first'));
+  const batched = batchedRecorder(harness.database);
+  expect(await Promise.all([batched(recording(company, null)), batched(recording(company))])).toEqual([undefined, undefined]);
+  expect(await batched(recording(company))).toEqual({ number: 'SR-2' });
+  const away = new Database({ url: 'postgres://127.0.0.1:1/none', schema: 'scheduling', maxConnections: 1 });
+  await expect(batchedRecorder(away)(recording(company))).rejects.toMatchObject({ status: 503 });
+  await away.close();
+});
+
+test.each([
+  ['32 slots to a company alone', false, 32],
+  ['2 slots to a company while another one records', true, 2],
+])('gives %s, and refuses what comes once a hundred are queued', async (_, beside, slots) => {
+  const [company, other] = [randomUUID(), randomUUID()];
+  for (const id of [company, other]) await record(asked(id, 'the first'));
+  const batched = batchedRecorder(harness.database);
+  const outcomes = await held(() => [
+    ...(beside ? [batched(recording(other))] : []),
+    ...Array.from({ length: slots + 101 }, () => batched(recording(company))),
+  ]);
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: { code: 'RATE_LIMITED', status: 429 } }]);
+});
+
+test('records requests of two companies with the same id together', async () => {
+  const companies = [randomUUID(), randomUUID()];
+  for (const company of companies) await record(asked(company, 'the first'));
+  const batched = batchedRecorder(harness.database);
+  const { id } = recording(companies[0]!);
+  expect(await Promise.all(companies.map((company) => batched({ ...recording(company), id })))).toEqual([{ number: 'SR-2' }, { number: 'SR-2' }]);
 });

@@ -6,6 +6,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { forgetEnded } from '@truckroll/mail';
+import { onQueued } from '../../../packages/mail/src/queued.ts';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
 import { startMailServer, type MailServer } from '@truckroll/testing';
 import { startSmsServer, type SmsServer } from './providers.ts';
@@ -108,6 +109,17 @@ async function sent(scenery: { contact?: Json } = {}, message?: string) {
   expect(await add(set.visit, message === undefined ? {} : { message })).toBe(NotificationStatus.QUEUED);
   return { ...set, row: await outcome(set.visit) };
 }
+
+it('wakes the senders once it is queued, and not if the write is refused', async () => {
+  const { visit } = await scene();
+  let woken = 0;
+  const leave = onQueued(() => void (woken += 1));
+  await expect(add({ ...visit, revision: 'd'.repeat(64) }, {})).rejects.toMatchObject({ code: 'STALE_REVISION' });
+  expect(woken).toBe(0);
+  expect(await add(visit, {})).toBe(NotificationStatus.QUEUED);
+  expect(woken).toBe(1);
+  leave();
+});
 
 describe('the recipient of a notification', () => {
   const to = async (visit: Visit) => (await rows(visit))[0]?.['contact_id'] as string | undefined;

@@ -1,8 +1,12 @@
 // Edges of the two writes: technicians with several assignments, contention, expired keys in bulk, and job classes.
 import { randomUUID } from 'node:crypto';
-import { createLog } from '@truckroll/telemetry';
+import type { CallContext } from '@truckroll/grpc';
+import { NameCache, RecordReader } from '@truckroll/record-store';
+import { createLog, silentLog } from '@truckroll/telemetry';
+import { addAssignment } from '../src/assignments/add.ts';
 import { purgeKeys } from '../src/assignments/idempotency.ts';
 import { keyPurge } from '../src/assignments/purge.ts';
+import { jobAppointments } from '../src/resources/job-appointments.ts';
 import { crewOf, type Crew } from './crew.ts';
 import { startHarness, type Harness } from './harness.ts';
 import * as line from './records.ts';
@@ -13,6 +17,23 @@ beforeAll(async () => void (crew = await crewOf((harness = await startHarness())
 afterAll(() => harness.stop());
 
 const found = async (path: string, memberId: string): Promise<string[]> => (await crew.company.list(path, { team_member_id: [memberId] })).map(({ id }) => id);
+
+test('a write wakes the relay, and its repetition does not', async () => {
+  const { database } = harness;
+  let pokes = 0;
+  const services = {
+    database,
+    reader: new RecordReader(jobAppointments, { database, names: new NameCache(database, 'scheduling', silentLog) }),
+    poke: () => void (pokes += 1),
+  };
+  const visit = await crew.visit();
+  const request = crew.addition(visit);
+  const context = { sendMetadata: () => undefined } as unknown as CallContext;
+  const first = await addAssignment(services, request, context);
+  expect(pokes).toBe(1);
+  expect(await addAssignment(services, request, context)).toEqual(first);
+  expect(pokes).toBe(1);
+});
 
 describe('a removal', () => {
   it('keeps the technician on the visit while a canceled assignment of the same technician stays', async () => {
