@@ -44,3 +44,16 @@ test('a job counts for each of its technicians', () => {
   ];
   expect(jobFactOf(recorded, { job: work(), invoices: [], participants })!.members).toEqual(['a', 'b']);
 });
+
+test.each([
+  ['included', { job_type_included: true }, { id: randomUUID(), name: 'Repair' }, 'included_verified'],
+  ['excluded without a type', { job_type_included: true }, null, 'excluded_verified'],
+  ['excluded with a type that is not included', { job_type_included: false }, { id: randomUUID(), name: 'Repair' }, 'excluded_verified'],
+  ['unverified', { job_type_included: true, verification_status: 'UNVERIFIED' }, { id: randomUUID(), name: 'Repair' }, 'included_unverified'],
+  ['in no report if its costs are not tracked', { tracking_status: 'UNTRACKED' }, null, undefined],
+])('a job is %s', (_, costing, job_type, standing) => {
+  const line = financials(id, 300);
+  const known = messageOf('job-financials', { ...line, costing: { ...line['costing'], ...costing } }) as JobFinancials;
+  const work = messageOf('jobs', job({ id, job_type })) as Job;
+  expect(jobFactOf(known, { job: work, invoices: [], participants: [] })?.standing).toBe(standing);
+});

@@ -19,16 +19,16 @@ afterAll(() => close());
 beforeEach(() => void (company = randomUUID()));
 
 /** The sum of a day and of its month, of an account. */
-async function received(date: string, account: string, cents: number, generation = 1, of = company): Promise<void> {
+async function received(date: string, account: string, cents: number, generation = 1, of = company, standing = ''): Promise<void> {
   for (const [part, period] of [
     ['account/day', date],
     ['account/month', `${date.slice(0, 7)}-01`],
   ]) {
     await database.query({
       text: `insert into collection_summaries as s (company_id, generation, part, period, value, standing, payment_count, received_cents, refund_count, refunded_cents)
-        values ($1, $2, $3, $4, $5, '', 1, $6, 0, 0)
+        values ($1, $2, $3, $4, $5, $7, 1, $6, 0, 0)
         on conflict (company_id, generation, part, period, value, standing) do update set received_cents = s.received_cents + excluded.received_cents`,
-      values: [of, generation, part, period, account, cents],
+      values: [of, generation, part, period, account, cents, standing],
     });
   }
 }
@@ -121,6 +121,16 @@ test('a page has sums of its company and generation only', async () => {
     expect(await pages(far(bucket))).toEqual([['2024-01-01 1 5']]);
     expect(await pages(['2024-01-01', '2024-02-01', bucket, 10])).toEqual([['2024-01-01 1 5']]);
   }
+});
+
+test.each<BucketName>(['year', 'month', 'week', 'day'])('pages by %s add up the standings that count, and lack no group because of them', async (bucket) => {
+  for (const [standing, cents] of [
+    ['a', 1],
+    ['b', 2],
+    ['c', 4],
+  ] as const)
+    for (const account of [ONE, TWO]) await received('2024-01-01', account, cents, 1, company, standing);
+  expect(await pages(['2024-01-01', '2024-01-03', bucket, 1], { standings: ['a', 'b'] })).toEqual([['2024-01-01 1 3'], ['2024-01-01 2 3']]);
 });
 
 test('a page is empty where no standing counts, and where there is no data', async () => {
