@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { CopyMovedError, type Change, type StoredVersion, type SyncPage, type SyncProgress } from '../../packages/client/src/index.ts';
+import { syncChanges } from '../../packages/client/src/sync.ts';
 import { openCopy, type Copy } from './copies.ts';
 
 const at = (cursor: string, load = 1, loaded = false): SyncProgress => ({ cursor, load, loaded });
@@ -44,6 +45,21 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     await expect(copy.store.apply(page([changed('2')], before, after, after.loaded))).rejects.toThrow(CopyMovedError);
     expect((await versions()).map(({ id }) => id)).toEqual(stored.flatMap(({ changes }) => changes.map(({ id }) => id)));
     expect(await copy.store.progress()).toEqual(stored.at(-1)?.after);
+    await copy.store.apply(page([changed('3')], stored.at(-1)?.after, at('c')));
+    expect(await copy.store.progress()).toEqual(at('c'));
+  });
+
+  it('has the latest change of each record of a page, and records of two kinds with the same id', async () => {
+    const other = { ...changed('1', '3'), kind: 'jobs' } as unknown as Change;
+    const data = [changed('1', '1'), other, changed('1', '2')];
+    const pages = async function* () {
+      yield { data, nextCursor: 'a', hasMore: false, asOf: '2026-03-02T15:04:05Z' };
+    };
+    expect(await syncChanges(pages, copy.store, { kinds: ['tags', 'jobs'] })).toEqual({ asOf: '2026-03-02T15:04:05Z' });
+    expect((await versions()).map(({ kind: of, id, version }) => [of, id, version])).toEqual([
+      ['jobs', '1', '3'],
+      ['tags', '1', '2'],
+    ]);
   });
 
   it('deletes what earlier loads have stored when a load ends, and keeps what is in the last page', async () => {
