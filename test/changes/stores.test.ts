@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-import { CopyMovedError, type Change, type StoredVersion, type SyncPage, type SyncProgress } from '../../packages/client/src/index.ts';
+import { CopyMovedError, type Change, type ChangesPage, type StoredVersion, type SyncPage, type SyncProgress } from '../../packages/client/src/index.ts';
 import { syncChanges } from '../../packages/client/src/sync.ts';
 import { openCopy, type Copy } from './copies.ts';
 
@@ -53,7 +53,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     const other = { ...changed('1', '3'), kind: 'jobs' } as unknown as Change;
     const data = [changed('1', '1'), other, changed('1', '2')];
     const pages = async function* () {
-      yield { data, nextCursor: 'a', hasMore: false, asOf: '2026-03-02T15:04:05Z' };
+      yield { data, nextCursor: 'a', hasMore: false, asOf: '2026-03-02T15:04:05Z' } as ChangesPage;
     };
     expect(await syncChanges(pages, copy.store, { kinds: ['tags', 'jobs'] })).toEqual({ asOf: '2026-03-02T15:04:05Z' });
     expect((await versions()).map(({ kind: of, id, version }) => [of, id, version])).toEqual([
