@@ -1,6 +1,7 @@
 // Each test fails without its lock, or with another order of locks.
 import { randomUUID } from 'node:crypto';
 import { holdingLocks, type LockHolder } from '@truckroll/testing';
+import { lockOf } from '../src/assignments/idempotency.ts';
 import { refreshJobTeams } from '../src/resources/links.ts';
 import { crewOf, twoIds, type Crew } from './crew.ts';
 import { startHarness, type Harness } from './harness.ts';
@@ -22,6 +23,12 @@ const claim = (holder: LockHolder, key: string): Promise<unknown> =>
 const jobsOf = async (memberId: string): Promise<string[]> => (await crew.company.list('jobs', { team_member_id: [memberId] })).map(({ id }) => id);
 
 const STALE = { status: 'rejected', reason: { code: 'STALE_REVISION', status: 409 } };
+
+test('keys of two companies, of two users, and of two requests are locked apart', () => {
+  const claimed = { companyId: 'a', userId: 'b', key: 'c', fingerprint: Buffer.alloc(0) };
+  const claims = [claimed, ...['companyId', 'userId', 'key'].map((name) => ({ ...claimed, [name]: 'd' }))];
+  expect(new Set(claims.map(lockOf)).size).toBe(4);
+});
 
 describe('a visit is changed by one write at a time', () => {
   test('the second of two additions sees what the first has stored', async () => {
