@@ -1,4 +1,4 @@
-// The service as it is started, with its own database.
+// A billing service with its own database, called as the command line calls it.
 import { randomUUID } from 'node:crypto';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { openChannel } from '@truckroll/grpc';
