@@ -44,6 +44,8 @@ async function inSqlite(file: string): Promise<Copy> {
 
 async function inPostgres(url: string): Promise<Copy> {
   const pool = new Pool({ connectionString: url, max: 3 });
+  const ended: Promise<unknown>[] = [];
+  pool.on('connect', (client) => void ended.push(new Promise((resolve) => client.once('end', () => resolve(undefined)))));
   return {
     store: await openPostgresStore(pool),
     records: async (kind) => (await pool.query('select record from truckroll_records where kind = $1', [kind])).rows.map(({ record }) => record),
@@ -58,6 +60,10 @@ async function inPostgres(url: string): Promise<Copy> {
       );
     },
     damage: async (kind, how) => void (await pool.query(DAMAGE[how]('truckroll_records', oneOf('truckroll_records', kind)))),
-    close: () => pool.end(),
+    async close() {
+      await pool.end();
+      // The pool does not wait for its connections, which the server would terminate with the database.
+      await Promise.all(ended);
+    },
   };
 }
