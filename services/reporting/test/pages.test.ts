@@ -149,3 +149,19 @@ test('an ungrouped page has each period of the range, with sums or without, and 
   expect(await pages(['2024-01-31', '2024-03-01', 'month', 2], ungrouped)).toEqual([['2024-01-31  0', '2024-02-01  5']]);
   expect(await pages(['2024-02-28', '2024-03-01', 'day', 5], ungrouped)).toEqual([['2024-02-28  0', '2024-02-29  5']]);
 });
+
+test('sums that are read from facts count a fact of midnight in the company’s zone to the day that begins', async () => {
+  const instants = ['2024-03-10T05:59:59.999999Z', '2024-03-10T06:00:00Z', '2024-03-11T04:59:59.999999Z', '2024-03-11T05:00:00Z'];
+  await database.query({
+    text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
+      select $1, gen_random_uuid(), 'PAID', 'CARD', $2, 10 ^ (n - 1), at from unnest($3::timestamptz[]) with ordinality t(at, n)`,
+    values: [company, ONE, instants],
+  });
+  const filters = new Map([
+    ['account', [ONE]],
+    ['payment_method', ['CARD']],
+  ]);
+  // Clocks go forward on the tenth.
+  const read = await pages(['2024-03-09', '2024-03-12', 'day', 5], { groupBy: null, filters, timeZone: 'America/Chicago' });
+  expect(read).toEqual([['2024-03-09  1', '2024-03-10  110', '2024-03-11  1000']]);
+});
