@@ -49,17 +49,21 @@ test('drops waiting messages, waits for the current chunk, and applies messages 
   expect(offsets()).toEqual([[0], [1]]);
 });
 
+async function expectRoomOnlyAfter(end: () => void, backlog: Backlog): Promise<void> {
+  let room = false;
+  const asked = backlog.roomAfter(0).then(() => (room = true));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(room).toBe(false);
+  end();
+  await asked;
+}
+
 test('has room for more until more than 4000 messages wait, and again once some of them have been applied', async () => {
   const { backlog, begun } = held();
   void backlog.add('t', 0, read(...Array.from({ length: 4000 }, (_, i) => i)));
   await backlog.roomAfter(0);
   void backlog.add('t', 1, read(0));
-  let room = false;
-  const asked = backlog.roomAfter(0).then(() => (room = true));
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(room).toBe(false);
-  begun[1]!.end();
-  await asked;
+  await expectRoomOnlyAfter(() => begun[1]!.end(), backlog);
 });
 
 test('has room again, and applies messages under a live signal, once the waiting ones have been dropped', async () => {
@@ -112,10 +116,5 @@ test('counts bytes too: there is no room above 8 MB, and again once they have be
   large(0, 8 * 1024 * 1024);
   await backlog.roomAfter(0);
   large(1, 1);
-  let room = false;
-  const asked = backlog.roomAfter(0).then(() => (room = true));
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(room).toBe(false);
-  begun[1]!.end();
-  await asked;
+  await expectRoomOnlyAfter(() => begun[1]!.end(), backlog);
 });
