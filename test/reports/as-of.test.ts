@@ -51,9 +51,20 @@ async function commit(path: string, day: number, cents: number): Promise<Committ
   return { path, date: dateOf(day), cents, at: rows[0]!.at / 1000 };
 }
 
-/** Changes records in turn; each change raises an amount by a cent, so that a later state is never less than an earlier one. */
-async function write(path: string, committed: Committed[]): Promise<void> {
+/**
+ * Changes records in turn; each change raises an amount by a cent, so that a later state is never less than an earlier one. The last
+ * changes wait for a report that may be compared with the first ones.
+ */
+async function write(path: string, committed: Committed[], reads: readonly Read[]): Promise<void> {
   for (let cents = 1; cents <= CHANGES; cents += 1) {
+    if (cents === CHANGES) {
+      const first = committed.find((change) => change.path === path)!;
+      await until(
+        `a report of ${path} with an as_of after the first change`,
+        () => reads.filter((each) => each.path === path).map(({ asOf }) => asOf),
+        (times) => times.some((asOf) => asOf > first.at),
+      );
+    }
     for (let day = 0; day < DAYS; day += 1) committed.push(await commit(path, day, cents));
   }
 }
@@ -108,7 +119,7 @@ it('includes everything committed before as_of, while payments and invoices chan
     }
   };
   const others = Promise.all([...PATHS.map(repeatedly), fallBehind()]);
-  await Promise.all(PATHS.map((path) => write(path, committed))).finally(() => ended.abort());
+  await Promise.all(PATHS.map((path) => write(path, committed, reads))).finally(() => ended.abort());
   await others;
   await fresh(system, company);
   for (const path of PATHS) reads.push(await read(path));
