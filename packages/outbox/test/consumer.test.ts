@@ -1,6 +1,7 @@
+import { openProducer } from '@truckroll/testing';
 import { Consumer, createKafka, ensureTopics, type IncomingEvent } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
-import { Collected, createMetrics, eventually, kafka, newTopic, openProducer, silentLog, textOf } from './setting.ts';
+import { Collected, createMetrics, eventually, kafka, newTopic, silentLog, textOf } from './setting.ts';
 
 const parts: Consumer[] = [];
 afterEach(async () => {
@@ -13,7 +14,7 @@ const HEADERS = { ce_type: 't', ce_source: '/trial', ce_companyid: 'c', ce_time:
 async function consume(texts: readonly (string | undefined)[], own: Partial<ConsumerOptions>) {
   const topic = newTopic({ days: 1 }, 1);
   await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
-  const producer = await openProducer();
+  const producer = await openProducer(kafka);
   const messages = texts.map((text) => ({ key: 'k', value: text ?? 'x', headers: text === undefined ? {} : { ...HEADERS, ce_id: crypto.randomUUID() } }));
   await producer.send({ topic: topic.name, messages });
   await producer.disconnect();

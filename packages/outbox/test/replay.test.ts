@@ -1,7 +1,8 @@
 import { silentLog } from '@truckroll/telemetry';
+import { openProducer } from '@truckroll/testing';
 import type { Admin } from 'kafkajs';
 import { Outbox, ensureTopics, replay, type IncomingEvent } from '../src/index.ts';
-import { createMetrics, event, eventually, kafka, newTopic, openProducer, openSetting, rowsLeft, textOf } from './setting.ts';
+import { createMetrics, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
 
 const signal = new AbortController().signal;
 let admin: Admin;
@@ -62,7 +63,7 @@ const HEADERS = {
 async function published(count: number, bytes = 1) {
   const topic = newTopic('latest', 1);
   await ensureTopics(kafka, [topic], silentLog, signal);
-  const producer = await openProducer();
+  const producer = await openProducer(kafka);
   const send = (key: string) => producer.send({ topic: topic.name, messages: [{ key, value: 'x'.repeat(bytes), headers: HEADERS }] });
   for (let place = 0; place < count; place += 1) await send(`key ${place}`);
   return { topic, send, close: () => producer.disconnect() };
@@ -104,7 +105,7 @@ test('ends at once for an empty topic', async () => {
 test('rejects with the error of apply, and leaves no group behind', async () => {
   const topic = newTopic('latest', 1);
   await ensureTopics(kafka, [topic], silentLog, signal);
-  const producer = await openProducer();
+  const producer = await openProducer(kafka);
   await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'v', headers: HEADERS }] });
   await producer.disconnect();
   const replays = async () => (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith('truckroll-replay'));

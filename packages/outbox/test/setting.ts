@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog, type Metrics } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-import { Kafka, logLevel, type Producer } from 'kafkajs';
+import { Kafka, logLevel } from 'kafkajs';
 import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';
 import { createKafka, outboxTables, type KafkaClient, type Topic } from '../src/index.ts';
 
@@ -29,13 +29,6 @@ export async function openSetting() {
 
 const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
 export const kafka: KafkaClient = createKafka('test', { kafkaBrokers: brokers }, silentLog);
-
-/** A producer that waits for the leader of a new topic, which a busy machine may lack for a while. */
-export async function openProducer(): Promise<Producer> {
-  const producer = kafka.producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
-  await producer.connect();
-  return producer;
-}
 
 /** A Kafka client with a switch that takes the brokers down: connections end and new ones are refused. */
 export function interruptibleKafka() {

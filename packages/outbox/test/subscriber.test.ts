@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
-import { openProxy } from '@truckroll/testing';
+import { openProducer, openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
 import { Subscriber, ensureTopics, deadLetterHandlers, retryDeadLetters, type Subscription, type Topic } from '../src/index.ts';
 import type { SubscriberOptions } from '../src/subscription.ts';
-import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openProducer, openSetting, textOf } from './setting.ts';
+import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let producer: Producer;
 const parts: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  producer = await openProducer();
+  producer = await openProducer(kafka);
 });
 afterAll(() => producer.disconnect());
 beforeEach(async () => {

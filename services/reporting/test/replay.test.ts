@@ -5,7 +5,7 @@ import { createKafka, ensureTopics, type KafkaClient } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { silentLog } from '@truckroll/telemetry';
-import { openFreshDatabase } from '@truckroll/testing';
+import { openFreshDatabase, openProducer } from '@truckroll/testing';
 import { projections } from '../src/projections.ts';
 import { payments } from '../src/read-models/payments.ts';
 import { rebuildAll, removeOlderThan } from '../src/read-models/rebuild.ts';
@@ -32,9 +32,7 @@ beforeEach(async () => {
 const stored = (of: string, ...lines: Line[]): Promise<void> => database.transaction((tx) => apply(tx, of, payments, 'payments', ...lines));
 
 async function publish(of: string, version: number, ...lines: Line[]): Promise<void> {
-  // Waits for the leader of a new topic, which a busy machine may lack for a while.
-  const producer = kafka.producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
-  await producer.connect();
+  const producer = await openProducer(kafka);
   const headers = { ce_type: 'changed', ce_source: '/truckroll/billing', ce_companyid: of, ce_time: '2026-03-01T00:00:00Z', ce_version: String(version) };
   const messages = lines.map((line) => ({
     key: `${of}/${line['id']}`,

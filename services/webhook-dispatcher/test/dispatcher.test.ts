@@ -3,7 +3,7 @@ import { ApiError, codec, formatInstant, shapeNamed, topics } from '@truckroll/c
 import { createKafka, ensureTopics, type IncomingEvent, type KafkaClient } from '@truckroll/outbox';
 import type { Service } from '@truckroll/process';
 import { silentLog } from '@truckroll/telemetry';
-import { testCaller, testConfig } from '@truckroll/testing';
+import { openProducer, testCaller, testConfig } from '@truckroll/testing';
 import { Webhook } from 'standardwebhooks';
 import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher, type Surroundings } from '../src/webhook-dispatcher.ts';
@@ -85,9 +85,7 @@ function message(sequence: number, summary: string, subject = randomUUID()) {
 
 async function publish(messages: readonly object[]): Promise<void> {
   await ensureTopics(kafka, [topics.serviceRequests], silentLog, new AbortController().signal);
-  // On a busy machine a new topic may have no leader for a while.
-  const producer = kafka.producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
-  await producer.connect();
+  const producer = await openProducer(kafka);
   await producer.send({ topic: prefix + topics.serviceRequests.name, messages: messages as never });
   await producer.disconnect();
 }

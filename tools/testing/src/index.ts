@@ -5,5 +5,6 @@ export { holdingLocks, mustWait, whileOpen, type LockHolder } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
 export { laterNames } from './names.ts';
 export { pinClock, type PinnedClock } from './pinned-clock.ts';
+export { openProducer } from './producer.ts';
 export { StartedRedisServers, redisCli, type RedisServer } from './redis-servers.ts';
 export { openProxy, type TcpProxy } from './tcp-proxy.ts';
