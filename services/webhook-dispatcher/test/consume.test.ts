@@ -127,6 +127,7 @@ test('keeps the one event of a batch that is refused, with its offset and the re
 
 test.each([
   ['integrations is unavailable', ApiError.unavailable(undefined)],
+  ['integrations refuses them for a passing reason', new ApiError('RATE_LIMITED', 'Too many calls.', { status: 429 })],
   ['the call fails in an unexpected way', new Error('no idea')],
 ])('keeps nothing and rejects while %s', async (_, error) => {
   const { handle, kept, calls } = scene({ refuses: () => error });
