@@ -10,7 +10,7 @@ import {
   type CallCredential,
   type CallerCheck,
 } from '../src/index.ts';
-import { EchoService, collect, startEcho, words, type EchoHandlers } from './echo.ts';
+import { EchoService, collect, startEcho, thrown, words, type EchoHandlers } from './echo.ts';
 
 const gateway = newCallCredential('gateway');
 const dispatcher = newCallCredential('webhook-dispatcher');
@@ -37,11 +37,6 @@ async function start(check: Partial<CallerCheck> = {}, own: Partial<EchoHandlers
   };
 }
 
-const thrown = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error as ApiError,
-  );
 const codeOf = async (promise: Promise<unknown>) => ((await thrown(promise))?.cause as { code?: number } | undefined)?.code;
 const UNAUTHENTICATED = 16;
 const PERMISSION_DENIED = 7;

@@ -6,7 +6,7 @@ import { ApiError } from '@truckroll/contract';
 import { createMetrics, onBehalfOf } from '@truckroll/telemetry';
 import { testCallers } from '@truckroll/testing';
 import { openChannel, type Channel } from '../src/index.ts';
-import { EchoService, collect, deferred, startEcho, words, type EchoHandlers } from './echo.ts';
+import { EchoService, collect, deferred, startEcho, thrown, words, type EchoHandlers } from './echo.ts';
 
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const OTHER = '7f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
@@ -27,12 +27,6 @@ function open(port: number, settings: Parameters<typeof openChannel>[1] = {}): C
   ends.push(() => channel.close());
   return channel;
 }
-
-const thrown = (promise: Promise<unknown>): Promise<ApiError | undefined> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error as ApiError,
-  );
 
 describe('the headers of a call', () => {
   const received: IncomingHttpHeaders[] = [];

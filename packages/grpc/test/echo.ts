@@ -1,3 +1,4 @@
+import type { ApiError } from '@truckroll/contract';
 import { createMetrics, silentLog, type Logger } from '@truckroll/telemetry';
 import { testCallers, testConfig } from '@truckroll/testing';
 import { createGrpcServer, openChannel, type CallerCheck, type Handlers } from '../src/index.ts';
@@ -69,6 +70,14 @@ export async function collect(answers: AsyncIterable<Word>): Promise<string[]> {
   const texts: string[] = [];
   for await (const answer of answers) texts.push(answer.text);
   return texts;
+}
+
+/** The error of a call, or undefined if it succeeds. */
+export function thrown(promise: Promise<unknown>): Promise<ApiError | undefined> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error as ApiError,
+  );
 }
 
 export function deferred<T = void>() {

@@ -5,7 +5,7 @@ import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { laterNames, openProxy, testCallers, testConfig } from '@truckroll/testing';
 import { createGrpcServer, openChannel } from '../src/index.ts';
-import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
+import { EchoService, collect, deferred, echoCallers, startEcho, thrown, words } from './echo.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
@@ -19,11 +19,6 @@ const start = async (...args: Parameters<typeof startEcho>): Promise<Echo> => {
 };
 afterEach(() => Promise.all(started.splice(0).map((echo) => echo.stop())));
 
-const thrown = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error as ApiError,
-  );
 const isServing = async (echo: Echo) => [...(await echo.channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0)))];
 const SERVING = [8, 1];
 const NOT_SERVING = [8, 2];
