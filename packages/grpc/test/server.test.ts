@@ -2,12 +2,12 @@
 import { EventEmitter, once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { ApiError } from '@truckroll/contract';
-import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
-import { testCallers, testConfig } from '@truckroll/testing';
+import { createLog, createMetrics } from '@truckroll/telemetry';
+import { testCallers } from '@truckroll/testing';
 import { createGrpcServer, newCallCredential, newOperatorCredential, acceptanceOf, openChannel, parseCallerCredentials } from '../src/index.ts';
 import { addHealth } from '../src/health-check.ts';
 import { DEFAULT_DEADLINE_MS } from '../src/options.ts';
-import { EchoService, collect, echoCallers, startEcho } from './echo.ts';
+import { EchoService, collect, startEcho } from './echo.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const ends: (() => Promise<void> | void)[] = [];
@@ -177,16 +177,7 @@ test('ends a call without a deadline after the usual time', async () => {
 });
 
 test('makes its clients reconnect elsewhere as soon as it drains, and still serves during the delay', async () => {
-  const server = createGrpcServer({
-    log: silentLog,
-    metrics: createMetrics('test'),
-    callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers },
-  });
-  const none = () => {
-    throw new Error('not used');
-  };
-  server.implement(EchoService, { say: (word) => word, split: none, each: none });
-  const port = await server.listen(0, '127.0.0.1');
+  const { server, port } = await start();
   const session = await sessionWith(port);
   const goaway = once(session, 'goaway');
   const gone = server.drain(100, 1000);
