@@ -1,13 +1,8 @@
 import { exampleId, exampleOf, exampleRecord, goingText, publicText, sentence } from '../src/examples.ts';
-import type { EnumShape, Field, Kind, Shape, StringFormat } from '../src/shape.ts';
+import type { EnumShape, Field, Kind, StringFormat } from '../src/shape.ts';
+import { field as fieldNamed, shape } from './fields.ts';
 
-function field(kind: Kind, more: Partial<Field> = {}): Field {
-  return { name: 'job_type', number: 1, kind, nullable: false, repeated: false, derived: false, endless: false, dispensable: false, doc: '', ...more };
-}
-
-function shape(...fields: Field[]): Shape {
-  return { typeName: '', doc: '', fields, byName: new Map(fields.map((each) => [each.name, each])) };
-}
+const field = (kind: Kind, more?: Partial<Field>): Field => fieldNamed('job_type', kind, more);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
 const statuses: EnumShape = {

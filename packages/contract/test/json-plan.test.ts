@@ -1,15 +1,10 @@
 import type { Text } from '../src/json-buffer.ts';
 import { BOOLEAN, CURSOR, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, RAW, STRING, TIMESTAMP, camelCase, dateText, planOf } from '../src/json-plan.ts';
 import { text } from '../src/json-values.ts';
-import type { EnumShape, Field, Kind, Shape, StringFormat } from '../src/shape.ts';
+import type { EnumShape, Field, Kind, StringFormat } from '../src/shape.ts';
+import { field as fieldNamed, shape } from './fields.ts';
 
-function field(more: Partial<Field>): Field {
-  return { name: 'x', number: 1, kind: 'string', nullable: false, repeated: false, derived: false, endless: false, dispensable: false, doc: '', ...more };
-}
-
-function shape(...fields: Field[]): Shape {
-  return { typeName: 'truckroll.test.v1.Example', doc: '', fields, byName: new Map(fields.map((each) => [each.name, each])) };
-}
+const field = (more: Partial<Field>): Field => fieldNamed('x', 'string', more);
 
 function enumeration(...names: [number, string][]): EnumShape {
   return { typeName: '', doc: '', names: new Map(names), docs: new Map(), generated: new Map(), zero: '', spellings: new Map() };
