@@ -1,11 +1,11 @@
 // Which answers are compressed, and which never are.
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { operations, type Shape } from '@truckroll/contract';
 import { QUICK, chooseEncoding } from '../src/http/encodings.ts';
 import { mayBeCompressed } from '../src/routes/operation.ts';
 import { startGateway, type TestGateway } from './support/gateway.ts';
 import { invoice } from './support/invoice.ts';
+import { rawRequest } from './support/raw.ts';
 
 let gateway: TestGateway;
 let plain: TestGateway;
@@ -18,18 +18,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** The raw bytes, which fetch would decompress. */
-function get({ url, key }: TestGateway, path: string, encoding?: string): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${key}`, ...(encoding !== undefined && { 'accept-encoding': encoding }) };
-    httpRequest(url + path, { headers }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
-    })
-      .on('error', reject)
-      .end();
-  });
-}
+const get = ({ url, key }: TestGateway, path: string, encoding?: string) =>
+  rawRequest(url + path, { authorization: `Bearer ${key}`, ...(encoding !== undefined && { 'accept-encoding': encoding }) });
 
 const rows = (count: number) => Array.from({ length: count }, (_, at) => invoice({ number: `INV-${at} Ünïcode` }));
 

@@ -1,29 +1,18 @@
 // Clients that could keep others from being served: the gateway spends little on them and serves the others.
-import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { eventually, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
+import { openConnection, type Connection } from './support/raw.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 let gateway: TestGateway;
-const sockets: Socket[] = [];
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await gateway.stop();
-});
+afterEach(() => gateway.stop());
 
-async function open(): Promise<Socket & { received: string }> {
-  const socket = Object.assign(connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true }), { received: '' });
-  sockets.push(socket);
-  socket.on('data', (part) => (socket.received += part.toString('latin1'))).on('error', () => undefined);
-  await once(socket, 'connect');
-  return socket;
-}
+const open = (): Promise<Connection> => openConnection(Number(new URL(gateway.url).port));
 
 /** Whether the gateway closes the connection without an answer. */
-async function isRefused(socket: Socket & { received: string }): Promise<boolean> {
-  const closed = Promise.race([once(socket, 'end'), once(socket, 'close')]);
+async function isRefused(socket: Connection): Promise<boolean> {
   socket.write(get('/healthz', 'Connection: close\r\n'));
-  await closed;
+  await socket.ended;
   return socket.received === '';
 }
 

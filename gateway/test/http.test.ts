@@ -1,9 +1,9 @@
 import { ApiError } from '@truckroll/contract';
-import { connect } from 'node:net';
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import { invoice } from './support/invoice.ts';
 import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+import { answerTo, rawRequest } from './support/raw.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -182,8 +182,8 @@ describe('public paths', () => {
     ['identity, gzip;q=0.5', null, (bytes: Buffer) => bytes],
     ['compress', null, (bytes: Buffer) => bytes],
   ])('documents are compressed for a client that asks by %s', async (header, encoding, decode) => {
-    const plain = await raw('/openapi.json', {});
-    const packed = await raw('/openapi.json', { 'accept-encoding': header });
+    const plain = await rawRequest(`${gateway.url}/openapi.json`, {});
+    const packed = await rawRequest(`${gateway.url}/openapi.json`, { 'accept-encoding': header });
     expect([plain.headers['content-encoding'], packed.headers['content-encoding'] ?? null]).toEqual([undefined, encoding]);
     expect(decode(packed.bytes)).toEqual(plain.bytes);
     expect([packed.headers.vary, packed.headers.etag]).toEqual(['Accept-Encoding', plain.headers.etag]);
@@ -228,29 +228,8 @@ describe('a browser', () => {
   });
 });
 
-/** The raw bytes, which fetch would decompress. */
-function raw(path: string, headers: Record<string, string>): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
-  return new Promise((resolve, reject) => {
-    httpRequest(gateway.url + path, { headers }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
-    })
-      .on('error', reject)
-      .end();
-  });
-}
-
 /** What the gateway sends back for these bytes until it closes the connection. */
-function rawAnswer(text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
-    let received = '';
-    socket
-      .on('data', (part) => (received += part.toString()))
-      .on('end', () => resolve(received))
-      .on('error', reject);
-  });
-}
+const rawAnswer = (text: string): Promise<string> => answerTo(Number(new URL(gateway.url).port), text);
 
 describe('a failure of a service', () => {
   test('is passed on if the service explains it', async () => {

@@ -1,6 +1,6 @@
 // Documents and public pages by themselves: caching, compression, alternatives and the limit of an address.
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import type { ApiError } from '@truckroll/contract';
@@ -8,6 +8,7 @@ import express, { type ErrorRequestHandler } from 'express';
 import { Document, pageHeaders } from '../src/http/documents.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { catalogPage, publicPages, textPage, type PublicPageOptions } from '../src/routes/public-pages.ts';
+import { rawRequest } from './support/raw.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -38,16 +39,7 @@ async function serving(pages: PublicPageOptions['pages'], perMinute = 100) {
   servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  return (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    new Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-      httpRequest({ port, path, method, headers }, (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(parts) }));
-      })
-        .on('error', reject)
-        .end();
-    });
+  return (path: string, headers: Record<string, string> = {}, method?: string) => rawRequest(`http://127.0.0.1:${port}${path}`, headers, method);
 }
 
 const BROWSER = { accept: 'text/html,*/*;q=0.8' };
@@ -60,9 +52,9 @@ describe('a document', () => {
     const text = 'x'.repeat(size);
     const get = await serving({ '/a': new Document('text/plain', text) });
     for (let times = 0; times < 2; times += 1) {
-      const { headers, body } = await get('/a', { 'accept-encoding': 'gzip' });
-      expect([headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([encoding, 'Accept-Encoding', String(body.length)]);
-      expect((encoding === undefined ? body : gunzipSync(body)).toString()).toBe(text);
+      const { headers, bytes } = await get('/a', { 'accept-encoding': 'gzip' });
+      expect([headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([encoding, 'Accept-Encoding', String(bytes.length)]);
+      expect((encoding === undefined ? bytes : gunzipSync(bytes)).toString()).toBe(text);
     }
   });
 
@@ -80,7 +72,7 @@ describe('a document', () => {
     const get = await serving({});
     const { headers } = await get('/none', BROWSER);
     const again = await get('/none', { ...BROWSER, 'if-none-match': headers.etag! });
-    expect([again.status, again.body.toString()]).toEqual([404, 'missing']);
+    expect([again.status, again.bytes.toString()]).toEqual([404, 'missing']);
   });
 });
 
@@ -111,9 +103,9 @@ describe('an address', () => {
     expect((await get('/none', BROWSER)).status).toBe(404);
     expect((await get('/v1', BROWSER)).status).toBe(302);
     for (const path of ['/docs', '/none', '/v1']) {
-      const { status, headers, body } = await get(path, BROWSER);
+      const { status, headers, bytes } = await get(path, BROWSER);
       expect([status, Number(headers['retry-after']) > 50]).toEqual([429, true]);
-      expect(body.toString()).toBe('More than 3 public pages in a minute were sent to this address. Go on after the time in Retry-After.');
+      expect(bytes.toString()).toBe('More than 3 public pages in a minute were sent to this address. Go on after the time in Retry-After.');
     }
     expect((await get('/healthz')).status).toBe(200);
     // What programs ask for is counted elsewhere.
@@ -142,17 +134,17 @@ test.each([
 
 test('a redirection of a root of the API depends on what the client accepts', async () => {
   const get = await serving({});
-  const { headers, body } = await get('/api/v1/', BROWSER);
-  expect([headers.location, headers.vary, body.toString()]).toEqual(['../../docs', 'Accept', 'The reference is at /docs.\n']);
+  const { headers, bytes } = await get('/api/v1/', BROWSER);
+  expect([headers.location, headers.vary, bytes.toString()]).toEqual(['../../docs', 'Accept', 'The reference is at /docs.\n']);
   expect((await get('/api/v1/', { accept: 'application/json' })).status).toBe(299);
 });
 
 test('the catalog says where the API, its description, its documentation and its health are', async () => {
   const get = await serving({ '/.well-known/api-catalog': catalogPage('https://api.example.com/truckroll') });
-  const { headers, body } = await get('/.well-known/api-catalog');
+  const { headers, bytes } = await get('/.well-known/api-catalog');
   const base = 'https://api.example.com/truckroll';
   expect(headers.link).toBe(`<${base}/.well-known/api-catalog>; rel="api-catalog"`);
-  expect(JSON.parse(body.toString())).toEqual({
+  expect(JSON.parse(bytes.toString())).toEqual({
     linkset: [
       { anchor: `${base}/.well-known/api-catalog`, item: [{ href: `${base}/v1` }] },
       {

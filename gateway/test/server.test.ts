@@ -1,20 +1,15 @@
 // The HTTP server by itself: its limits of time, its answers to what is not HTTP, and the caps of connections.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { createMetrics } from '@truckroll/telemetry';
 import express from 'express';
 import { until } from '../../test/support/until.ts';
 import type { ConnectionCaps } from '../src/http/connections.ts';
 import { createHttpServer } from '../src/http/server.ts';
+import { answerTo, openConnection } from './support/raw.ts';
 
-const sockets: Socket[] = [];
 const drains: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  await Promise.all(drains.splice(0).map((drain) => drain()));
-});
+afterEach(() => Promise.all(drains.splice(0).map((drain) => drain())));
 
 async function start(caps: Partial<ConnectionCaps> = {}) {
   const metrics = createMetrics('test');
@@ -33,24 +28,6 @@ async function start(caps: Partial<ConnectionCaps> = {}) {
     );
   };
   return { server, port, metric };
-}
-
-/** A connection, with everything that it has received. */
-async function open(port: number) {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  sockets.push(socket);
-  const connection = { socket, received: '', ended: Promise.race([once(socket, 'end'), once(socket, 'close')]) };
-  socket.on('data', (part) => (connection.received += part.toString())).on('error', () => undefined);
-  await once(socket, 'connect');
-  return connection;
-}
-
-/** What the server answers to a text, up to the end of the connection. */
-async function answerTo(port: number, text: string): Promise<string> {
-  const connection = await open(port);
-  connection.socket.write(text);
-  await connection.ended;
-  return connection.received;
 }
 
 test('gives up on slow and silent clients in time', async () => {
@@ -108,8 +85,8 @@ test('does not listen at a port that is taken', async () => {
 describe('connections', () => {
   test('beyond the cap of an address are closed and counted, and make room when they end', async () => {
     const { port, metric } = await start({ perAddress: 2 });
-    const [first] = [await open(port), await open(port)];
-    const refused = await open(port);
+    const [first] = [await openConnection(port), await openConnection(port)];
+    const refused = await openConnection(port);
     await refused.ended;
     expect(refused.received).toBe('');
     await until(
@@ -119,8 +96,8 @@ describe('connections', () => {
     );
     expect([await metric('gateway_connections_refused_total{cap="address"'), await metric('gateway_connections_refused_total{cap="total"')]).toEqual([1, 0]);
     // A refused connection frees no place when it closes: the next one is refused, too.
-    await (await open(port)).ended;
-    first.socket.destroy();
+    await (await openConnection(port)).ended;
+    first.destroy();
     await until(
       'one open connection',
       () => metric('gateway_connections_open'),
@@ -132,13 +109,13 @@ describe('connections', () => {
 
   test('beyond the total are closed and counted, also those of a proxy, for which only the total counts', async () => {
     const { port, metric } = await start({ total: 3, perAddress: 1, isProxy: (address) => address === '127.0.0.1' });
-    for (let count = 0; count < 3; count += 1) await open(port);
+    for (let count = 0; count < 3; count += 1) await openConnection(port);
     await until(
       'three open connections',
       () => metric('gateway_connections_open'),
       (open) => open === 3,
     );
-    await (await open(port)).ended;
+    await (await openConnection(port)).ended;
     await until(
       'a refused connection',
       () => metric('gateway_connections_refused_total{cap="total"'),
