@@ -18,16 +18,16 @@ async function start(caps: Partial<ConnectionCaps> = {}) {
   const port = await server.listen(0, '127.0.0.1');
   drains.push(() => server.drain(1000, 0));
   const metric = async (name: string): Promise<number> => {
-    const { body } = await metrics.render();
-    return Number(
-      body
-        .split('\n')
-        .find((line) => line.startsWith(name))
-        ?.split(' ')
-        .at(-1) ?? 0,
-    );
+    const line = (await metrics.render()).body.split('\n').find((each) => each.startsWith(name));
+    return Number(line?.split(' ').at(-1) ?? 0);
   };
-  return { server, port, metric };
+  const untilMetric = (name: string, value: number) =>
+    until(
+      `${name} to be ${value}`,
+      () => metric(name),
+      (found) => found === value,
+    );
+  return { port, metric, untilMetric };
 }
 
 test('gives up on slow and silent clients in time', async () => {
@@ -84,43 +84,27 @@ test('does not listen at a port that is taken', async () => {
 
 describe('connections', () => {
   test('beyond the cap of an address are closed and counted, and make room when they end', async () => {
-    const { port, metric } = await start({ perAddress: 2 });
+    const { port, metric, untilMetric } = await start({ perAddress: 2 });
     const [first] = [await openConnection(port), await openConnection(port)];
     const refused = await openConnection(port);
     await refused.ended;
     expect(refused.received).toBe('');
-    await until(
-      'two open connections',
-      () => metric('gateway_connections_open'),
-      (open) => open === 2,
-    );
+    await untilMetric('gateway_connections_open', 2);
     expect([await metric('gateway_connections_refused_total{cap="address"'), await metric('gateway_connections_refused_total{cap="total"')]).toEqual([1, 0]);
     // A refused connection frees no place when it closes: the next one is refused, too.
     await (await openConnection(port)).ended;
     first.destroy();
-    await until(
-      'one open connection',
-      () => metric('gateway_connections_open'),
-      (open) => open === 1,
-    );
+    await untilMetric('gateway_connections_open', 1);
     expect(await answerTo(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(/served$/);
     expect(await metric('gateway_connections_refused_total{cap="address"')).toBe(2);
   });
 
   test('beyond the total are closed and counted, also those of a proxy, for which only the total counts', async () => {
-    const { port, metric } = await start({ total: 3, perAddress: 1, isProxy: (address) => address === '127.0.0.1' });
+    const { port, metric, untilMetric } = await start({ total: 3, perAddress: 1, isProxy: (address) => address === '127.0.0.1' });
     for (let count = 0; count < 3; count += 1) await openConnection(port);
-    await until(
-      'three open connections',
-      () => metric('gateway_connections_open'),
-      (open) => open === 3,
-    );
+    await untilMetric('gateway_connections_open', 3);
     await (await openConnection(port)).ended;
-    await until(
-      'a refused connection',
-      () => metric('gateway_connections_refused_total{cap="total"'),
-      (refused) => refused === 1,
-    );
+    await untilMetric('gateway_connections_refused_total{cap="total"', 1);
     expect(await metric('gateway_connections_refused_total{cap="address"')).toBe(0);
   });
 });

@@ -101,26 +101,14 @@ test('rejects from memory what is over the limit of the company only for that co
   expect(asked.times).toBe(3);
 });
 
-test('says whose limit a rejected request exceeds', async () => {
-  const { consume } = limitsWith([
-    [1, 6, 9000],
-    [1, 1, 9000, 16, 9000],
-  ]);
-  const messageOf = async (of = caller) => {
-    const state = await consume(1, 'reads', of);
-    const exchange = {} as Exchange;
-    expect(() => refuseBeyond(exchange, state)).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', status: 429 }));
-    expect(exchange.limit).toBe(state);
-    try {
-      return refuseBeyond(exchange, state);
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
-  expect(await messageOf()).toBe('More than 5 requests in a minute. Go on after the time in Retry-After.');
-  expect(await messageOf({ ...caller, company_id: 'd' })).toBe(
-    'More than 15 requests in a minute by all keys and users of the company. Go on after the time in Retry-After.',
-  );
+test.each([
+  ['its key or user', [1, 6, 9000], 'More than 5 requests in a minute. Go on after the time in Retry-After.'],
+  ['the company', [1, 1, 9000, 16, 9000], 'More than 15 requests in a minute by all keys and users of the company. Go on after the time in Retry-After.'],
+])('says that a rejected request exceeds the limit of %s', async (_, counted, message) => {
+  const state = await limitsWith([counted]).consume();
+  const exchange = {} as Exchange;
+  expect(() => refuseBeyond(exchange, state)).toThrow(expect.objectContaining({ code: 'RATE_LIMITED', status: 429, message }));
+  expect(exchange.limit).toBe(state);
 });
 
 test('counts several requests at once less those that were counted ahead', async () => {
