@@ -1,5 +1,5 @@
 // What a company is charged for requests that no operation has handled.
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -25,6 +25,11 @@ const compile = (operation: Operation): CompiledOperation =>
       throw new ApiError('UNAUTHENTICATED', 'Not with a key.');
     },
   }) as unknown as CompiledOperation;
+
+/** An operation that every caller may use. */
+const handledBy =
+  (handle: CompiledOperation['handle']): typeof compile =>
+  (operation) => ({ ...compile(operation), baseline: new Baseline(), checkAccess: () => undefined, handle });
 
 test.each<[string, { method?: string; operations?: readonly Operation[]; exceeded?: boolean }, number, number]>([
   ['to an unknown path', {}, 404, 0],
@@ -88,24 +93,11 @@ test('answers a shed request without the delay of requests beyond a limit, and c
 });
 
 test('charges nothing more for a request that had a slot, also if it failed', async () => {
-  const handled = compile(POST);
-  const failing: CompiledOperation = {
-    ...handled,
-    baseline: new Baseline(),
-    checkAccess: () => undefined,
-    handle: () => Promise.reject(ApiError.notFound()),
-  };
-  const api = await serve({ operations: [POST], compile: () => failing });
+  const api = await serve({ operations: [POST], compile: handledBy(() => Promise.reject(ApiError.notFound())) });
   const charged: string[] = [];
-  const left: boolean[] = [];
-  const leave = api.limiter.leave.bind(api.limiter);
   api.limiter.charge = (company) => void charged.push(company);
-  api.limiter.leave = (call, baseline, isRight) => {
-    left.push(isRight);
-    leave(call, baseline, isRight);
-  };
   expect((await request(api.url, { method: 'POST' })).status).toBe(404);
-  expect([charged, left]).toEqual([[], [false]]);
+  expect([charged, api.left]).toEqual([[], [false]]);
   await api.stop();
 });
 
@@ -114,25 +106,14 @@ test.each([
   [399, true],
   [400, false],
 ])('compares the latency of an answer with %i with others of its operation: %s', async (status, isRight) => {
-  const handle = async ({ res }: { res: ServerResponse }) => void res.writeHead(status).end();
-  const api = await serve({ operations: [POST], compile: (of) => ({ ...compile(of), baseline: new Baseline(), checkAccess: () => undefined, handle }) });
-  const left: boolean[] = [];
-  const leave = api.limiter.leave.bind(api.limiter);
-  api.limiter.leave = (call, baseline, right) => {
-    left.push(right);
-    leave(call, baseline, right);
-  };
+  const api = await serve({ operations: [POST], compile: handledBy(async ({ res }) => void res.writeHead(status).end()) });
   expect((await request(api.url, { method: 'POST' })).status).toBe(status);
-  expect(left).toEqual([isRight]);
+  expect(api.left).toEqual([isRight]);
   await api.stop();
 });
 
 test('counts a request once, for the class of the operation that answers it, and no step follows the answer', async () => {
-  const handled = compile(POST);
-  const api = await serve({
-    operations: [POST],
-    compile: () => ({ ...handled, baseline: new Baseline(), checkAccess: () => undefined, handle: async ({ res }) => void res.end() }),
-  });
+  const api = await serve({ operations: [POST], compile: handledBy(async ({ res }) => void res.end()) });
   expect((await request(api.url, { method: 'POST' })).status).toBe(200);
   // What Express calls after the answer, it calls in the same turn.
   await new Promise((resolve) => setImmediate(resolve));
@@ -145,6 +126,13 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
   const identities = await standInIdentities();
   const { principal } = identities.addKey();
   const limiter = new Limiter();
+  /** Whether the latency of each request that had a slot counts. */
+  const left: boolean[] = [];
+  const leave = limiter.leave.bind(limiter);
+  limiter.leave = (call, baseline, isRight) => {
+    left.push(isRight);
+    leave(call, baseline, isRight);
+  };
   const counted: string[] = [];
   const noted = { shed: 0 };
   const draining = { active: false };
@@ -173,6 +161,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`,
     companyId: principal.company_id,
     limiter,
+    left,
     counted,
     noted,
     async stop() {
