@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { consoleSignIn } from '../src/console-sign-in.ts';
 import { gatewayConfig } from '../src/config.ts';
-import { SECRETS, request, startGateway, type TestGateway } from './support/gateway.ts';
+import { REQUIRED, request, startGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -61,14 +61,7 @@ test('answers every other path below it with 404', async () => {
 describe('with an issuer', () => {
   const TOKENS = { TOKEN_ISSUER: 'https://id.example.com/t"/', TOKEN_AUDIENCE: 'truckroll', TOKEN_JWKS_URL: 'https://keys.example.com/jwks' };
   const settings = { ...TOKENS, CONSOLE_CLIENT_ID: 'console', CONSOLE_SIGN_IN_PARAMETERS: 'audience=a&audience=b%20c' };
-  const config = (changes: Record<string, string>) =>
-    gatewayConfig({
-      ...SECRETS,
-      ...Object.fromEntries(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'].map((name) => [`${name}_ADDRESS`, '127.0.0.1:1'])),
-      REDIS_URL: 'redis://127.0.0.1:1',
-      ...settings,
-      ...changes,
-    });
+  const config = (changes: Record<string, string>) => gatewayConfig({ ...REQUIRED, ...settings, ...changes });
 
   test('allows requests to the gateway and the issuer only, and puts the settings of the sign-in into the page', async () => {
     const signsIn = await startGateway(settings);

@@ -3,7 +3,7 @@ import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { ADVERTISED_KEEP_ALIVE_MS } from '../src/http/server.ts';
 import { invoice } from './support/invoice.ts';
-import { SECRETS, eventually, redisUrl, request, startGateway, untilMetric } from './support/gateway.ts';
+import { REQUIRED, SECRETS, eventually, redisUrl, request, startGateway, untilMetric } from './support/gateway.ts';
 import { standInIdentities, standInInvoices, type Invoices } from './support/stand-ins.ts';
 
 /** Makes the stand-in wait with its answers until the returned function is called. */
@@ -220,19 +220,14 @@ describe('the environment', () => {
     expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*INTEGRATIONS_ADDRESS[^]*BILLING_ADDRESS[^]*CURSOR_KEYS[^]*IDENTITY_KEYS/);
   });
 
-  const required = {
-    REDIS_URL: 'redis://127.0.0.1:1',
-    ...Object.fromEntries(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'].map((name) => [`${name}_ADDRESS`, 'x:1'])),
-    ...SECRETS,
-    LOG_LEVEL: 'silent',
-  };
-
   test.each([
     { TOKEN_JWKS_URL: 'https://id.example.com/jwks' },
     { TOKEN_JWKS_FILE: '/etc/jwks.json', TOKEN_ISSUER: 'https://id.example.com' },
     { TOKEN_JWKS_FILE: '/etc/jwks.json', TOKEN_AUDIENCE: 'truckroll' },
   ])('is rejected with the keys of user tokens but without the issuer or the audience to check: %j', (tokens) => {
-    expect(() => createGateway({ config: gatewayConfig({ ...required, ...tokens }) })).toThrow('TOKEN_ISSUER and TOKEN_AUDIENCE are missing');
+    expect(() => createGateway({ config: gatewayConfig({ ...REQUIRED, LOG_LEVEL: 'silent', ...tokens }) })).toThrow(
+      'TOKEN_ISSUER and TOKEN_AUDIENCE are missing',
+    );
   });
 
   test('never shows a key', () => {

@@ -7,7 +7,7 @@ import { openProxy, testConfig } from '@truckroll/testing';
 import { gatewayConfig } from '../src/config.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { ClientGone, connectServices } from '../src/services.ts';
-import { SECRETS } from './support/gateway.ts';
+import { REQUIRED } from './support/gateway.ts';
 
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name)!;
@@ -32,14 +32,7 @@ async function serving(name: string, serve: Serve, environment: Record<string, s
   });
   server.implement(definitionOf(of.rpc), { serve });
   const proxy = await openProxy({ host: '127.0.0.1', port: await server.listen(0, '127.0.0.1') });
-  const addresses = Object.fromEntries(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'].map((each) => [`${each}_ADDRESS`, '127.0.0.1:1']));
-  const config = gatewayConfig({
-    REDIS_URL: 'redis://127.0.0.1:1',
-    ...SECRETS,
-    ...addresses,
-    [`${of.owner.toUpperCase()}_ADDRESS`]: `127.0.0.1:${proxy.port}`,
-    ...environment,
-  });
+  const config = gatewayConfig({ ...REQUIRED, [`${of.owner.toUpperCase()}_ADDRESS`]: `127.0.0.1:${proxy.port}`, ...environment });
   const services = connectServices(config, createMetrics('test'));
   ends.push(
     () => server.drain(100),

@@ -5,7 +5,7 @@ import { Strangers } from '../src/auth/strangers.ts';
 import { networkOf } from '../src/http/addresses.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/app.ts';
-import { SECRETS, request, startGateway, type TestGateway } from './support/gateway.ts';
+import { REQUIRED, request, startGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway | undefined;
 afterEach(async () => {
@@ -153,15 +153,6 @@ test('counts the addresses of one subscriber as one', () => {
 });
 
 test('a wrong TRUSTED_PROXIES stops the start with an error that names it', () => {
-  const config = gatewayConfig({
-    REDIS_URL: 'redis://127.0.0.1:1',
-    BILLING_ADDRESS: 'x:1',
-    SCHEDULING_ADDRESS: 'x:1',
-    REPORTING_ADDRESS: 'x:1',
-    INTEGRATIONS_ADDRESS: 'x:1',
-    ...SECRETS,
-    TRUSTED_PROXIES: '10.0.0.0/99',
-    LOG_LEVEL: 'silent',
-  });
+  const config = gatewayConfig({ ...REQUIRED, TRUSTED_PROXIES: '10.0.0.0/99', LOG_LEVEL: 'silent' });
   expect(() => createGateway({ config })).toThrow('TRUSTED_PROXIES');
 });

@@ -33,6 +33,16 @@ export const SECRETS = {
   IDENTITY_KEYS: `k1:${randomBytes(32).toString('base64')}`,
 };
 
+/** What every gateway needs, with addresses at which nothing answers. */
+export const REQUIRED = {
+  REDIS_URL: 'redis://127.0.0.1:1',
+  BILLING_ADDRESS: '127.0.0.1:1',
+  SCHEDULING_ADDRESS: '127.0.0.1:1',
+  REPORTING_ADDRESS: '127.0.0.1:1',
+  INTEGRATIONS_ADDRESS: '127.0.0.1:1',
+  ...SECRETS,
+};
+
 /** URL of the test run's Redis, with a separate database for each test file. */
 export function redisUrl(): string {
   const url = process.env['REDIS_URL'];
