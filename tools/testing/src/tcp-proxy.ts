@@ -3,6 +3,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A proxy between a client and a server that can interrupt and restore the connection. */
 export interface TcpProxy {
   readonly port: number;
+  /** Number of connections that it has accepted. */
+  readonly accepted: number;
+  /** Number of those that are open. */
+  readonly open: number;
   /** Closes every connection; new ones are accepted. */
   drop(): void;
   /** Closes every connection and refuses new ones. */
@@ -13,7 +17,11 @@ export interface TcpProxy {
 
 export async function openProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let [accepted, open] = [0, 0];
   const server = createServer((client) => {
+    accepted += 1;
+    open += 1;
+    client.once('close', () => (open -= 1));
     const upstream = connect(target.port, target.host);
     for (const [from, to] of [
       [client, upstream],
@@ -43,5 +51,17 @@ export async function openProxy(target: { host: string; port: number }): Promise
       server.close(() => resolve());
       drop();
     });
-  return { port, drop, cut, restore: () => listen(port), close: () => (server.listening ? cut() : Promise.resolve()) };
+  return {
+    port,
+    get accepted() {
+      return accepted;
+    },
+    get open() {
+      return open;
+    },
+    drop,
+    cut,
+    restore: () => listen(port),
+    close: () => (server.listening ? cut() : Promise.resolve()),
+  };
 }
