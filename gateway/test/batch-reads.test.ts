@@ -1,7 +1,7 @@
 // Details that several requests read at the same moment, against a real service.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { ApiError, operations, resource, type Operation } from '@truckroll/contract';
+import { ApiError, resource, type Operation } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest } from '@truckroll/contract/gen/records/v1/record_reads';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer } from '@truckroll/grpc';
@@ -10,6 +10,7 @@ import { testCaller, testConfig } from '@truckroll/testing';
 import { batchReads, isBatchable, type BatchRead } from '../src/batch-reads.ts';
 import { request, startGateway } from './support/gateway.ts';
 import { invoice } from './support/invoice.ts';
+import { operation } from './support/operation.ts';
 
 const invoices = resource('invoices');
 const ALONE = 'asked for by itself';
@@ -178,7 +179,7 @@ test('batches only details whose request is a key', () => {
   expect(isBatchable(invoices.detail)).toBe(true);
   expect(isBatchable(invoices.list)).toBe(false);
   // A delivery is found by its endpoint, too.
-  expect(isBatchable(operations.find(({ name }) => name === 'GetWebhookDelivery')!)).toBe(false);
+  expect(isBatchable(operation('GetWebhookDelivery'))).toBe(false);
   const { detail } = invoices;
   const [key] = detail.request.fields;
   for (const changed of [

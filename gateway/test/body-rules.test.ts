@@ -1,5 +1,5 @@
 // Rules over several fields of a body, and the check of an endpoint's address for a body that is rejected anyway.
-import { operations, type ErrorDetail, type Operation } from '@truckroll/contract';
+import type { ErrorDetail } from '@truckroll/contract';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer, type Handlers } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -9,8 +9,8 @@ import { inputsOf } from '../src/routes/inputs.ts';
 import { bodyShape, readJson } from '../src/routes/request.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import type { Services } from '../src/services.ts';
+import { operation } from './support/operation.ts';
 
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name)!;
 const shapeOf = (name: string) => bodyShape(operation(name), inputsOf(operation(name)));
 const URL = 'https://example.com/hook';
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';

@@ -1,8 +1,8 @@
-import { codec, operations, type Field, type Operation } from '@truckroll/contract';
+import { codec, type Field, type Operation } from '@truckroll/contract';
 import { CSV_TYPE, compileCsv, csvColumns, type CsvAmounts } from '../src/http/csv.ts';
 import { describeCsv } from '../src/openapi/csv.ts';
+import { operation } from './support/operation.ts';
 
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const collections = operation('GetCollectionsReport');
 
 /** An operation whose rows have only the named columns of its records. */

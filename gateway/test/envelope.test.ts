@@ -5,8 +5,8 @@ import type { GetCollectionsReportResponse } from '@truckroll/contract/gen/repor
 import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { compileEnvelope } from '../src/http/envelope.ts';
 import { invoice } from './support/invoice.ts';
+import { operation } from './support/operation.ts';
 
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const meta = (timeZone = 'America/Chicago'): string => `{"request_id":"r","timezone":"${timeZone}"}`;
 
 const seal = (position: Uint8Array, of = 'this list'): string => `${Buffer.from(position).toString()} of ${of}`;

@@ -1,7 +1,6 @@
 import { operations, type Field, type Operation, type Parameter, type Range } from '@truckroll/contract';
 import { filledField, inputsOf, isRequired, mostValues } from '../src/routes/inputs.ts';
-
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
+import { operation } from './support/operation.ts';
 
 /** The inputs by name: what a client gives where. */
 function named(of: Operation) {

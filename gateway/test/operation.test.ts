@@ -1,20 +1,21 @@
 // What an operation counts, calls and answers for a parsed request.
 import { EventEmitter } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { codec, operations, type ApiError } from '@truckroll/contract';
+import { codec, type ApiError } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';
 import type { Exchange } from '../src/http/exchange.ts';
 import { OutputPool } from '../src/http/output-pool.ts';
 import { createCursors } from '../src/routes/cursor.ts';
 import { compileOperation, type OperationContext } from '../src/routes/operation.ts';
+import { operation as named } from './support/operation.ts';
 
 const USER = { company_id: 'acme', time_zone: 'America/Chicago', user_id: 'ana', kind: 'PRINCIPAL_KIND_USER' } as Principal;
 const IDS = Array.from({ length: 3 }, (_, n) => `0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8${n}`);
 
 /** One operation, in front of a service that answers with an empty message. */
 function compiled(name: string, { exceeded = false, answersLate = false } = {}) {
-  const operation = operations.find((each) => each.name === name)!;
+  const operation = named(name);
   const consumed: [class_: string, requests: number | undefined][] = [];
   const called: Buffer[] = [];
   const bytes = Buffer.from(codec(operation.response.typeName).encode(codec(operation.response.typeName).decode(new Uint8Array())).finish());

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { formatInstant, operations, type Operation } from '@truckroll/contract';
+import { formatInstant, operations } from '@truckroll/contract';
 import { inputsOf } from '../src/routes/inputs.ts';
 import { compileQuery, DEFAULT_LIMIT, MOST_PROBLEMS, type Query } from '../src/routes/query.ts';
+import { operation } from './support/operation.ts';
 
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 const parser = (name: string): ((text: string) => Query) => compileQuery(inputsOf(operation(name)));
 const parse = parser('ListInvoices');
 const value = (query: Query, name: string): unknown => [...query.values].find(([parameter]) => parameter.name === name)?.[1];

@@ -1,15 +1,14 @@
-import { codec, operations, type ErrorDetail, type Field, type Operation } from '@truckroll/contract';
+import { codec, operations, type ErrorDetail, type Field } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { filledField, inputsOf, type Inputs } from '../src/routes/inputs.ts';
 import { compileQuery } from '../src/routes/query.ts';
 import { bodyShape, compileRequest, mayBeLeftOut, readHeaders, readJson, readPath, refuseFields, type RequestParts } from '../src/routes/request.ts';
+import { operation } from './support/operation.ts';
 
 const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const OTHER = '1c8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const COMPANY = '2d8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const principal = { company_id: COMPANY, time_zone: 'America/Denver', user_id: 'user', key_id: 'key' } as Principal;
-
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
 
 /** The message that the owner receives. */
 function sent(name: string, parts: Partial<RequestParts> & { text?: string } = {}): Record<string, unknown> {

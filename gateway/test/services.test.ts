@@ -1,6 +1,6 @@
 // How the gateway calls the services: what it repeats, what it passes on, and what happens when a client leaves.
 import { EventEmitter } from 'node:events';
-import { ApiError, operations, type Operation } from '@truckroll/contract';
+import { ApiError } from '@truckroll/contract';
 import { createGrpcServer, type Handlers } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openProxy, testConfig } from '@truckroll/testing';
@@ -8,9 +8,9 @@ import { gatewayConfig } from '../src/config.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { ClientGone, connectServices } from '../src/services.ts';
 import { REQUIRED } from './support/gateway.ts';
+import { operation } from './support/operation.ts';
 
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
-const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name)!;
 const ends: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
