@@ -1,4 +1,4 @@
-// Requests and answers as they are on the wire.
+// Sends requests over sockets, and keeps the bytes of the answers.
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
