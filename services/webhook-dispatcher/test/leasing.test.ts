@@ -167,11 +167,11 @@ test('tests a circuit again after an exchange that failed in an unexpected way',
     return reported(delivery, 503);
   };
   const half = [leased('dead'), leased('dead')];
-  const { worker, leases, times, reports } = leasing([{ deliveries: [1, 2, 3, 4, 5].map(() => leased('dead')) }], { attempt });
+  const { worker, leases, times, reports, send } = leasing([{ deliveries: [1, 2, 3, 4, 5].map(() => leased('dead')) }], { attempt });
   await worker.start();
   await times(5000);
   fails = 'unexpectedly';
-  await worker.store({ events: 1, waits: false, store: async () => ({ pending: 2, deliveries: half }) });
+  await send(...half);
   await times(5000);
   // The second delivery waited for the first, and is not sent to an endpoint whose circuit is open again.
   expect(sent.slice(5)).toEqual([half[0]!.delivery_id]);

@@ -170,8 +170,7 @@ test('counts exchanges by result, those in flight, and open circuits', async () 
       const status = statuses.shift()!;
       ends.push(() => end(reported(delivery, status)));
     });
-  const { worker } = harness({ metrics, attempt });
-  const send = (...deliveries: LeasedDelivery[]) => worker.store({ events: 1, waits: false, store: async () => ({ pending: deliveries.length, deliveries }) });
+  const { worker, send } = harness({ metrics, attempt });
   const gauges = async () => [...(await samples(metrics, 'webhook_in_flight')), ...(await samples(metrics, 'webhook_circuits_open'))];
   await worker.start();
   await send(...['dead', 'dead', 'dead', 'dead', 'well', 'dead'].map(leased));
@@ -212,8 +211,7 @@ test('counts no circuit as open that is half-open while an exchange tests it', a
 test('logs that a circuit is open when it opens, not for each failure while it is open', async () => {
   const opened: unknown[] = [];
   const log = createLog('trial', 'warn', { write: (line) => void opened.push((JSON.parse(line) as { msg: unknown }).msg) });
-  const { worker } = harness({ log, attempt: async (delivery) => reported(delivery, 503) });
-  const send = (...deliveries: LeasedDelivery[]) => worker.store({ events: 1, waits: false, store: async () => ({ pending: deliveries.length, deliveries }) });
+  const { worker, send } = harness({ log, attempt: async (delivery) => reported(delivery, 503) });
   await worker.start();
   await send(...[1, 2, 3, 4, 5].map(() => leased('dead')));
   await new Promise((resolve) => setImmediate(resolve));
@@ -239,10 +237,10 @@ test('logs, under the request of each delivery, a circuit that opens, an endpoin
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  const { worker } = harness({ log, report, attempt: async (delivery) => reported(delivery, 503) });
+  const { worker, send } = harness({ log, report, attempt: async (delivery) => reported(delivery, 503) });
   await worker.start();
   const deliveries = [1, 2, 3, 4, 5].map(() => ({ ...leased('dead'), request_id: randomUUID() }));
-  await worker.store({ events: 1, waits: false, store: async () => ({ pending: 5, deliveries }) });
+  await send(...deliveries);
   await worker.stop();
   const ids = deliveries.map(({ delivery_id }) => delivery_id);
   expect(

@@ -29,7 +29,7 @@ export const stored = {
   unknown: false,
 } as const;
 
-/** A worker whose lease calls return the batches given by the test, one after another. */
+/** A worker whose lease calls return the batches given by the test, one after another. `send` gives it deliveries with events. */
 export function harness(options: Partial<WorkerOptions>) {
   const batches: LeasedDelivery[][] = [];
   const reports: ReportRequest[] = [];
@@ -52,5 +52,6 @@ export function harness(options: Partial<WorkerOptions>) {
     attempt: async (delivery) => reported(delivery, 200),
     ...options,
   });
-  return { worker, batches, reports, leases: () => leases };
+  const send = (...deliveries: LeasedDelivery[]) => worker.store({ events: 1, waits: false, store: async () => ({ pending: deliveries.length, deliveries }) });
+  return { worker, batches, reports, leases: () => leases, send };
 }
