@@ -82,32 +82,31 @@ test('keeps the idle connection of one company when another company needs a conn
   await Promise.all(hanging);
 });
 
-test('sends once more, and no more than once, if kept connections end before an answer', async () => {
+/** A receiver that answers its first requests together, so that as many connections are kept, and later ones as given. */
+async function keeping(count: number, later: (response: ServerResponse, request: number) => void) {
   let requests = 0;
   const held: ServerResponse[] = [];
-  const there = await receiver((response) => {
+  return await receiver((response) => {
     requests += 1;
-    if (requests <= 3) held.push(response);
-    else response.socket?.destroy();
-    if (requests === 3) for (const each of held) each.end();
+    if (requests > count) later(response, requests);
+    else if (held.push(response) === count) for (const each of held) each.end();
   });
+}
+
+test('sends once more, and no more than once, if kept connections end before an answer', async () => {
+  const there = await keeping(3, (response) => response.socket?.destroy());
   const { send } = sender({ allowed: [there.target] });
   await Promise.all([1, 2, 3].map(() => send(there.url)));
   const result = await send(there.url);
-  expect([result.status, result.failure?.kind, requests]).toEqual([undefined, 'ATTEMPT_ERROR_EXCHANGE', 5]);
+  expect([result.status, result.failure?.kind, there.received.length]).toEqual([undefined, 'ATTEMPT_ERROR_EXCHANGE', 5]);
 });
 
 test('takes no other kept connection for an exchange whose time is up', async () => {
-  let requests = 0;
-  const held: ServerResponse[] = [];
-  const there = await receiver((response) => {
-    requests += 1;
-    if (requests <= 2) held.push(response);
-    if (requests === 2) for (const each of held) each.end();
-    if (requests === 4) response.end();
+  const there = await keeping(2, (response, request) => {
+    if (request === 4) response.end();
   });
   const { send } = sender({ allowed: [there.target], timeoutMs: 200 });
-  await Promise.all([send(there.url), send(there.url)]);
+  await Promise.all([1, 2].map(() => send(there.url)));
   expect((await send(there.url)).failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');
   expect([(await send(there.url)).status, there.connections]).toEqual([200, 2]);
 });
