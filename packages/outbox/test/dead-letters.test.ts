@@ -1,6 +1,5 @@
 // Dead letters are a consumer's own: consumers of one database share a table.
 import { randomUUID } from 'node:crypto';
-import type { Queryable } from '@truckroll/postgres';
 import { pinClock } from '@truckroll/testing';
 import { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter, takeDeadLetter } from '../src/dead-letters.ts';
 import type { IncomingEvent } from '../src/event.ts';
@@ -8,10 +7,11 @@ import { deadLetterHandlers, type Subscriber } from '../src/index.ts';
 import { COMPANY, SCHEMA, openSetting } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
-beforeEach(async () => {
+beforeAll(async () => {
   setting = await openSetting();
 });
-afterEach(() => setting.close());
+afterEach(() => setting.database.query({ text: 'delete from parked_event' }));
+afterAll(() => setting.close());
 
 const event = (offset: number, payload: Buffer | null = Buffer.from(`event ${offset}`)): IncomingEvent => ({
   id: randomUUID(),
@@ -30,8 +30,10 @@ const event = (offset: number, payload: Buffer | null = Buffer.from(`event ${off
   requestId: undefined,
 });
 const NO_LIMIT = { events: 100, bytes: 1_000_000 };
-const store = (consumer: string, of: IncomingEvent, reason = 'broken', db: Queryable = setting.database) =>
-  storeDeadLetter(db, consumer, deadLetterOf(of), reason);
+const store = (consumer: string, of: IncomingEvent, reason = 'broken') => storeDeadLetter(setting.database, consumer, deadLetterOf(of), reason);
+/** Stores the dead letter of a message that is no event. */
+const storeNoEvent = (consumer: string) =>
+  storeDeadLetter(setting.database, consumer, { topic: 'things', partition: 0, offset: '0', key: null, headers: { who: 'x' }, payload: null }, 'no event');
 const stored = async (consumer: string) => await deadLettersAfter(setting.database, consumer, 0, NO_LIMIT);
 const offsets = async (consumer: string) => (await stored(consumer)).map((letter) => letter.event.offset);
 
@@ -52,12 +54,7 @@ test('stores an event once for each consumer', async () => {
 
 test('takes the oldest dead letter of the consumer after an id, and none that holds no event', async () => {
   await store('reporting', event(1));
-  await storeDeadLetter(
-    setting.database,
-    'billing',
-    { topic: 'things', partition: 0, offset: '0', key: null, headers: { who: 'x' }, payload: null },
-    'no event',
-  );
+  await storeNoEvent('billing');
   for (const offset of [2, 3]) await store('billing', event(offset));
   const take = (after: number) => setting.database.transaction((tx) => takeDeadLetter(tx, 'billing', after));
   const first = await take(0);
@@ -68,7 +65,7 @@ test('takes the oldest dead letter of the consumer after an id, and none that ho
 
 test('lists, counts and deletes only dead letters of the consumer, oldest first', async () => {
   await store('reporting', event(1), 'of another consumer');
-  await storeDeadLetter(setting.database, 'billing', { topic: 'things', partition: 0, offset: '0', key: null, headers: {}, payload: null }, 'no event');
+  await storeNoEvent('billing');
   for (const offset of [2, 3]) await store('billing', event(offset), `reason ${offset}`);
   const { events, count } = await listDeadLetters(setting.database, 'billing', 2);
   expect(events).toEqual([
