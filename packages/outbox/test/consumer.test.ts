@@ -1,19 +1,16 @@
 import { openProducer } from '@truckroll/testing';
 import { Consumer, createKafka, ensureTopics, type IncomingEvent } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
-import { Collected, createMetrics, eventually, kafka, newTopic, silentLog, textOf } from './setting.ts';
+import { Collected, HEADERS, brokers, createMetrics, createTopic, eventually, kafka, newTopic, silentLog, textOf } from './setting.ts';
 
 const parts: Consumer[] = [];
 afterEach(async () => {
   await Promise.all(parts.splice(0).map((part) => part.stop()));
 });
 
-const HEADERS = { ce_type: 't', ce_source: '/trial', ce_companyid: 'c', ce_time: '2026-03-01T00:00:00Z', ce_version: '1' };
-
 /** A consumer of a new topic that has these texts, one event each; undefined is a message that is no event. */
 async function consume(texts: readonly (string | undefined)[], own: Partial<ConsumerOptions>) {
-  const topic = newTopic({ days: 1 }, 1);
-  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
+  const topic = await createTopic();
   const producer = await openProducer(kafka);
   const messages = texts.map((text) => ({ key: 'k', value: text ?? 'x', headers: text === undefined ? {} : { ...HEADERS, ce_id: crypto.randomUUID() } }));
   await producer.send({ topic: topic.name, messages });
@@ -88,7 +85,7 @@ test('continues at the stored place once it could be read, although that failed 
 });
 
 test('reports the end of what it has read when all messages of a batch belong to a transaction that was rolled back', async () => {
-  const client = createKafka('test', { kafkaBrokers: (process.env['KAFKA_BROKERS'] ?? '').split(','), kafkaPrefix: 'trial.' }, silentLog);
+  const client = createKafka('test', { kafkaBrokers: brokers, kafkaPrefix: 'trial.' }, silentLog);
   const topic = newTopic({ days: 1 }, 1);
   await ensureTopics(client, [topic], silentLog, new AbortController().signal);
   const producer = client.producer({ transactionalId: topic.name, maxInFlightRequests: 1, idempotent: true });
@@ -98,14 +95,18 @@ test('reports the end of what it has read when all messages of a batch belong to
   await transaction.abort();
   await producer.disconnect();
   const passed = new Collected<[topic: string, partition: number, offset: number]>();
-  const own: Partial<ConsumerOptions> = {
+  const consumer = new Consumer({
+    kafka: client,
+    group: topic.name,
+    topics: [topic],
+    log: silentLog,
+    metrics: createMetrics('trial'),
+    handle: async () => undefined,
     async passed(...place) {
       passed.add(place);
       throw new Error('the database is away');
     },
-  };
-  const handle = async () => undefined;
-  const consumer = new Consumer({ kafka: client, group: topic.name, topics: [topic], log: silentLog, metrics: createMetrics('trial'), handle, ...own });
+  });
   parts.push(consumer);
   await consumer.start();
   // Two messages, and the mark of the roll-back.

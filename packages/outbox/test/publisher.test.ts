@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { silentLog } from '@truckroll/telemetry';
 import type { OutboxRow } from '../src/event.ts';
-import { ensureTopics, replay, type Topic } from '../src/index.ts';
+import { replay, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
-import { COMPANY, deafKafka, kafka, newTopic, textOf } from './setting.ts';
-
-async function createTopic(): Promise<Topic> {
-  const topic = newTopic({ days: 1 }, 1);
-  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
-  return topic;
-}
+import { COMPANY, createTopic, deafKafka, kafka, newTopic, textOf } from './setting.ts';
 
 let id = 0;
 const row = (topic: Topic, text: string): OutboxRow => ({

@@ -2,7 +2,7 @@ import { silentLog } from '@truckroll/telemetry';
 import { openProducer } from '@truckroll/testing';
 import type { Admin } from 'kafkajs';
 import { Outbox, ensureTopics, replay, type IncomingEvent } from '../src/index.ts';
-import { createMetrics, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
+import { HEADERS, createMetrics, createTopic, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
 
 const signal = new AbortController().signal;
 let admin: Admin;
@@ -50,21 +50,12 @@ test('replays a whole compacted topic up to where it ended at the start, in orde
   await setting.close();
 });
 
-const HEADERS = {
-  ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10',
-  ce_type: 't',
-  ce_source: 's',
-  ce_companyid: 'c',
-  ce_time: '2026-03-01T00:00:00Z',
-  ce_version: '1',
-};
-
 /** A producer, and a new topic of one partition with as many events, each its own batch of this size. */
 async function published(count: number, bytes = 1) {
-  const topic = newTopic('latest', 1);
-  await ensureTopics(kafka, [topic], silentLog, signal);
+  const topic = await createTopic('latest');
   const producer = await openProducer(kafka);
-  const send = (key: string) => producer.send({ topic: topic.name, messages: [{ key, value: 'x'.repeat(bytes), headers: HEADERS }] });
+  const headers = { ...HEADERS, ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10' };
+  const send = (key: string) => producer.send({ topic: topic.name, messages: [{ key, value: 'x'.repeat(bytes), headers }] });
   for (let place = 0; place < count; place += 1) await send(`key ${place}`);
   return { topic, send, close: () => producer.disconnect() };
 }
@@ -97,17 +88,13 @@ test('ends when it is aborted', async () => {
 });
 
 test('ends at once for an empty topic', async () => {
-  const topic = newTopic('latest');
-  await ensureTopics(kafka, [topic], silentLog, signal);
+  const topic = await createTopic('latest', 3);
   expect(await replay({ kafka, topic, apply: async () => undefined })).toBe(0);
 });
 
 test('rejects with the error of apply, and leaves no group behind', async () => {
-  const topic = newTopic('latest', 1);
-  await ensureTopics(kafka, [topic], silentLog, signal);
-  const producer = await openProducer(kafka);
-  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'v', headers: HEADERS }] });
-  await producer.disconnect();
+  const { topic, close } = await published(1);
+  await close();
   const replays = async () => (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith('truckroll-replay'));
   const before = new Set(await replays());
   await expect(replay({ kafka, topic, apply: () => Promise.reject(new Error('table full')) })).rejects.toThrow('table full');

@@ -5,7 +5,7 @@ import { createMetrics, silentLog, type Metrics } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';
-import { createKafka, outboxTables, type KafkaClient, type Topic } from '../src/index.ts';
+import { createKafka, ensureTopics, outboxTables, type KafkaClient, type Topic } from '../src/index.ts';
 
 export const SCHEMA = 'trial';
 export const COMPANY = randomUUID();
@@ -27,7 +27,7 @@ export async function openSetting() {
   };
 }
 
-const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
+export const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
 export const kafka: KafkaClient = createKafka('test', { kafkaBrokers: brokers }, silentLog);
 
 /** A Kafka client with a switch that takes the brokers down: connections end and new ones are refused. */
@@ -96,6 +96,15 @@ let topics = 0;
 export function newTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 3): Topic {
   return { name: `test.${process.pid}.${Date.now()}.${(topics += 1)}`, partitions, keeps };
 }
+
+export async function createTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 1): Promise<Topic> {
+  const topic = newTopic(keeps, partitions);
+  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
+  return topic;
+}
+
+/** Headers of a message that is an event; each also needs its own `ce_id`. */
+export const HEADERS = { ce_type: 't', ce_source: '/trial', ce_companyid: 'c', ce_time: '2026-03-01T00:00:00Z', ce_version: '1' };
 
 export function event(topic: Topic, key: string, text: string | null, more: Partial<OutgoingEvent> = {}): OutgoingEvent {
   return { topic: topic.name, key, type: 'thing.changed', companyId: COMPANY, payload: text === null ? null : Buffer.from(text), ...more };

@@ -5,9 +5,9 @@ import { silentLog } from '@truckroll/telemetry';
 import { openProducer, openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
-import { Subscriber, ensureTopics, deadLetterHandlers, retryDeadLetters, type Subscription, type Topic } from '../src/index.ts';
+import { Subscriber, deadLetterHandlers, retryDeadLetters, type Subscription, type Topic } from '../src/index.ts';
 import type { SubscriberOptions } from '../src/subscription.ts';
-import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
+import { COMPANY, Collected, createMetrics, createTopic, eventually, kafka, metric, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let producer: Producer;
@@ -24,12 +24,6 @@ afterEach(async () => {
   await Promise.all(parts.splice(0).map((part) => part.stop()));
   await setting.close();
 });
-
-async function createTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 1): Promise<Topic> {
-  const topic = newTopic(keeps, partitions);
-  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
-  return topic;
-}
 
 interface Sent {
   key?: string;
