@@ -7,4 +7,5 @@ export { laterNames } from './names.ts';
 export { pinClock, type PinnedClock } from './pinned-clock.ts';
 export { openProducer } from './producer.ts';
 export { StartedRedisServers, redisCli, type RedisServer } from './redis-servers.ts';
+export { samplesOf } from './samples.ts';
 export { openProxy, type TcpProxy } from './tcp-proxy.ts';
