@@ -1,4 +1,4 @@
-import { openProducer } from '@truckroll/testing';
+import { openProducer, samplesOf } from '@truckroll/testing';
 import { Consumer, createKafka, ensureTopics, type IncomingEvent } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
 import { Collected, HEADERS, brokers, createMetrics, createTopic, eventually, kafka, newTopic, silentLog, textOf } from './setting.ts';
@@ -21,10 +21,7 @@ async function consume(texts: readonly (string | undefined)[], own: Partial<Cons
   const consumer = new Consumer({ kafka, group: topic.name, topics: [topic], log: silentLog, metrics, handle, ...own });
   parts.push(consumer);
   await consumer.start();
-  const samples = async (name: string) =>
-    [...(await metrics.render()).body.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))].map(
-      ([, labels, value]) => `${labels!.replaceAll(topic.name, 'T')} ${value}`,
-    );
+  const samples = async (name: string) => (await samplesOf(metrics, name)).map((sample) => sample.replaceAll(topic.name, 'T'));
   return { handled, samples };
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
+import { samplesOf } from '@truckroll/testing';
 import type { IncomingEvent } from '../src/event.ts';
 import { Subscriber, type Topic } from '../src/index.ts';
 import { COMPANY, createMetrics, kafka, newTopic, openSetting, textOf } from './setting.ts';
@@ -43,8 +44,7 @@ function subscriberOf(topics: readonly Topic[], apply: (tx: Transaction, events:
     log: silentLog,
     metrics,
   });
-  const results = async () =>
-    [...(await metrics.render()).body.matchAll(/^consumer_events_total\{.*result="(\w+)".*\} (\d+)$/gm)].map((found) => found.slice(1).join(' '));
+  const results = async () => (await samplesOf(metrics, 'consumer_events_total')).map((sample) => sample.replace(/^.*result="(\w+)".* /, '$1 '));
   return { subscriber, reached, results };
 }
 
