@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LeasedDelivery, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog, createMetrics } from '@truckroll/telemetry';
+import { samplesOf } from '@truckroll/testing';
 import type { WorkerOptions } from '../src/queue/worker.ts';
 import { harness, leased, reported, stored } from './support/worker.ts';
 
@@ -153,13 +154,8 @@ test('reports nothing for a delivery that found no connection, and frees its slo
   }
 });
 
-/** The samples of a metric, as `{labels} value` without the component. */
-async function samples(metrics: ReturnType<typeof createMetrics>, name: string): Promise<string[]> {
-  const { body } = await metrics.render();
-  return [...body.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))].map(
-    ([, labels, value]) => `${labels!.replace(/,?component="\w+",?/, '')} ${value}`,
-  );
-}
+/** The samples of a metric, as labels and value without the component. */
+const samples = async (...of: Parameters<typeof samplesOf>) => (await samplesOf(...of)).map((sample) => sample.replace(/,?component="\w+",?/, ''));
 
 test('counts exchanges by result, those in flight, and open circuits', async () => {
   const metrics = createMetrics('test');
