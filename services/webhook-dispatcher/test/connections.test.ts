@@ -1,7 +1,7 @@
 // Which connection an exchange uses, and what becomes of it: opened, kept, closed for another exchange, or replaced.
 import type { ServerResponse } from 'node:http';
 import { spawn } from 'node:child_process';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { createServer as createTlsServer } from 'node:tls';
@@ -9,7 +9,7 @@ import { Connections, type ReceiverConnection } from '../src/send/connections.ts
 import { createDial } from '../src/send/dial.ts';
 import { exchange } from '../src/send/exchange.ts';
 import { certificate, privateKey } from './support/certificate.ts';
-import { closing, receiver, sender } from './support/opened.ts';
+import { closing, listening, receiver, sender } from './support/opened.ts';
 
 /** Connections that are noted as exchanges take them. */
 function noted(allowed: string) {
@@ -149,10 +149,8 @@ test('looks a name with a dot at its end up, and asks for its certificate, witho
   const server = createTlsServer({ cert: certificate, key: privateKey }, (socket) => {
     names.push(socket.servername);
     socket.on('error', () => undefined).once('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing({ close: async () => server.close() });
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listening(server);
   const { send } = sender({ allowed: [`127.0.0.1:${port}`], resolve: async (name) => (names.push(name), ['127.0.0.1']) });
   expect([(await send(`https://receiver.test.:${port}/`)).status, names]).toEqual([204, ['receiver.test', 'receiver.test']]);
 });
@@ -206,9 +204,8 @@ test('reports a name that resolves to no address as a failed lookup', async () =
 
 test('does not try the next address after a TLS handshake that failed', async () => {
   const there = await receiver(undefined, { tls: true });
-  const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(there.port, '127.0.0.2');
-  await once(plain, 'listening');
-  closing({ close: async () => plain.close() });
+  const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await listening(plain, there.port, '127.0.0.2');
   const allowed = [there.target, `127.0.0.2:${there.port}`];
   const result = await sender({ allowed, resolve: async () => ['127.0.0.2', '127.0.0.1'] }).send(`https://receiver.test:${there.port}/`);
   expect(result).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_TLS' }, address: '127.0.0.2' });

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { randomBytes } from 'node:crypto';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { readCapped } from '../src/send/answer-body.ts';
-import { closing, receiver, sender } from './support/opened.ts';
+import { listening, receiver, sender } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';
 
 const LIMIT = 64 * 1024;
@@ -77,19 +76,8 @@ test('fails an exchange whose answer does not end', async () => {
 
 /** A server that answers every request with these bytes. */
 async function rawReceiver(answer: Buffer | string): Promise<{ target: string; url: string }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined));
-    socket.on('data', () => socket.write(answer));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing({
-    close: async () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  });
-  const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createServer((socket) => void socket.on('error', () => undefined).on('data', () => socket.write(answer)));
+  const target = `127.0.0.1:${await listening(server)}`;
   return { target, url: `http://${target}/` };
 }
 
@@ -204,17 +192,8 @@ test('includes name resolution in the time limit', async () => {
 });
 
 test('includes the TLS handshake in the time limit', async () => {
-  const mute = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
-  await once(mute, 'listening');
-  const sockets = new Set<{ destroy(): void }>();
-  mute.on('connection', (socket) => sockets.add(socket));
-  closing({
-    close: async () => {
-      mute.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  });
-  const { port } = mute.address() as AddressInfo;
+  const mute = createServer((socket) => void socket.on('error', () => undefined));
+  const port = await listening(mute);
   const result = await sender({ allowed: [`127.0.0.1:${port}`], timeoutMs: 200 }).send(`https://127.0.0.1:${port}/`);
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');
 });
@@ -224,10 +203,8 @@ test.each([
   ['what is not HTTP', () => 'SMTP 220 hello\r\n\r\n'],
   ['half an answer', () => 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
 ])('fails an exchange whose connection ends with %s', async (_, text) => {
-  const rude = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(text('')))).listen(0, '127.0.0.1');
-  await once(rude, 'listening');
-  closing({ close: async () => rude.close() });
-  const { port } = rude.address() as AddressInfo;
+  const rude = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(text(''))));
+  const port = await listening(rude);
   const result = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`http://127.0.0.1:${port}/`);
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_EXCHANGE');
 });
@@ -259,10 +236,8 @@ test('trusts a certificate for the name of the receiver, and none for another na
 });
 
 test('reports a receiver that does not speak TLS by code, without the text of OpenSSL', async () => {
-  const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
-  await once(plain, 'listening');
-  closing({ close: async () => plain.close() });
-  const { port } = plain.address() as AddressInfo;
+  const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  const port = await listening(plain);
   const { failure } = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`https://127.0.0.1:${port}/`);
   expect(failure?.kind).toBe('ATTEMPT_ERROR_TLS');
   expect(failure?.message).toMatch(/^The TLS handshake failed \(ERR_SSL_[A-Z0-9_]+\)\.$/);

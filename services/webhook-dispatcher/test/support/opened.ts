@@ -1,4 +1,6 @@
-// Closes the receivers and senders of a test after it.
+// Closes the receivers, senders and servers of a test after it.
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
 import { exchanges, type Exchanges } from './exchanges.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 
@@ -16,6 +18,15 @@ export function closing<T extends { close(): Promise<unknown> }>(made: T): T {
 
 export async function receiver(...given: Parameters<typeof startReceiver>): Promise<Receiver> {
   return closing(await startReceiver(...given));
+}
+
+/** Starts a server that the test has made, which closes with its connections. Returns its port. */
+export async function listening(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
+  server.on('connection', (socket) => closing({ close: async () => socket.destroy() }));
+  server.listen(port, host);
+  await once(server, 'listening');
+  closing({ close: async () => server.close() });
+  return (server.address() as AddressInfo).port;
 }
 
 export function sender(...given: Parameters<typeof exchanges>): Exchanges {
