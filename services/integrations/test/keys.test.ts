@@ -48,7 +48,9 @@ test('keeps the limits of the three classes apart, for a key and for its company
     harness.keys.createKey({ company_id: company.id, user_id: user.id, name: 'x', limits: { reads_per_minute, reports_per_minute, writes_per_minute } });
   const { key, value } = await create(11, 12, 13);
   await create(21, 2, 23);
-  await createElsewhere();
+  const other = await harness.company('Elsewhere');
+  const stranger = await harness.user(other.id);
+  await harness.keys.createKey({ company_id: other.id, user_id: stranger.id, name: 'x', limits: { reads_per_minute: 900 } });
   const limits = { reads_per_minute: 31, reports_per_minute: 32, writes_per_minute: 33 };
   expect((await harness.companies.updateCompany({ id: company.id, limits })).company).toMatchObject({ limits });
   expect(key).toMatchObject({ limits: { reads_per_minute: 11, reports_per_minute: 12, writes_per_minute: 13 } });
@@ -57,12 +59,6 @@ test('keeps the limits of the three classes apart, for a key and for its company
     company_limits: { reads: 31, reports: 32, writes: 33 },
     highest_limits: { reads: 21, reports: 12, writes: 23 },
   });
-
-  async function createElsewhere() {
-    const other = await harness.company('Elsewhere');
-    const { id } = await harness.user(other.id);
-    await harness.keys.createKey({ company_id: other.id, user_id: id, name: 'x', limits: { reads_per_minute: 900 } });
-  }
 });
 
 test('never stores the value of a key', async () => {
