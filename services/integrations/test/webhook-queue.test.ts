@@ -104,7 +104,6 @@ test('keeps nothing in its queues and rates for an endpoint that was deleted', a
     await desk.sql('insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, now(), now(), true)', [id]);
     await desk.sql('insert into webhook_rates (endpoint_id, spent_until) values ($1, now())', [id]);
   }
-  await desk.sql('update webhook_endpoints set enabled = true where id = $1', [one.id]);
   await desk.webhooks.deleteWebhook({ caller: one.caller, id: one.id });
   const left = `select 'queue' as of from webhook_queue where endpoint_id = $1 union all select 'rates' from webhook_rates where endpoint_id = $1
     union all select 'recoveries' from webhook_recoveries where endpoint_id = $1 union all select 'replays' from webhook_replays where endpoint_id = $1`;
