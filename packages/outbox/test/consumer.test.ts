@@ -1,5 +1,5 @@
 import { openProducer, samplesOf } from '@truckroll/testing';
-import { Consumer, createKafka, ensureTopics, type IncomingEvent } from '../src/index.ts';
+import { Consumer, createKafka, ensureTopics, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
 import { Collected, HEADERS, brokers, createMetrics, createTopic, eventually, kafka, newTopic, silentLog, textOf } from './setting.ts';
 
@@ -8,6 +8,17 @@ afterEach(async () => {
   await Promise.all(parts.splice(0).map((part) => part.stop()));
 });
 
+async function start(topic: Topic, own: Partial<ConsumerOptions>, client: KafkaClient = kafka) {
+  const handled = new Collected<IncomingEvent>();
+  const metrics = createMetrics('trial');
+  const handle = async (events: readonly IncomingEvent[]) => handled.add(...events);
+  const consumer = new Consumer({ kafka: client, group: topic.name, topics: [topic], log: silentLog, metrics, handle, ...own });
+  parts.push(consumer);
+  await consumer.start();
+  const samples = async (name: string) => (await samplesOf(metrics, name)).map((sample) => sample.replaceAll(topic.name, 'T'));
+  return { handled, samples };
+}
+
 /** A consumer of a new topic that has these texts, one event each; undefined is a message that is no event. */
 async function consume(texts: readonly (string | undefined)[], own: Partial<ConsumerOptions>) {
   const topic = await createTopic();
@@ -15,14 +26,7 @@ async function consume(texts: readonly (string | undefined)[], own: Partial<Cons
   const messages = texts.map((text) => ({ key: 'k', value: text ?? 'x', headers: text === undefined ? {} : { ...HEADERS, ce_id: crypto.randomUUID() } }));
   await producer.send({ topic: topic.name, messages });
   await producer.disconnect();
-  const handled = new Collected<IncomingEvent>();
-  const metrics = createMetrics('trial');
-  const handle = async (events: readonly IncomingEvent[]) => handled.add(...events);
-  const consumer = new Consumer({ kafka, group: topic.name, topics: [topic], log: silentLog, metrics, handle, ...own });
-  parts.push(consumer);
-  await consumer.start();
-  const samples = async (name: string) => (await samplesOf(metrics, name)).map((sample) => sample.replaceAll(topic.name, 'T'));
-  return { handled, samples };
+  return await start(topic, own);
 }
 
 test('measures how far it is behind, how long batches take, and how many fail', async () => {
@@ -92,20 +96,13 @@ test('reports the end of what it has read when all messages of a batch belong to
   await transaction.abort();
   await producer.disconnect();
   const passed = new Collected<[topic: string, partition: number, offset: number]>();
-  const consumer = new Consumer({
-    kafka: client,
-    group: topic.name,
-    topics: [topic],
-    log: silentLog,
-    metrics: createMetrics('trial'),
-    handle: async () => undefined,
+  const own: Partial<ConsumerOptions> = {
     async passed(...place) {
       passed.add(place);
       throw new Error('the database is away');
     },
-  });
-  parts.push(consumer);
-  await consumer.start();
+  };
+  await start(topic, own, client);
   // Two messages, and the mark of the roll-back.
   await passed.until((places) => places.at(-1)?.[2] === 2);
   expect(passed.items.at(-1)).toEqual([topic.name, 0, 2]);
