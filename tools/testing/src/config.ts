@@ -31,3 +31,13 @@ export const testConfig: TestConfig = Object.freeze({
   callCredential: undefined,
   callerCredentials: parseCallerCredentials(testCallers.map(acceptanceOf).join())!,
 });
+
+/** No broker listens there: events stay in the outbox. */
+export const withoutKafka = Object.freeze({
+  kafkaBrokers: ['127.0.0.1:1'],
+  kafkaTls: false,
+  kafkaMechanism: 'none',
+  kafkaUsername: '',
+  kafkaPassword: '',
+  kafkaPrefix: '',
+} as const);

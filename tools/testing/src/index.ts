@@ -1,6 +1,7 @@
 export { startCollector, type CollectedSpan } from './collector.ts';
-export { testCaller, testCallers, testConfig } from './config.ts';
+export { testCaller, testCallers, testConfig, withoutKafka } from './config.ts';
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
+export { eventually } from './eventually.ts';
 export { holdingLocks, mustWait, whileOpen, type LockHolder } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
 export { laterNames } from './names.ts';
