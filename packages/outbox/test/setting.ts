@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog, type Metrics } from '@truckroll/telemetry';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { eventually, freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';
 import { createKafka, ensureTopics, outboxTables, type KafkaClient, type Topic } from '../src/index.ts';
@@ -133,15 +133,6 @@ export class Collected<T> {
   }
 }
 
-/** Polls `look` every 20 ms until its value satisfies `holds`. */
-export async function eventually<T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await look();
-    if (holds(value)) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 export async function metric(metrics: Metrics, name: string): Promise<number | undefined> {
   const line = (await metrics.render()).body.split('\n').find((text) => text.startsWith(`${name}{`) || text.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
@@ -160,4 +151,4 @@ export async function killLockHolder(database: Database): Promise<void> {
 export const rowsLeft = async (database: Database): Promise<number> =>
   (await database.query<{ count: number }>({ text: 'select count(*) from outbox' })).rows[0]!.count;
 
-export { createMetrics, silentLog };
+export { createMetrics, eventually, silentLog };
