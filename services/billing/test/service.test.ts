@@ -3,15 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { openChannel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
-import { freshDatabase, testCallers, testConfig } from '@truckroll/testing';
+import { freshDatabase, testCallers, testConfig, withoutKafka } from '@truckroll/testing';
 import { createBilling } from '../src/billing.ts';
 import { schema } from '../src/schema.ts';
 import { payment } from './records.ts';
 
 test('publishes what it imports once: it notes nothing for the pass that publishes changes of earlier releases', async () => {
   const fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
-  const service = createBilling({ ...testConfig, ...kafka, databaseUrl: fresh.url });
+  const service = createBilling({ ...testConfig, ...withoutKafka, databaseUrl: fresh.url });
   const { port } = await service.start();
   const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers });
   const database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 1 });
