@@ -3,7 +3,7 @@ import { codec, recordOwners, resource, type RecordOwner } from '@truckroll/cont
 import { openChannel, type Channel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { freshDatabase, testCallers, testConfig } from '@truckroll/testing';
+import { freshDatabase, testCallers, testConfig, withoutKafka } from '@truckroll/testing';
 import { tables as billing } from '../../services/billing/src/resources/index.ts';
 import { tables as reporting } from '../../services/reporting/src/resources/index.ts';
 import { tables as scheduling } from '../../services/scheduling/src/resources/index.ts';
@@ -15,8 +15,7 @@ export type Owners = Awaited<ReturnType<typeof startOwners>>;
 
 export async function startOwners() {
   const fresh = await freshDatabase({});
-  const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' };
-  const config = { ...testConfig, ...kafka, databaseUrl: fresh.url } as never;
+  const config = { ...testConfig, ...withoutKafka, databaseUrl: fresh.url } as never;
   const services: Service[] = recordOwners.map((owner) => CREATE[owner](config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
   const channels = Object.fromEntries(recordOwners.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
