@@ -6,7 +6,7 @@ import { VisitServiceService, type Visit } from '@truckroll/contract/gen/schedul
 import { openChannel, type Channel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { freshDatabase, testCallers, testConfig, type TestDatabase } from '@truckroll/testing';
+import { freshDatabase, testCallers, testConfig, withoutKafka, type TestDatabase } from '@truckroll/testing';
 import { createScheduling } from '../src/scheduling.ts';
 import { crashingProxy, type CrashingProxy, type Moment } from './crashing-proxy.ts';
 import * as line from './records.ts';
@@ -28,17 +28,8 @@ beforeAll(async () => {
   proxy = await crashingProxy({ host: url.hostname, port: Number(url.port) });
   url.hostname = '127.0.0.1';
   url.port = String(proxy.port);
-  // No broker listens there: events stay in the outbox, where this test reads them.
-  service = createScheduling({
-    ...testConfig,
-    kafkaBrokers: ['127.0.0.1:1'],
-    kafkaTls: false,
-    kafkaMechanism: 'none',
-    kafkaUsername: '',
-    kafkaPassword: '',
-    kafkaPrefix: '',
-    databaseUrl: url.href,
-  } as never);
+  // This test reads events in the outbox.
+  service = createScheduling({ ...testConfig, ...withoutKafka, databaseUrl: url.href });
   channel = openChannel(`127.0.0.1:${(await service.start()).port}`, { credentials: testCallers });
   database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
   await store('team-members', member);

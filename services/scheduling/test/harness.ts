@@ -5,7 +5,7 @@ import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/re
 import { ImportServiceService, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { openChannel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
-import { freshDatabase, testCallers, testConfig } from '@truckroll/testing';
+import { freshDatabase, testCallers, testConfig, withoutKafka } from '@truckroll/testing';
 import type { SchedulingConfig } from '../src/config.ts';
 import { createScheduling } from '../src/scheduling.ts';
 import { schema } from '../src/schema.ts';
@@ -25,9 +25,7 @@ export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void
 /** Without providers, notifications fail. */
 export async function startHarness(config: Partial<SchedulingConfig> = {}) {
   const fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  const kafkaBrokers = ['127.0.0.1:1'];
-  const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
-  const service = createScheduling({ ...testConfig, ...kafka, ...config, databaseUrl: fresh.url });
+  const service = createScheduling({ ...testConfig, ...withoutKafka, ...config, databaseUrl: fresh.url });
   const { port } = await service.start();
   const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers });
   const database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });

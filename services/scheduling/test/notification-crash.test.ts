@@ -10,7 +10,7 @@ import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { acceptanceOf } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
-import { freshDatabase, startMailServer, testCallers, testConfig, type MailServer, type TestDatabase } from '@truckroll/testing';
+import { eventually, freshDatabase, startMailServer, testCallers, testConfig, withoutKafka, type MailServer, type TestDatabase } from '@truckroll/testing';
 import { createScheduling } from '../src/scheduling.ts';
 import { schema } from '../src/schema.ts';
 
@@ -124,10 +124,9 @@ it(
     await once(child, 'exit');
 
     mail.behave('accept');
-    const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
     const next = createScheduling({
       ...testConfig,
-      ...kafka,
+      ...withoutKafka,
       databaseUrl: fresh.url,
       smtpUrl: environment().SMTP_URL,
       notificationFrom: 'service@lonestar.example',
@@ -135,8 +134,12 @@ it(
     await next.start();
     try {
       await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
-      while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(await row(id)).toBe('UNKNOWN');
+      expect(
+        await eventually(
+          () => row(id),
+          (status) => status !== 'ATTEMPTING',
+        ),
+      ).toBe('UNKNOWN');
       // Once a later notification is sent, the sender has polled again.
       const later = await queue();
       await explained(letters(2));

@@ -8,7 +8,7 @@ import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/ser
 import { forgetEnded } from '@truckroll/mail';
 import { onQueued } from '../../../packages/mail/src/queued.ts';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
-import { startMailServer, type MailServer } from '@truckroll/testing';
+import { eventually, startMailServer, type MailServer } from '@truckroll/testing';
 import { startSmsServer, type SmsServer } from './providers.ts';
 import * as line from './records.ts';
 
@@ -96,12 +96,12 @@ const rows = async (visit: Visit): Promise<Json[]> =>
   (await harness.database.query<Json>({ text: 'select * from notifications where appointment_id = $1', values: [visit.id] })).rows;
 
 /** Polls: a notification that is not sent has no event. */
-async function outcome(visit: Visit, wanted = ['SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED']): Promise<Json> {
-  for (;;) {
-    const [row] = await rows(visit);
-    if (row !== undefined && wanted.includes(row['status'])) return row;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+async function outcome(visit: Visit): Promise<Json> {
+  const [row] = await eventually(
+    () => rows(visit),
+    ([found]) => ['SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED'].includes(found?.['status']),
+  );
+  return row!;
 }
 
 async function sent(scenery: { contact?: Json } = {}, message?: string) {
@@ -320,12 +320,7 @@ describe('between acceptance and delivery', () => {
 
   const counted = async (outcome: string): Promise<number> => {
     const { body } = await harness.metrics.render();
-    return Number(
-      body
-        .split('\n')
-        .find((series) => series.startsWith(`notifications_total{channel="EMAIL",outcome="${outcome}"`))
-        ?.split(' ')[1] ?? 0,
-    );
+    return Number(new RegExp(`^notifications_total\\{channel="EMAIL",outcome="${outcome}".* (\\S+)$`, 'm').exec(body)?.[1] ?? 0);
   };
 
   it('a contact’s opt-out suppresses the notification, which is counted as suppressed and not as sent', async () => {
@@ -334,7 +329,11 @@ describe('between acceptance and delivery', () => {
     await company.store('contacts', { ...contact, channels: [{ ...contact['channels'][0], opted_out: true }] });
     await retry();
     expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the contact has opted out' });
-    while ((await counted('SUPPRESSED')) === before[0]) await new Promise((resolve) => setTimeout(resolve, 10));
+    // The outcome is counted after it is stored.
+    await eventually(
+      () => counted('SUPPRESSED'),
+      (count) => count !== before[0],
+    );
     expect([await counted('SUPPRESSED'), await counted('SENT')]).toEqual([before[0] + 1, before[1]]);
   }, 20_000);
 });
