@@ -7,6 +7,7 @@ import { openFreshDatabase } from '@truckroll/testing';
 import { agesOfAsOf } from '../src/freshness/as-of.ts';
 import { freshnessMetrics } from '../src/freshness/metrics.ts';
 import { schema } from '../src/schema.ts';
+import { deadLetter } from './records.ts';
 
 const OWNERS = ['integrations', 'scheduling', 'billing'];
 
@@ -21,12 +22,7 @@ const behind = (seconds: number, ...sources: string[]) =>
     text: `insert into applied_until select source, clock_timestamp() - $2 * interval '1 second' from unnest($1::text[]) source`,
     values: [sources, seconds],
   });
-const deadLetter = (company: string, secondsAgo: number, topic = topics.payments.name) =>
-  database.query({
-    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
-      values ('reporting', $1, 0, (select count(*) from parked_event), $2, $3, 'broken')`,
-    values: [topic, `${company}/1`, JSON.stringify({ companyId: company, version: '7', time: String((Date.now() - secondsAgo * 1000) * 1000) })],
-  });
+const letter = (company: string, secondsAgo: number, topic?: string) => deadLetter(database, company, (Date.now() - secondsAgo * 1000) * 1000, topic);
 
 /** In thousands of seconds, so that the time that the test takes does not show. */
 const ages = async () => Object.fromEntries([...(await agesOfAsOf(database))].map(([cause, seconds]) => [cause, Math.floor(seconds / 1000)]));
@@ -38,9 +34,9 @@ test('the age of reports is that of each owner, and that of the company whose de
   await behind(99_500, '/truckroll/of-no-owner');
   const ofOwners = Object.fromEntries(OWNERS.map((owner) => [owner, 7]));
   expect(await ages()).toEqual(ofOwners);
-  await deadLetter(company, 90_500, topics.names.name);
-  await deadLetter(randomUUID(), 30_500);
-  await deadLetter(company, 50_500);
+  await letter(company, 90_500, topics.names.name);
+  await letter(randomUUID(), 30_500);
+  await letter(company, 50_500);
   expect(await ages()).toEqual({ ...ofOwners, dead_letters: 50 });
   await database.query({ text: `insert into inbox_version values ('reporting', $1, $2, 8)`, values: [topics.payments.name, `${company}/1`] });
   expect(await ages()).toEqual({ ...ofOwners, dead_letters: 30 });

@@ -8,6 +8,7 @@ import { openFreshDatabase } from '@truckroll/testing';
 import { asOf } from '../src/freshness/as-of.ts';
 import { followProgress, places } from '../src/freshness/progress.ts';
 import { schema } from '../src/schema.ts';
+import { deadLetter } from './records.ts';
 
 const SOURCE = '/truckroll/billing';
 const NAMED = [
@@ -166,12 +167,7 @@ describe('as_of', () => {
   const company = randomUUID();
   const known = (second: number, ...sources: string[]) =>
     database.query({ text: 'insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source', values: [sources, second] });
-  const deadLetter = (of: string, version: number, second: number, topic = topics.payments.name) =>
-    database.query({
-      text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
-        values ('reporting', $1, 0, (select count(*) from parked_event), $2, $3, 'broken')`,
-      values: [topic, `${of}/1`, JSON.stringify({ companyId: of, version: String(version), time: String(second * 1_000_000) })],
-    });
+  const letter = (second: number, topic?: string) => deadLetter(database, company, second * 1_000_000, topic);
 
   it('is unknown until every owner has published, and then the earliest of their watermarks', async () => {
     const [first, ...others] = watermarkSources;
@@ -184,7 +180,7 @@ describe('as_of', () => {
 
   it('stays before a dead letter of the company until a newer event of its record is applied', async () => {
     await known(100, ...watermarkSources);
-    await deadLetter(company, 7, 50);
+    await letter(50);
     expect(await asOf(database, randomUUID())).toBe(100_000_000);
     const apply = (version: number, record = 1, topic = topics.payments.name) =>
       database.query({
@@ -201,16 +197,16 @@ describe('as_of', () => {
 
   it('stays before the earliest of several dead letters, and never goes back for one of a topic that no report is made of', async () => {
     await known(100, ...watermarkSources);
-    await deadLetter(company, 7, 10, topics.names.name);
+    await letter(10, topics.names.name);
     expect(await asOf(database, company)).toBe(100_000_000);
-    await deadLetter(company, 7, 70, topics.invoices.name);
-    await deadLetter(company, 7, 60, topics.refunds.name);
+    await letter(70, topics.invoices.name);
+    await letter(60, topics.refunds.name);
     expect(await asOf(database, company)).toBe(60_000_000);
   });
 
   it('stays before a dead letter although another consumer has applied a newer event', async () => {
     await known(100, ...watermarkSources);
-    await deadLetter(company, 7, 50);
+    await letter(50);
     await database.query({ text: `insert into inbox_version values ('another', $1, $2, 8)`, values: [topics.payments.name, `${company}/1`] });
     expect(await asOf(database, company)).toBe(50_000_000);
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { codec, readMessage, resource } from '@truckroll/contract';
+import { codec, readMessage, resource, topics } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { importBatch } from '@truckroll/record-store';
@@ -142,6 +142,15 @@ export const apply = (tx: Transaction, company: string, model: ReadModel, path: 
 export async function importFinancials(database: Database, company: string, ...lines: Line[]): Promise<void> {
   const batch = { company_id: company, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
   expect((await importBatch(database, tables, batch, { log: silentLog, requestId: 'test' })).problems).toEqual([]);
+}
+
+/** Version 7 of record `1` could not be applied. */
+export async function deadLetter(database: Database, company: string, time: number, topic = topics.payments.name): Promise<void> {
+  await database.query({
+    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason)
+      values ('reporting', $1, 0, (select count(*) from parked_event), $2, $3, 'broken')`,
+    values: [topic, `${company}/1`, JSON.stringify({ companyId: company, version: '7', time: String(time) })],
+  });
 }
 
 /** Runs a builder until the company has one generation of sums, the current one, and no financials to refresh. */
