@@ -1,5 +1,4 @@
 // Sums that are built from stored facts equal those that events have added one by one, whatever the records' states are.
-import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
@@ -10,7 +9,7 @@ import { payments } from '../src/read-models/payments.ts';
 import { refunds } from '../src/read-models/refunds.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
-import { apply, assignment, build, financials, importFinancials, invoice, job, payment, refund, type Line } from './records.ts';
+import { apply, assignment, build, financials, importFinancials, invoice, job, newCompany, payment, refund, type Line } from './records.ts';
 
 /** One whose dates begin after those of UTC, and one whose dates begin before. */
 const ZONES = ['America/Chicago', 'Pacific/Kiritimati'];
@@ -84,15 +83,6 @@ function rotated(of: Record<string, Line[]>, ...fields: string[]): Record<string
   return Object.fromEntries(Object.entries(of).map(([path, all]) => [path, next(all)]));
 }
 
-async function company(zone = ZONES[0]): Promise<string> {
-  const id = randomUUID();
-  await database.query({
-    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, $2, true, false, 1)`,
-    values: [id, zone],
-  });
-  return id;
-}
-
 async function store(id: string, of: Record<string, Line[]>): Promise<void> {
   for (const [path, model] of Object.entries({ jobs, 'job-assignments': assignments, invoices, payments, refunds })) {
     for (const line of of[path]!) await database.transaction((tx) => apply(tx, id, model, path, line));
@@ -110,14 +100,14 @@ async function sumsOf(id: string): Promise<Record<string, unknown[]>> {
 
 test.each(ZONES)('sums in %s are the same whether they were built before the records arrived or after it', async (zone) => {
   const records = lines();
-  const before = await company(zone);
+  const before = await newCompany(database, zone);
   await build(database, before);
   // Each record has been in the state of another one before.
   await store(before, rotated(records));
   await store(before, rotated(records, ...TIME_FIELDS));
   await store(before, records);
   // Created last: a build includes every company.
-  const after = await company(zone);
+  const after = await newCompany(database, zone);
   await store(after, records);
   await build(database, after);
   const [added, built] = [await sumsOf(before), await sumsOf(after)];
@@ -129,7 +119,7 @@ test.each(ZONES)('sums in %s are the same whether they were built before the rec
 });
 
 test('a build adds facts of more than one batch once each, and computes the facts of jobs again', async () => {
-  const id = await company();
+  const id = await newCompany(database);
   await store(id, lines());
   await database.transaction(async (tx) => {
     // One more than the first batch has.
@@ -146,7 +136,7 @@ test('a build adds facts of more than one batch once each, and computes the fact
 
 test('sums contain exactly the issued invoices, the paid payments, the refunds that succeeded, and the jobs whose costs are tracked', async () => {
   const records = lines();
-  const id = await company();
+  const id = await newCompany(database);
   await store(id, records);
   await build(database, id);
   const total = (path: string, counts: (line: Line) => boolean, cents: (line: Line) => number): number =>

@@ -5,7 +5,7 @@ import { GetCollectionsReportResponse } from '@truckroll/contract/gen/reporting/
 import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { Bucket } from '@truckroll/contract/gen/reporting/v1/report_types';
 import type { Database, Transaction } from '@truckroll/postgres';
-import { NameCache, importBatch, lockCompany, lockPart, upsertRecords } from '@truckroll/record-store';
+import { NameCache, lockCompany, lockPart, upsertRecords } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { mustWait, openFreshDatabase, whileOpen } from '@truckroll/testing';
 import { applyTo } from '../src/read-models/read-model.ts';
@@ -16,12 +16,11 @@ import { removeOlderThan } from '../src/read-models/rebuild.ts';
 import { fillIn } from '../src/jobs/every-job.ts';
 import { reportHandlers } from '../src/reports/handlers.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
-import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { beginGeneration } from '../src/summaries/generations.ts';
 import { rebuildSummaries } from '../src/summaries/rebuild.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
-import { apply, build, eventOf, financials, invoice, job, messageOf, payment, type Line } from './records.ts';
+import { apply, build, eventOf, financials, importFinancials, invoice, job, messageOf, newCompany, payment, type Line } from './records.ts';
 
 let database: Database;
 let close: () => Promise<void>;
@@ -31,21 +30,9 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 beforeEach(async () => {
-  company = randomUUID();
-  await database.query({
-    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
-    values: [company],
-  });
+  company = await newCompany(database);
 });
 afterEach(() => database.query({ text: 'delete from companies' }));
-
-const importLine = (line: Line) =>
-  importBatch(
-    database,
-    tables,
-    { company_id: company, path: 'job-financials', first_line: 1, lines: [Buffer.from(JSON.stringify(line))] },
-    { log: silentLog, requestId: 'test' },
-  );
 
 async function store(tx: Transaction, line: Line): Promise<void> {
   await lockCompany(tx, company);
@@ -77,7 +64,7 @@ describe('a financial', () => {
     await whileOpen(
       database,
       (tx) => apply(tx, company, invoices, 'invoices', invoice(id, 700)),
-      () => importLine(financials(id, 300)),
+      () => importFinancials(database, company, financials(id, 300)),
     );
     expect(await totals(id)).toMatchObject(EXPECTED);
   });

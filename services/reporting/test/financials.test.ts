@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
-import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
+import { NameCache, RecordReader, type Table } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { checkStored } from '../../../packages/record-store/src/check-stored.ts';
@@ -14,7 +14,7 @@ import { tables } from '../src/resources/index.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { SUMMARIES_VERSION } from '../src/facts/definitions.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
-import { AT, apply, financials, invoice, job, removal, type Line } from './records.ts';
+import { AT, apply, financials, importLines, invoice, job, removal, type Line } from './records.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -29,14 +29,6 @@ afterAll(() => close());
 
 const applyLines = (company: string, model: ReadModel, path: string, ...lines: Line[]): Promise<void> =>
   database.transaction((tx) => apply(tx, company, model, path, ...lines));
-
-const importLines = (company_id: string, ...lines: Line[]) =>
-  importBatch(
-    database,
-    tables,
-    { company_id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) },
-    { log: silentLog, requestId: 'test' },
-  );
 
 const detail = async (company: string, id: string): Promise<Line> => {
   const bytes = await reader.detail({ company_id: company, time_zone: 'America/Chicago', id });
@@ -67,7 +59,7 @@ test('creates the financials of a job together with the job, and updates them fr
   });
   await applyLines(company, invoices, 'invoices', invoice(known['id'], 700));
   expect(await detail(company, known['id'])).toMatchObject({ totals: { revenue_cents: 700 }, costing: NOT_RECORDED });
-  expect(await importLines(company, financials(known['id'], 300))).toMatchObject({ created: 0, changed: 1, problems: [] });
+  expect(await importLines(database, company, financials(known['id'], 300))).toMatchObject({ created: 0, changed: 1, problems: [] });
   await applyLines(company, jobs, 'jobs', { ...known, number: 'J-2' });
   expect(await detail(company, known['id'])).toMatchObject({
     number: 'J-2',
@@ -91,7 +83,7 @@ test('creates the financials of jobs known to an earlier release, once', async (
   const company = randomUUID();
   const known = Array.from({ length: 3 }, () => job());
   await applyLines(company, jobs, 'jobs', ...known);
-  await importLines(company, financials(known[0]!['id'], 5));
+  await importLines(database, company, financials(known[0]!['id'], 5));
   await database.query({
     text: 'delete from job_financials where company_id = $1 and id = any($2::uuid[])',
     values: [company, known.slice(1).map(({ id }) => id)],
@@ -134,7 +126,7 @@ test('removes the financials of a removed job unless a line was imported', async
   const company = randomUUID();
   const [plain, recorded] = [job(), job()];
   await applyLines(company, jobs, 'jobs', plain, recorded);
-  await importLines(company, financials(recorded['id']));
+  await importLines(database, company, financials(recorded['id']));
   const gone = [plain, recorded].map(({ id }) => removal(company, id));
   await database.transaction((tx) => applyTo(jobs, tx, gone));
   expect((await list(company)).map(({ id, number }) => [id, number])).toEqual([[recorded['id'], 'J-9']]);
@@ -166,7 +158,7 @@ test('rejects a line whose costs exceed the range together with existing invoice
   const [far, other] = [job(), job()];
   await applyLines(company, jobs, 'jobs', far, other);
   await applyLines(company, invoices, 'invoices', invoice(far['id'], -MOST));
-  const answer = await importLines(company, financials(far['id'], 1), financials(other['id'], 1));
+  const answer = await importLines(database, company, financials(far['id'], 1), financials(other['id'], 1));
   expect(answer).toMatchObject({ changed: 1, problems: [{ line: 1, field: 'totals.gross_profit_cents', code: 'OUT_OF_RANGE' }] });
   expect(await detail(company, far['id'])).toMatchObject({ cost_entries: [], totals: { revenue_cents: -MOST } });
 });
@@ -177,7 +169,7 @@ test('derives the same from many invoices of many jobs, at once or one after the
   await database.query({ ...generation, values: [company, SUMMARIES_VERSION] });
   const known = Array.from({ length: 300 }, () => job());
   await applyLines(company, jobs, 'jobs', ...known);
-  expect((await importLines(company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);
+  expect((await importLines(database, company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);
   const lines = [...known, ...known].map(({ id }, i) => invoice(id, i));
   await applyLines(company, invoices, 'invoices', ...lines);
   // One invoice moves to another job, among others that are redelivered.

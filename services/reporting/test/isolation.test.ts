@@ -1,6 +1,5 @@
 // Two companies whose records have the same ids: a change of one company's records changes no row of the other company.
 import { randomUUID } from 'node:crypto';
-import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { IncomingEvent } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
@@ -13,9 +12,8 @@ import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { refunds } from '../src/read-models/refunds.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
 import { beginGeneration } from '../src/summaries/generations.ts';
-import { apply, assignment, build, financials, importFinancials, invoice, job, payment, refund, removal, type Line } from './records.ts';
+import { SETTINGS, apply, assignment, build, financials, importFinancials, invoice, job, payment, refund, removal, settingsOf, type Line } from './records.ts';
 
-const SETTINGS = { timezone: 'America/Chicago', costing_enabled: true, verified_only: false };
 const MODELS: Record<string, ReadModel> = { jobs, 'job-assignments': assignments, invoices, payments, refunds };
 
 const [recorded, plain] = [job(), job()];
@@ -71,9 +69,7 @@ const remove = (company: string, path: string): Promise<void> =>
   );
 
 async function set(company: string, settings: typeof SETTINGS): Promise<void> {
-  const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id: company, ...settings }).finish());
-  const event = { companyId: company, key: company, time: 1_772_377_200_000_000, payload } as IncomingEvent;
-  await database.transaction((tx) => applyTo(companies, tx, [event]));
+  await database.transaction((tx) => applyTo(companies, tx, [settingsOf(company, settings)]));
 }
 
 async function rowsOf(company: string, of = tables): Promise<Record<string, unknown[]>> {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource, topics } from '@truckroll/contract';
+import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import type { IncomingEvent } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { importBatch } from '@truckroll/record-store';
@@ -139,9 +141,31 @@ export const apply = (tx: Transaction, company: string, model: ReadModel, path: 
     lines.map((line) => eventOf(company, path, line)),
   );
 
-export async function importFinancials(database: Database, company: string, ...lines: Line[]): Promise<void> {
+/** A company whose settings came from no event. */
+export async function newCompany(database: Database, timeZone = 'America/Chicago'): Promise<string> {
+  const id = randomUUID();
+  await database.query({
+    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, $2, true, false, 1)`,
+    values: [id, timeZone],
+  });
+  return id;
+}
+
+export const SETTINGS = { timezone: 'America/Chicago', costing_enabled: true, verified_only: false };
+
+/** The event of a company's settings. */
+export function settingsOf(company: string, settings: typeof SETTINGS, time = Date.parse(AT) * 1000) {
+  const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id: company, ...settings }).finish());
+  return { companyId: company, key: company, time, payload } as IncomingEvent & { payload: Buffer };
+}
+
+export function importLines(database: Database, company: string, ...lines: Line[]): Promise<ImportResponse> {
   const batch = { company_id: company, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
-  expect((await importBatch(database, tables, batch, { log: silentLog, requestId: 'test' })).problems).toEqual([]);
+  return importBatch(database, tables, batch, { log: silentLog, requestId: 'test' });
+}
+
+export async function importFinancials(...batch: Parameters<typeof importLines>): Promise<void> {
+  expect((await importLines(...batch)).problems).toEqual([]);
 }
 
 /** Version 7 of record `1` could not be applied. */

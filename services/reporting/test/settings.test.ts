@@ -1,6 +1,5 @@
 // What a change of a company's settings leads to: financials refreshed in batches, and sums built in the new time zone.
 import { randomUUID } from 'node:crypto';
-import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -10,11 +9,9 @@ import { eligible } from '../src/facts/standing.ts';
 import { companies } from '../src/read-models/companies.ts';
 import { jobs } from '../src/read-models/jobs.ts';
 import { keepingSettings, schema } from '../src/schema.ts';
-import { apply, build, job } from './records.ts';
+import { AT, SETTINGS, apply, build, job, settingsOf } from './records.ts';
 
-/** 2026-03-01T15:00:00Z. */
-const NOW = 1_772_377_200_000_000;
-const BEFORE = { timezone: 'America/Chicago', costing_enabled: true, verified_only: false };
+const NOW = Date.parse(AT) * 1000;
 
 let database: Database;
 let close: () => Promise<void>;
@@ -23,9 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-async function store(company: string, settings: typeof BEFORE, time = NOW): Promise<void> {
-  const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id: company, ...settings }).finish());
-  await database.transaction((tx) => companies.store(tx, company, [{ key: company, time, payload }]));
+async function store(company: string, settings: typeof SETTINGS, time = NOW): Promise<void> {
+  await database.transaction((tx) => companies.store(tx, company, [settingsOf(company, settings, time)]));
 }
 
 interface Work {
@@ -33,31 +29,31 @@ interface Work {
   refresh: (string | null)[];
 }
 
-test.each<[string, Partial<typeof BEFORE>, Work]>([
+test.each<[string, Partial<typeof SETTINGS>, Work]>([
   ['nothing', {}, { building: ['America/Chicago'], refresh: [] }],
   ['whether unverified costs count', { verified_only: true }, { building: ['America/Chicago'], refresh: [] }],
   ['whether costs are kept', { costing_enabled: false }, { building: ['America/Chicago'], refresh: [null] }],
   ['the time zone', { timezone: 'Asia/Kathmandu' }, { building: ['Asia/Kathmandu'], refresh: [null] }],
 ])('an event that changes %s', async (_, change, expected) => {
   const company = randomUUID();
-  await store(company, BEFORE);
+  await store(company, SETTINGS);
   await database.query({ text: 'delete from financials_to_refresh where company_id = $1', values: [company] });
-  await store(company, { ...BEFORE, ...change });
+  await store(company, { ...SETTINGS, ...change });
   expect(await work(company)).toEqual(expected);
 });
 
 test('leaves the sums that are being built for another company when a time zone changes', async () => {
   const [moved, other] = [randomUUID(), randomUUID()];
-  for (const company of [moved, other]) await store(company, BEFORE);
-  await store(moved, { ...BEFORE, timezone: 'Asia/Kathmandu' });
+  for (const company of [moved, other]) await store(company, SETTINGS);
+  await store(moved, { ...SETTINGS, timezone: 'Asia/Kathmandu' });
   expect((await work(other)).building).toEqual(['America/Chicago']);
 });
 
 test('keeps the current sums until those of a new time zone are built', async () => {
   const company = randomUUID();
-  await store(company, BEFORE);
+  await store(company, SETTINGS);
   await database.query({ text: `update generations set state = 'current' where company_id = $1`, values: [company] });
-  await store(company, { ...BEFORE, timezone: 'Asia/Kathmandu' });
+  await store(company, { ...SETTINGS, timezone: 'Asia/Kathmandu' });
   const { rows } = await database.query({ text: 'select state, time_zone from generations where company_id = $1 order by generation', values: [company] });
   expect(rows).toEqual([
     { state: 'current', time_zone: 'America/Chicago' },
@@ -70,30 +66,30 @@ test('remembers when the time zone changed last, whatever changes after it', asy
   const changedAt = async (): Promise<number | null | undefined> =>
     (await database.query<{ changed_at: number | null }>({ text: 'select changed_at from companies where company_id = $1', values: [company] })).rows[0]
       ?.changed_at;
-  await store(company, BEFORE, NOW);
-  await store(company, { ...BEFORE, timezone: 'Asia/Kathmandu' }, NOW + 1);
+  await store(company, SETTINGS, NOW);
+  await store(company, { ...SETTINGS, timezone: 'Asia/Kathmandu' }, NOW + 1);
   expect(await changedAt()).toBe(NOW + 1);
-  await store(company, { ...BEFORE, timezone: 'Asia/Kathmandu', verified_only: true }, NOW + 2);
+  await store(company, { ...SETTINGS, timezone: 'Asia/Kathmandu', verified_only: true }, NOW + 2);
   expect(await changedAt()).toBe(NOW + 1);
-  await store(company, BEFORE, NOW + 3);
+  await store(company, SETTINGS, NOW + 3);
   expect(await changedAt()).toBe(NOW + 3);
 });
 
 test('starts the refresh of financials again when a setting changes during it', async () => {
   const company = randomUUID();
-  await store(company, BEFORE);
+  await store(company, SETTINGS);
   await database.query({ text: 'update financials_to_refresh set after = $2 where company_id = $1', values: [company, randomUUID()] });
-  await store(company, { ...BEFORE, costing_enabled: false });
+  await store(company, { ...SETTINGS, costing_enabled: false });
   expect((await work(company)).refresh).toEqual([null]);
 });
 
 test('refreshes the financials of all jobs of each company after a change of the time zone, in more than one batch', async () => {
   const moved = new Map([1001, 1].map((count) => [randomUUID() as string, count]));
   for (const [company, count] of moved) {
-    await store(company, BEFORE);
+    await store(company, SETTINGS);
     const lines = Array.from({ length: count }, () => job());
     await database.transaction((tx) => apply(tx, company, jobs, 'jobs', ...lines));
-    await store(company, { ...BEFORE, timezone: 'Pacific/Kiritimati' });
+    await store(company, { ...SETTINGS, timezone: 'Pacific/Kiritimati' });
   }
   const builder = summaryBuilder(database, silentLog, createMetrics('reporting'));
   await builder.start();
@@ -110,7 +106,7 @@ test('refreshes the financials of all jobs of each company after a change of the
 
 test('refreshes the financials of a company that keeps no costs any more, although no sums are built for it', async () => {
   const company = randomUUID();
-  await store(company, BEFORE);
+  await store(company, SETTINGS);
   await database.transaction((tx) => apply(tx, company, jobs, 'jobs', job()));
   await build(database, company);
   const enabled = async (): Promise<(boolean | undefined)[]> => {
@@ -118,20 +114,20 @@ test('refreshes the financials of a company that keeps no costs any more, althou
     return rows.map(({ derived }) => JobFinancials.decode(derived).costing?.enabled);
   };
   expect(await enabled()).toEqual([true]);
-  await store(company, { ...BEFORE, costing_enabled: false });
+  await store(company, { ...SETTINGS, costing_enabled: false });
   // Ends when nothing is left to refresh.
   await build(database, company);
   expect(await enabled()).toEqual([false]);
 });
 
-test.each<[string, Partial<typeof BEFORE> | undefined, string[]]>([
+test.each<[string, Partial<typeof SETTINGS> | undefined, string[]]>([
   ['whose settings have not arrived', undefined, ['included_unverified', 'included_verified']],
   ['that keeps costs', {}, ['included_unverified', 'included_verified']],
   ['that counts verified costs only', { verified_only: true }, ['included_verified']],
   ['that keeps no costs', { costing_enabled: false }, []],
 ])('the jobs of a company %s are eligible by their standing, and no others', async (_, settings, standings) => {
   const company = randomUUID();
-  if (settings !== undefined) await store(company, { ...BEFORE, ...settings });
+  if (settings !== undefined) await store(company, { ...SETTINGS, ...settings });
   const [yes, no] = await Promise.all([true, false].map((asked) => eligible.values(database, company, asked)));
   expect(yes!.toSorted()).toEqual(standings);
   expect([...yes!, ...no!].toSorted()).toEqual(['excluded_unverified', 'excluded_verified', 'included_unverified', 'included_verified', 'untracked']);

@@ -9,6 +9,7 @@ import { keepingSettings, schema } from '../src/schema.ts';
 import { summaryBuilder } from '../src/building/builder.ts';
 import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/facts/definitions.ts';
 import { beginGeneration } from '../src/summaries/generations.ts';
+import { newCompany } from './records.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -27,11 +28,7 @@ let close: () => Promise<void>;
 let company: string;
 beforeEach(async () => {
   ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings }));
-  company = randomUUID();
-  await database.query({
-    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
-    values: [company],
-  });
+  company = await newCompany(database);
 });
 afterEach(() => close());
 
@@ -154,11 +151,7 @@ describe('building', () => {
 
   it('builds sums that are spoiled, and sums for a company without any, and counts both by reason', async () => {
     await generation('current', SUMMARIES_VERSION);
-    const other = randomUUID();
-    await database.query({
-      text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
-      values: [other],
-    });
+    await newCompany(database);
     await database.query({ text: 'insert into spoiled_summaries values ($1)', values: [company] });
     expect((await built(2)).toSorted()).toEqual([
       expect.stringMatching(/reason="missing".* 1$/),
@@ -186,11 +179,7 @@ describe('building', () => {
       await database.query({ text: again, values: [company] });
       builder.look();
       // Another company's sums are begun by a later look of the same builder.
-      const other = randomUUID();
-      await database.query({
-        text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
-        values: [other],
-      });
+      const other = await newCompany(database);
       builder.look();
       const text = `select from generations where company_id = $1 and state = 'current'`;
       for (let found = 0; found === 0; ) ({ rowCount: found } = await database.query({ text, values: [other] }));
