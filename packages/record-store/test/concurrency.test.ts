@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { codec, resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { outboxTables } from '@truckroll/outbox';
-import { Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
+import { Database, type Transaction } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, mustWait, whileOpen, type TestDatabase } from '@truckroll/testing';
 import {
@@ -22,6 +22,7 @@ import {
 import { mayProject } from '../src/projection.ts';
 import type { TableDefinition } from '../src/table.ts';
 import { locationTables } from './locations.ts';
+import { watched } from './watched.ts';
 
 const own = locationTables('create table sources (company_id uuid not null, id uuid not null, value text not null)');
 
@@ -261,10 +262,7 @@ describe('the reprojector', () => {
     };
     const first = start('first', database);
     await working.promise;
-    const second = start(
-      'second',
-      noticing(() => looked.resolve()),
-    );
+    const second = start('second', watched(database, { closed: () => looked.resolve() }));
     await looked.promise;
     expect(begun).toEqual(['first']);
     released.resolve();
@@ -281,17 +279,3 @@ describe('the reprojector', () => {
     expect(await mayProject(database, [table])).toBe('yes');
   });
 });
-
-function noticing(closed: () => void): Database {
-  const session = async (): Promise<DatabaseSession> => {
-    const own = await database.session();
-    return {
-      ...own,
-      async close() {
-        await own.close();
-        closed();
-      },
-    };
-  };
-  return { query: database.query.bind(database), session } as unknown as Database;
-}

@@ -1,10 +1,11 @@
 // The cache of names while the connection for notifications is missing, and at its size limit.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { migrationsIn, type Database, type DatabaseSession, type Queryable, type Statement } from '@truckroll/postgres';
+import { migrationsIn, type Database, type DatabaseSession, type Queryable } from '@truckroll/postgres';
 import { createLog, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { NameCache, writeNames } from '../src/index.ts';
+import { watched } from './watched.ts';
 
 const KEEP_MS = 3_600_000;
 const [ANA, BO] = ['0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8', '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f9'];
@@ -42,16 +43,6 @@ function opened(through = database, log = silentLog) {
 const opening = (session: () => Promise<DatabaseSession>): Database =>
   ({ session, query: database.query.bind(database), of: database.of.bind(database) }) as unknown as Database;
 
-/** The database, with work after each query. */
-const followedBy = (work: () => Promise<unknown>): Queryable => ({
-  queryBinary: (statement) => database.queryBinary(statement),
-  async query<R>(statement: Statement) {
-    const result = await database.query<R>(statement);
-    await work();
-    return result;
-  },
-});
-
 const hangUp = () =>
   database.query({ text: `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen names_names'` });
 const listeners = async (): Promise<number> =>
@@ -82,7 +73,7 @@ test('does not keep a name that was read before it began to listen, because it m
     await write(ANA, 'Ana Ruiz');
     await names.start();
   };
-  expect(await fetch(ANA, followedBy(changed))).toBe('Ana');
+  expect(await fetch(ANA, watched(database, { after: changed }))).toBe('Ana');
   expect(known()).toBeUndefined();
   await names.stop();
 });
@@ -115,7 +106,7 @@ test('still knows the names of a page that are dropped from the cache while the 
     await database.query({ text: `select pg_notify('names_names', $1)`, values: [company] });
     await until(undefined, async () => known(BO));
   };
-  const page = await names.fetch(company, wanted([ANA]), followedBy(dropped));
+  const page = await names.fetch(company, wanted([ANA]), watched(database, { after: dropped }));
   expect([ANA, BO].map((id) => text(page.get('technician', id)))).toEqual(['Ana', 'Bo']);
   await names.stop();
 });

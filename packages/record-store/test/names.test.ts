@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { migrationsIn, type Database, type Queryable, type Statement } from '@truckroll/postgres';
+import { migrationsIn, type Database, type Queryable } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { holdingLocks, openFreshDatabase } from '@truckroll/testing';
 import { NameCache, nameSubscription, writeNames } from '../src/index.ts';
 import { removeNames } from '../src/names.ts';
+import { watched } from './watched.ts';
 
 const COMPANY = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
 const ID = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f9';
@@ -33,17 +34,6 @@ async function cache(keepMs?: number) {
 }
 
 const write = (name: string, version = 0) => database.transaction((tx) => writeNames(tx, 'names', COMPANY, [{ kind: 'technician', id: ID, name, version }]));
-
-/** The database, with work before and after each query. */
-const around = ({ before, after }: { before?: () => Promise<void>; after?: () => Promise<void> }): Queryable => ({
-  queryBinary: (statement) => database.queryBinary(statement),
-  async query<R>(statement: Statement) {
-    await before?.();
-    const result = await database.query<R>(statement);
-    await after?.();
-    return result;
-  },
-});
 
 test('drops a cached name when another process has written it', async () => {
   await write('Ana');
@@ -75,7 +65,7 @@ test('does not cache a name that was written again while it was being fetched', 
   const { known, fetch, forgets, stop } = await cache(3_600_000);
   await fetch();
   const written = () => write('Ana Ruiz').then(forgets);
-  expect(await fetch(around({ after: written }))).toBe('Ana');
+  expect(await fetch(watched(database, { after: written }))).toBe('Ana');
   expect(known()).toBeUndefined();
   await stop();
 });
@@ -109,7 +99,7 @@ test('answers null for a name that was cached and is removed before it is read',
   const { known, fetch, forgets, stop } = await cache(3_600_000);
   await fetch();
   const removed = () => database.transaction((tx) => removeNames(tx, 'names', COMPANY, [`${COMPANY}/technician/${ID}`])).then(forgets);
-  expect([known(), await fetch(around({ before: removed }))]).toEqual(['Ana', null]);
+  expect([known(), await fetch(watched(database, { before: removed }))]).toEqual(['Ana', null]);
   await stop();
 });
 

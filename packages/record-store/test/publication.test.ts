@@ -5,11 +5,12 @@ import type { PublishResponse } from '@truckroll/contract/gen/records/v1/records
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { CallContext } from '@truckroll/grpc';
 import { outboxTables } from '@truckroll/outbox';
-import type { Database, Statement } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { createLog, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { Publication, defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
 import { locationTables } from './locations.ts';
+import { watched } from './watched.ts';
 
 const own = locationTables('create table offices (like locations including all)');
 const COMPANY = randomUUID();
@@ -49,15 +50,6 @@ const allDone = () =>
 function create(options: { through?: Database; poke?: () => void; log?: typeof silentLog } = {}): Publication {
   const { through = database, poke = () => undefined, log = silentLog } = options;
   return (publication = new Publication({ database: through, tables, poke, log }));
-}
-
-/** The database, which calls `seen` with the name of each statement before it is executed outside of transactions. */
-function watched(seen: (name: string) => unknown): Database {
-  const query = async (statement: Statement) => {
-    await seen(statement.name ?? '');
-    return database.query(statement);
-  };
-  return { query, transaction: database.transaction.bind(database) } as unknown as Database;
 }
 
 async function pass(of: Publication, signal = new AbortController().signal): Promise<PublishResponse[]> {
@@ -166,7 +158,7 @@ describe('in the background', () => {
     let looks = 0;
     let pokes = 0;
     const waiting = Promise.withResolvers<void>();
-    const through = watched((name) => name === 'outbox_waiting' && ++looks === 3 && waiting.resolve());
+    const through = watched(database, { before: ({ name }) => name === 'outbox_waiting' && ++looks === 3 && waiting.resolve() });
     await create({ through, poke: () => void (pokes += 1) }).start();
     await waiting.promise;
     expect([await events(), pokes]).toEqual([2000, 1]);
@@ -178,8 +170,10 @@ describe('in the background', () => {
     await store('locations', 1);
     const logged: string[] = [];
     let fails = true;
-    const through = watched(() => {
-      if (fails) throw new Error('no database');
+    const through = watched(database, {
+      before() {
+        if (fails) throw new Error('no database');
+      },
     });
     await create({ through, log: createLog('test', 'info', { write: (line) => void logged.push(line) }) }).start();
     fails = false;

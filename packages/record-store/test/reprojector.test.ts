@@ -1,12 +1,13 @@
 // When projections are renewed, what is reported about it, and what ends it.
 import type { RefusedRecord, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
 import { outboxTables } from '@truckroll/outbox';
-import type { Database, DatabaseSession } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { Reprojector, recordStoreMigrations, type Projection, type ReprojectOptions } from '../src/index.ts';
 import { companiesBehind, mayProject } from '../src/projection.ts';
 import { locationTables } from './locations.ts';
+import { watched } from './watched.ts';
 
 const own = locationTables("create table offices (like locations including all); select keep_projection('offices')");
 /** Rows with a projection below 2 are outdated. Those of offices never are. */
@@ -159,7 +160,7 @@ describe('in the background', () => {
         () => rested.resolve('until it stopped'),
       );
     };
-    const { reprojector: own, series } = start(renew, { log, through: noticing({ closed: () => closed.resolve() }) });
+    const { reprojector: own, series } = start(renew, { log, through: watched(database, { closed: () => closed.resolve() }) });
     await own.start();
     await closed.promise;
     await own.stop();
@@ -180,7 +181,7 @@ describe('in the background', () => {
       await database.query({ text: 'delete from projection_release' });
       await announce();
       const renew = async (): Promise<void> => void (renewals += 1);
-      const { reprojector: own } = start(renew, { through: noticing({ queried: () => looked.resolve() }) });
+      const { reprojector: own } = start(renew, { through: watched(database, { after: () => looked.resolve() }) });
       await own.start();
       await looked.promise;
       await own.stop();
@@ -227,17 +228,3 @@ it.each(['on', 'off'])('finds a company by its oldest row, whichever row was sto
   });
   expect(found).toEqual([company]);
 });
-
-/** The database, which calls `queried` after its first query, and `closed` after a session has ended. */
-function noticing({ queried, closed }: { queried?: () => void; closed?: () => void }): Database {
-  const query: Database['query'] = async (statement) => {
-    const result = await database.query<never>(statement);
-    queried?.();
-    return result;
-  };
-  const session = async (): Promise<DatabaseSession> => {
-    const held = await database.session();
-    return { ...held, close: () => held.close().then(closed) };
-  };
-  return { query, session } as unknown as Database;
-}
