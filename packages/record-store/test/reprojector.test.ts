@@ -26,6 +26,15 @@ beforeEach(async () => {
 afterEach(() => reprojector?.stop());
 
 const announce = () => database.query({ text: `insert into projection_release values (${2 * VERSION}, clock_timestamp())` });
+/** Announces the release again during a transaction that executes `text`, and does `work` before it ends. */
+const announcedDuring = (text: string, work: () => Promise<void>, by = database) =>
+  by.transaction(async (tx) => {
+    await tx.query({ text });
+    await database.query({ text: 'delete from projection_release' });
+    await announce();
+    await work();
+  });
+const WRITES = 'select pg_current_xact_id()';
 const outdated = (rows: number) =>
   database.query({
     text: `insert into locations (company_id, id, created_at, updated_at, document, projection)
@@ -119,10 +128,7 @@ describe('a requested pass', () => {
 
   it('is refused with Retry-After while transactions from before the release may add outdated rows', async () => {
     await outdated(1);
-    await database.transaction(async (tx) => {
-      await tx.query({ text: 'select pg_current_xact_id()' });
-      await database.query({ text: 'delete from projection_release' });
-      await announce();
+    await announcedDuring(WRITES, async () => {
       await expect(run('locations', async () => undefined)).rejects.toMatchObject({
         status: 503,
         retryAfterSeconds: 5,
@@ -176,10 +182,7 @@ describe('in the background', () => {
     await outdated(1);
     const looked = Promise.withResolvers<void>();
     let renewals = 0;
-    await database.transaction(async (tx) => {
-      await tx.query({ text: 'select pg_current_xact_id()' });
-      await database.query({ text: 'delete from projection_release' });
-      await announce();
+    await announcedDuring(WRITES, async () => {
       const renew = async (): Promise<void> => void (renewals += 1);
       const { reprojector: own } = start(renew, { through: watched(database, { after: () => looked.resolve() }) });
       await own.start();
@@ -190,24 +193,16 @@ describe('in the background', () => {
   });
 });
 
+const projects = async (): Promise<void> => expect(await mayProject(database, [{ path: 'locations', table: 'locations', version: 2 * VERSION }])).toBe('yes');
+
 it('does not wait for a transaction that only reads', async () => {
-  await database.transaction(async (tx) => {
-    await tx.query({ text: 'select now()' });
-    await database.query({ text: 'delete from projection_release' });
-    await announce();
-    expect(await mayProject(database, [{ path: 'locations', table: 'locations', version: 2 * VERSION }])).toBe('yes');
-  });
+  await announcedDuring('select now()', projects);
 });
 
 it('does not wait for a transaction of another database on the same server', async () => {
   const other = await openFreshDatabase({ schema: 'shop', migrations: [recordStoreMigrations] });
   try {
-    await other.database.transaction(async (tx) => {
-      await tx.query({ text: 'select pg_current_xact_id()' });
-      await database.query({ text: 'delete from projection_release' });
-      await announce();
-      expect(await mayProject(database, [{ path: 'locations', table: 'locations', version: 2 * VERSION }])).toBe('yes');
-    });
+    await announcedDuring(WRITES, projects, other.database);
   } finally {
     await other.close();
   }
