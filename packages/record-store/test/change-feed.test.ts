@@ -1,24 +1,22 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { changeFeed } from '@truckroll/change-feed';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { compactor } from '../../change-feed/src/compaction.ts';
-import type { ChangePosition, DigestRecordsResponse, FindChangedResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
+import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch } from '@truckroll/outbox';
 import { createSession, type Database, type Queryable } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase } from '@truckroll/testing';
-import { beginning, kindsOf, openPets, transactionsEnded } from './pets.ts';
-
-type ChangeFeed = ReturnType<typeof changeFeed>;
+import { beginning, feedOf, openPets, put as putPet, sumOf, transactionsEnded } from './pets.ts';
 
 let database: Database;
 let close: () => Promise<void>;
-let feed: ChangeFeed;
+let feed: ReturnType<typeof feedOf>;
 let company: string;
 
 beforeAll(async () => {
   ({ database, close } = await openPets());
-  feed = changeFeed({ database, kinds: kindsOf(database, 'cats', 'dogs'), log: silentLog, metrics: createMetrics('test') });
+  feed = feedOf(database, 'cats', 'dogs');
   for (const part of feed.parts) await part.start();
 });
 afterAll(async () => {
@@ -29,13 +27,7 @@ beforeEach(() => {
   company = randomUUID();
 });
 
-async function put(db: Queryable, kind: string, id: string, document = 'one'): Promise<void> {
-  await db.query({
-    text: `insert into ${kind} (company_id, id, document) values ($1, $2, $3)
-      on conflict (company_id, id) do update set document = excluded.document`,
-    values: [company, id, Buffer.from(document)],
-  });
-}
+const put = (db: Queryable, kind: string, id: string, document?: string) => putPet(db, company, kind, id, document);
 const remove = (kind: string, id: string) => database.query({ text: `delete from ${kind} where company_id = $1 and id = $2`, values: [company, id] });
 
 async function read(
@@ -43,8 +35,7 @@ async function read(
   { limit = 100, bytes = 1_000_000, epoch = null as number | null, waits = true } = {},
 ): Promise<ReadChangesResponse> {
   if (waits) await transactionsEnded(database);
-  const handler = feed.handlers.readChanges as (request: unknown) => Promise<ReadChangesResponse>;
-  return handler({ company_id: company, time_zone: 'UTC', positions, epoch, limit, most_bytes: bytes, skip: false });
+  return feed.read({ company_id: company, time_zone: 'UTC', positions, epoch, limit, most_bytes: bytes, skip: false });
 }
 const ids = ({ changes }: ReadChangesResponse): string[] => changes.map(({ id }) => id);
 
@@ -244,13 +235,8 @@ test('a digest counts and sums the live records of a bucket, and says what chang
 });
 
 async function digest(positions: ChangePosition[]): Promise<DigestRecordsResponse['digests']> {
-  const handler = feed.handlers.digestRecords as (request: unknown) => Promise<DigestRecordsResponse>;
-  return (await handler({ company_id: company, positions, epoch: null, buckets: true })).digests;
+  return (await feed.digest({ company_id: company, positions, epoch: null, buckets: true })).digests;
 }
-
-/** What a record adds to the digest of its bucket. */
-const sumOf = ({ id, version }: { id: string; version: number }): number =>
-  Number(`0x${createHash('sha256').update(`${id}:${version}`).digest('hex').slice(0, 13)}`);
 
 test('a digest at the end of a page says that only what follows the page has changed since', async () => {
   const [one, two] = ['01', 'fe'].map((byte) => `${byte}${randomUUID().slice(2)}`) as [string, string];
@@ -297,7 +283,7 @@ test('a restore refuses older cursors, wakes their polls, and raises every versi
   await expect(read(before.positions, { epoch: before.epoch })).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
   const after = await read([beginning('cats')]);
   const awaited = [before, after].map(({ positions }) => ({ company_id: company, kinds: ['cats'], version: positions[0]!.version }));
-  const { changed } = await (feed.handlers.findChanged as (request: unknown) => Promise<FindChangedResponse>)({ awaited });
+  const { changed } = await feed.find({ awaited });
   expect(changed.map(({ place }) => place)).toEqual([0]);
   expect(ids(after)).toEqual([cat]);
   expect(after.changes[0]?.version).toBeGreaterThan(before.changes[0]?.version as number);

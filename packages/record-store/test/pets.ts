@@ -1,4 +1,5 @@
 // A service with three kinds of records in the change feed: cats, dogs, and breeds, whose ids are codes.
+import { createHash } from 'node:crypto';
 import { changeFeed, changeMigrations, documentKind, type OwnedKind } from '@truckroll/change-feed';
 import type {
   ChangePosition,
@@ -33,7 +34,7 @@ export async function openPets(sql = `${table('cats')} ${table('dogs')} ${codes}
   };
 }
 
-export function kindsOf(database: Database, ...names: string[]): OwnedKind[] {
+function kindsOf(database: Database, ...names: string[]): OwnedKind[] {
   return names.map((name) => (name === 'breeds' ? breeds(database) : documentKind(database, name, name)));
 }
 
@@ -66,6 +67,17 @@ export function feedOf(database: Database, ...names: string[]) {
     find: handler<FindChangedRequest, FindChangedResponse>(handlers.findChanged),
   };
 }
+
+export async function put(db: Queryable, company: string, kind: string, id: string, document = 'one'): Promise<void> {
+  await db.query({
+    text: `insert into ${kind} (company_id, id, document) values ($1, $2, $3) on conflict (company_id, id) do update set document = excluded.document`,
+    values: [company, id, Buffer.from(document)],
+  });
+}
+
+/** What a record adds to the digest of its bucket. */
+export const sumOf = ({ id, version }: { id: string; version: number }): number =>
+  Number(`0x${createHash('sha256').update(`${id}:${version}`).digest('hex').slice(0, 13)}`);
 
 export const beginning = (kind: string): ChangePosition => ({ kind, version: 0, after_kind: '', after_id: '', began_at: 0 });
 
