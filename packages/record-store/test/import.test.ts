@@ -7,10 +7,9 @@ import { Database } from '@truckroll/postgres';
 import { createLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, importBatch, recordStoreMigrations, type Table } from '../src/index.ts';
-import { locationTables } from './locations.ts';
+import { FAIL, locationTables } from './locations.ts';
 
-const own = locationTables(`create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$;
-  create function fail(state text) returns void language plpgsql as $$ begin raise exception 'failed' using errcode = state; end $$`);
+const own = locationTables(`create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$; ${FAIL}`);
 
 const table = defineTable<Location>({
   resource: resource('locations'),

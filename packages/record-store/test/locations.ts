@@ -1,5 +1,8 @@
 import type { MigrationSet } from '@truckroll/postgres';
 
+/** A function that fails with the given SQLSTATE. */
+export const FAIL = `create function fail(state text) returns void language plpgsql as $$ begin raise exception 'failed' using errcode = state; end $$`;
+
 export function locationTables(more: string): MigrationSet {
   return {
     name: 'own',

@@ -6,9 +6,9 @@ import { outboxTables } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { defineTable, recordProjection, recordStoreMigrations, upsertRecords, type Changed, type Table } from '../src/index.ts';
-import { locationTables } from './locations.ts';
+import { FAIL, locationTables } from './locations.ts';
 
-const own = locationTables(`create function fail(state text) returns void language plpgsql as $$ begin raise exception 'no' using errcode = state; end $$`);
+const own = locationTables(FAIL);
 
 let consequences: { id: string; before: unknown }[] = [];
 /** SQLSTATE with which deriving fails. */
