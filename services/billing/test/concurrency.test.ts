@@ -3,16 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { GetInvoiceResponse } from '@truckroll/contract/gen/billing/v1/invoices';
 import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
-import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { Database } from '@truckroll/postgres';
-import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
+import { NameCache, RecordReader, type Table } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { freshDatabase, mustWait, type TestDatabase } from '@truckroll/testing';
-import { tables } from '../src/resources/index.ts';
 import { invoices } from '../src/resources/invoices.ts';
 import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
-import { AT, account, invoice, payment, type Line } from './records.ts';
+import { AT, account, importLines, invoice, payment, type Line } from './records.ts';
 
 /** Advisory lock that every import takes shared, after everything else and before its commit. */
 const PAUSE = 1;
@@ -56,13 +54,7 @@ const refund = {
 };
 const lines: Record<string, Line> = { invoices: owed, payments: paid, refunds: refund };
 
-const importBy = (database: Database, path: string): Promise<ImportResponse> =>
-  importBatch(
-    database,
-    tables,
-    { company_id: company, path, first_line: 1, lines: [Buffer.from(JSON.stringify(lines[path]))] },
-    { log: silentLog, requestId: 'test' },
-  );
+const importBy = (database: Database, path: string) => importLines(database, company, path, [lines[path]!]);
 
 async function importConcurrently(first: string, second: string): Promise<void> {
   const [one, other] = replicas as [Database, Database];

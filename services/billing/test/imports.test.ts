@@ -10,7 +10,7 @@ import { tables } from '../src/resources/index.ts';
 import { invoices } from '../src/resources/invoices.ts';
 import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
-import { AT, account, invoice, payment, type Line } from './records.ts';
+import { AT, account, importLines, invoice, payment, type Line } from './records.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -21,21 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-const importLines = (company_id: string, path: string, lines: readonly Line[]) =>
-  importBatch(
-    database,
-    tables,
-    { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) },
-    { log: silentLog, requestId: 'test' },
-  );
-
 const stored = async (table: string, company: string): Promise<string[]> =>
   (await database.query<{ id: string }>({ text: `select id from ${table} where company_id = $1`, values: [company] })).rows.map(({ id }) => id);
 
 test('rejects the payment that takes an invoice’s sum beyond the range of cents, naming its allocation, and stores the rest of the batch', async () => {
   const company = randomUUID();
   const [owed, other] = [invoice(), invoice()];
-  await importLines(company, 'invoices', [owed, other]);
+  await importLines(database, company, 'invoices', [owed, other]);
   const lines = [
     payment({ [other.id]: 5 }),
     payment({ [owed.id]: MOST - 10 }),
@@ -43,7 +35,7 @@ test('rejects the payment that takes an invoice’s sum beyond the range of cent
     payment({ [owed.id]: -20 }),
     payment({ [owed.id]: 20 }),
   ];
-  const answer = await importLines(company, 'payments', lines);
+  const answer = await importLines(database, company, 'payments', lines);
   expect(answer).toMatchObject({
     lines: 5,
     created: 4,
@@ -63,7 +55,7 @@ test('rejects the payment that takes an invoice’s sum beyond the range of cent
       .sort(),
   );
   // Intermediate sums beyond the range are exact.
-  const again = await importLines(company, 'payments', lines);
+  const again = await importLines(database, company, 'payments', lines);
   expect(again).toMatchObject({ created: 0, changed: 0, unchanged: 4, problems: [{ line: 3 }] });
 });
 
@@ -78,11 +70,11 @@ test('a payment that is imported again counts only toward the invoices that it n
         return data?.amounts?.paid_cents;
       }),
     );
-  await importLines(company, 'invoices', [first, second, third]);
+  await importLines(database, company, 'invoices', [first, second, third]);
   const moving = payment({ [first.id]: 30, [second.id]: 40 });
-  await importLines(company, 'payments', [moving, payment({ [first.id]: 5 })]);
+  await importLines(database, company, 'payments', [moving, payment({ [first.id]: 5 })]);
   expect(await paid()).toEqual([35, 40, 0]);
-  await importLines(company, 'payments', [{ ...payment({ [second.id]: 10, [third.id]: 60 }), id: moving.id }]);
+  await importLines(database, company, 'payments', [{ ...payment({ [second.id]: 10, [third.id]: 60 }), id: moving.id }]);
   expect(await paid()).toEqual([5, 10, 60]);
 });
 
@@ -104,8 +96,8 @@ test('rejects the invoice whose balance exceeds the range with existing payments
     ],
     amounts: { subtotal_cents: -MOST, discount_cents: 0, discounted_subtotal_cents: -MOST, tax_cents: 0, total_cents: -MOST },
   });
-  await importLines(company, 'payments', [payment({ [far.id]: 1 })]);
-  expect(await importLines(company, 'invoices', [invoice(), far, invoice()])).toMatchObject({
+  await importLines(database, company, 'payments', [payment({ [far.id]: 1 })]);
+  expect(await importLines(database, company, 'invoices', [invoice(), far, invoice()])).toMatchObject({
     created: 2,
     problems: [{ line: 2, field: 'amounts.open_balance_cents', code: 'OUT_OF_RANGE' }],
   });
@@ -125,7 +117,7 @@ test('stores and publishes a record of 3 MB, and rejects only a record that is t
     discountable: false,
   });
   const large = invoice({ line_items: [item(3_000_000)] });
-  const answer = await importLines(company, 'invoices', [invoice(), large, invoice({ line_items: [item(4_200_000)] }), invoice()]);
+  const answer = await importLines(database, company, 'invoices', [invoice(), large, invoice({ line_items: [item(4_200_000)] }), invoice()]);
   expect(answer).toMatchObject({
     created: 3,
     problems: [{ line: 3, field: '(line)', code: 'TOO_LARGE', message: expect.stringMatching(/^With it, the record [-0-9a-f]{36} takes 42\d{5} bytes/) }],
@@ -140,7 +132,7 @@ test('stores and publishes a record of 3 MB, and rejects only a record that is t
 test('counts every line once: the last line with an id wins, and the earlier one is reported', async () => {
   const company = randomUUID();
   const [first, second] = [payment({}), payment({})];
-  const answer = await importLines(company, 'payments', [first, second, { ...first, id: first.id.toUpperCase(), number: 'PAY-2' }]);
+  const answer = await importLines(database, company, 'payments', [first, second, { ...first, id: first.id.toUpperCase(), number: 'PAY-2' }]);
   expect(answer).toMatchObject({
     lines: 3,
     created: 2,
@@ -193,7 +185,7 @@ const amounts = (subtotal_cents: number) => ({
 test('requires line items with distinct ids that add up to the subtotal, in invoices and in all options of an estimate', async () => {
   const company = randomUUID();
   const [a, b] = [randomUUID(), randomUUID()];
-  const { created, problems } = await importLines(company, 'invoices', [
+  const { created, problems } = await importLines(database, company, 'invoices', [
     invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(5) }),
     invoice({ line_items: [line(a, 2), line(a, 3)], amounts: amounts(5) }),
     invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(6) }),
@@ -226,7 +218,7 @@ test('requires line items with distinct ids that add up to the subtotal, in invo
     created_at: AT,
     updated_at: AT,
   });
-  const answer = await importLines(company, 'estimates', [estimate(option(a, 5), option(b, 5)), estimate(option(a, 5), option(a, 4))]);
+  const answer = await importLines(database, company, 'estimates', [estimate(option(a, 5), option(b, 5)), estimate(option(a, 5), option(a, 4))]);
   expect({ created: answer.created, fields: answer.problems.map(({ field }) => field) }).toEqual({
     created: 1,
     fields: ['options[1].line_items[0].id', 'options[1].amounts.subtotal_cents'],
@@ -257,13 +249,13 @@ test('takes a refund’s account, method and collector from its payment, in what
   };
   const column = async (): Promise<unknown> =>
     (await database.query({ text: 'select account_id, payment_method from refunds where company_id = $1', values: [company] })).rows;
-  await importLines(company, 'refunds', [claimed]);
+  await importLines(database, company, 'refunds', [claimed]);
   expect(await shown()).toEqual({ account: claimed.account.id, method: 'PAYMENT_METHOD_CASH', collected_by: claimed.collected_by.id });
-  await importLines(company, 'payments', [of]);
+  await importLines(database, company, 'payments', [of]);
   expect(await shown()).toEqual({ account: account.id, method: 'PAYMENT_METHOD_CARD', collected_by: collector.id });
   expect(await column()).toEqual([{ account_id: account.id, payment_method: 'CARD' }]);
-  await importLines(company, 'refunds', [{ ...claimed, amount_cents: 2 }]);
-  await importLines(company, 'payments', [{ ...of, collected_by: null }]);
+  await importLines(database, company, 'refunds', [{ ...claimed, amount_cents: 2 }]);
+  await importLines(database, company, 'payments', [{ ...of, collected_by: null }]);
   expect(await shown()).toEqual({ account: account.id, method: 'PAYMENT_METHOD_CARD', collected_by: undefined });
 });
 
@@ -271,7 +263,7 @@ test('accepts an invoice once in a payment, and names each repetition', async ()
   const company = randomUUID();
   const [first, second] = [randomUUID(), randomUUID()];
   const repeated = (...ids: string[]) => ({ ...payment({}), invoice_allocations: ids.map((invoice_id) => ({ invoice_id, applied_cents: 1 })) });
-  const { created, problems } = await importLines(company, 'payments', [repeated(first, second, first, second), repeated(first, second)]);
+  const { created, problems } = await importLines(database, company, 'payments', [repeated(first, second, first, second), repeated(first, second)]);
   const message = 'Add up the amounts: a payment names each invoice once.';
   expect({ created, problems }).toEqual({
     created: 1,
@@ -282,8 +274,8 @@ test('accepts an invoice once in a payment, and names each repetition', async ()
 test('names the allocation of a payment that exceeds an invoice’s range, even if the two have the same id', async () => {
   const company = randomUUID();
   const owed = invoice();
-  await importLines(company, 'invoices', [owed]);
-  await importLines(company, 'payments', [payment({ [owed.id]: MOST })]);
-  const { problems } = await importLines(company, 'payments', [{ ...payment({ [owed.id]: 1 }), id: owed.id }]);
+  await importLines(database, company, 'invoices', [owed]);
+  await importLines(database, company, 'payments', [payment({ [owed.id]: MOST })]);
+  const { problems } = await importLines(database, company, 'payments', [{ ...payment({ [owed.id]: 1 }), id: owed.id }]);
   expect(problems).toMatchObject([{ field: 'invoice_allocations[0].applied_cents', code: 'OUT_OF_RANGE' }]);
 });

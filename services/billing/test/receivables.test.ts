@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { GetReceivablesReportRequest, ReceivablesGroupBy } from '@truckroll/contract/gen/billing/v1/receivables_report';
 import type { Database, Transaction } from '@truckroll/postgres';
-import { NameCache, importBatch } from '@truckroll/record-store';
+import { NameCache } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { readReceivables } from '../src/reports/receivables.ts';
-import { tables } from '../src/resources/index.ts';
 import { schema } from '../src/schema.ts';
-import { invoice, type Line } from './records.ts';
+import { importLines, invoice, type Line } from './records.ts';
 
 let database: Database;
 let close: () => Promise<void>;
@@ -18,8 +17,7 @@ afterAll(() => close());
 beforeEach(() => void (company = randomUUID()));
 
 const store = async (...lines: Line[]): Promise<void> => {
-  const request = { company_id: company, path: 'invoices', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
-  expect((await importBatch(database, tables, request, { log: silentLog, requestId: 'test' })).problems).toEqual([]);
+  expect((await importLines(database, company, 'invoices', lines)).problems).toEqual([]);
 };
 const owing = (cents: number, fields: Line = {}) =>
   invoice({ amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: cents, total_cents: cents }, ...fields });

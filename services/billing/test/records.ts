@@ -1,5 +1,10 @@
 // Lines for an import, with defaults for fields that a test does not care about.
 import { randomUUID } from 'node:crypto';
+import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
+import type { Database } from '@truckroll/postgres';
+import { importBatch } from '@truckroll/record-store';
+import { silentLog } from '@truckroll/telemetry';
+import { tables } from '../src/resources/index.ts';
 
 export type Line = Record<string, unknown>;
 export const AT = '2026-03-01T15:00:00Z';
@@ -38,3 +43,11 @@ export function payment(applied: Record<string, number>, fields: Line = {}): Lin
     ...fields,
   };
 }
+
+export const importLines = (database: Database, company_id: string, path: string, lines: readonly Line[]): Promise<ImportResponse> =>
+  importBatch(
+    database,
+    tables,
+    { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) },
+    { log: silentLog, requestId: 'test' },
+  );
