@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export async function startSmsServer() {
   const requests: { method: string | undefined; headers: IncomingHttpHeaders; body: unknown }[] = [];
-  let answer: number | 'hang up' = 202;
+  let answer: number | 'hang up' | 'nothing' = 202;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request
@@ -12,7 +12,7 @@ export async function startSmsServer() {
       .on('end', () => {
         requests.push({ method: request.method, headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
         if (answer === 'hang up') request.socket.destroy();
-        else response.writeHead(answer, { location: '/elsewhere' }).end('{}');
+        else if (answer !== 'nothing') response.writeHead(answer, { location: '/elsewhere' }).end('{}');
       });
   });
   server.listen(0, '127.0.0.1');
@@ -20,7 +20,7 @@ export async function startSmsServer() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/messages`,
     requests,
-    answer: (next: number | 'hang up') => void (answer = next),
+    answer: (next: typeof answer) => void (answer = next),
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
