@@ -2,25 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import type { ChangePosition, ReadChangesRequest } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch } from '@truckroll/outbox';
-import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { compactor } from '../../change-feed/src/compaction.ts';
-import { EVERYWHERE, beginning, feedOf, openPets, put as putPet, sumOf, transactionsEnded } from './pets.ts';
+import { EVERYWHERE, beginning, feedOf, openFeed, openPets, put as putPet, sumOf, transactionsEnded } from './pets.ts';
 
-let database: Database;
-let close: () => Promise<void>;
-let feed: ReturnType<typeof feedOf>;
+type Opened = Awaited<ReturnType<typeof openFeed>>;
+let database: Opened['database'];
+let feed: Opened['feed'];
+let close: Opened['close'];
 let company: string;
-beforeAll(async () => {
-  ({ database, close } = await openPets());
-  feed = feedOf(database, 'cats', 'dogs', 'breeds');
-  for (const part of feed.parts) await part.start();
-});
-afterAll(async () => {
-  for (const part of feed.parts) await part.stop();
-  await close();
-});
+beforeAll(async () => void ({ database, feed, close } = await openFeed('cats', 'dogs', 'breeds')));
+afterAll(() => close());
 beforeEach(async () => {
   company = randomUUID();
   await database.query({ text: 'truncate cats, dogs, breeds, record_changes, change_compactions' });

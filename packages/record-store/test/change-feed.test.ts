@@ -4,25 +4,19 @@ import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { compactor } from '../../change-feed/src/compaction.ts';
 import type { ChangePosition, DigestRecordsResponse, ReadChangesResponse } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch } from '@truckroll/outbox';
-import { createSession, type Database, type Queryable } from '@truckroll/postgres';
+import { createSession, type Queryable } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase } from '@truckroll/testing';
-import { beginning, feedOf, openPets, put as putPet, sumOf, transactionsEnded } from './pets.ts';
+import { beginning, openFeed, put as putPet, sumOf, transactionsEnded } from './pets.ts';
 
-let database: Database;
-let close: () => Promise<void>;
-let feed: ReturnType<typeof feedOf>;
+type Opened = Awaited<ReturnType<typeof openFeed>>;
+let database: Opened['database'];
+let feed: Opened['feed'];
+let close: Opened['close'];
 let company: string;
 
-beforeAll(async () => {
-  ({ database, close } = await openPets());
-  feed = feedOf(database, 'cats', 'dogs');
-  for (const part of feed.parts) await part.start();
-});
-afterAll(async () => {
-  for (const part of feed.parts) await part.stop();
-  await close();
-});
+beforeAll(async () => void ({ database, feed, close } = await openFeed('cats', 'dogs')));
+afterAll(() => close());
 beforeEach(() => {
   company = randomUUID();
 });

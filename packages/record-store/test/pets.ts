@@ -68,6 +68,21 @@ export function feedOf(database: Database, ...names: string[]) {
   };
 }
 
+/** A database of pets, and the feed of these kinds with its background work. */
+export async function openFeed(...names: string[]) {
+  const { database, close } = await openPets();
+  const feed = feedOf(database, ...names);
+  for (const part of feed.parts) await part.start();
+  return {
+    database,
+    feed,
+    async close(): Promise<void> {
+      for (const part of feed.parts) await part.stop();
+      await close();
+    },
+  };
+}
+
 export async function put(db: Queryable, company: string, kind: string, id: string, document = 'one'): Promise<void> {
   await db.query({
     text: `insert into ${kind} (company_id, id, document) values ($1, $2, $3) on conflict (company_id, id) do update set document = excluded.document`,
