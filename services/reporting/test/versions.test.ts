@@ -167,9 +167,9 @@ describe('building', () => {
   ])('waits before it builds sums a second time that are %s again', async (_, again) => {
     const now = spyOn(performance, 'now').mockReturnValue(1_000_000);
     const builder = summaryBuilder(database, silentLog, createMetrics('reporting'), FAR);
-    const builtAs = async (number: number): Promise<void> => {
+    const builtAs = async (number: number, of = company): Promise<void> => {
       const text = `select from generations where company_id = $1 having count(*) = 1 and max(generation) = $2 and max(state) = 'current'`;
-      for (let found = 0; found === 0; ) ({ rowCount: found } = await database.query({ text, values: [company, number] }));
+      for (let found = 0; found === 0; ) ({ rowCount: found } = await database.query({ text, values: [of, number] }));
     };
     try {
       await generation('current', SUMMARIES_VERSION);
@@ -181,8 +181,7 @@ describe('building', () => {
       // Another company's sums are begun by a later look of the same builder.
       const other = await newCompany(database);
       builder.look();
-      const text = `select from generations where company_id = $1 and state = 'current'`;
-      for (let found = 0; found === 0; ) ({ rowCount: found } = await database.query({ text, values: [other] }));
+      await builtAs(1, other);
       const { rows } = await database.query({ text: 'select max(generation) as newest from generations where company_id = $1', values: [company] });
       expect(rows).toEqual([{ newest: 2 }]);
       now.mockReturnValue(1_002_000);
