@@ -101,8 +101,9 @@ describe('a query', () => {
     expect(codes(estimates('sold_from=2026-03-02T00:00:00Z&sold_before=2026-03-01T00:00:00Z'))).toEqual(['sold_before RANGE_ORDER']);
   });
 
-  test('sets the page size', () => {
+  test('sets the page size, which is no filter', () => {
     expect(parse('limit=7&status=OPEN')).toMatchObject({ limit: 7, problems: [] });
+    expect(parse('limit=7')).toMatchObject({ limit: 7, filters: '' });
   });
 
   test('names an unknown parameter by its first 100 characters', () => {
@@ -227,6 +228,18 @@ describe('the query of a report', () => {
   test('has the same canonical text with a default left out and given', () => {
     expect(report(`${RANGE}&bucket=month&status=PAID&status=OPEN`).filters).toBe(report(RANGE).filters);
     expect(report(`${RANGE}&bucket=week`).filters).not.toBe(report(RANGE).filters);
+  });
+
+  test.each<[string, string | undefined, string[]]>([
+    ['', undefined, []],
+    ['&amounts=cents', 'cents', []],
+    ['&amounts=decimal', 'decimal', []],
+    ['&amounts=', undefined, ['amounts EMPTY_VALUE']],
+    ['&amounts=dollars', undefined, ['amounts INVALID_ENUM_VALUE']],
+    ['&amounts=cents&amounts=decimal', 'cents', ['amounts REPEATED_PARAMETER']],
+  ])('with %j has the amounts %s, the problems %j, and the same canonical text', (text, amounts, problems) => {
+    const query = report(`${RANGE}${text}`);
+    expect([query.amounts, query.cursor, codes(query), query.filters]).toEqual([amounts, undefined, problems, report(RANGE).filters]);
   });
 
   test('may have at most 10,000 periods', () => {
