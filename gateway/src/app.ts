@@ -22,6 +22,7 @@ import type { GatewayConfig } from './config.ts';
 import { consoleSignIn } from './console-sign-in.ts';
 import { consolePages } from './console.ts';
 import { docsPages, missingPage } from './docs.ts';
+import type { TrustsProxy } from './http/addresses.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
 import { Document } from './http/documents.ts';
@@ -144,7 +145,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         draining,
         trustedProxies: config.trustedProxies,
       });
-      const trusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+      const trusted = app.get('trust proxy fn') as TrustsProxy;
       const caps = {
         total: config.maxConnections,
         perAddress: config.maxConnectionsPerAddress,

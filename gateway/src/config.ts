@@ -61,7 +61,7 @@ export const settings = {
   maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
   /** Whether reads above 8 KB are compressed for clients that accept it. `false` if a proxy compresses, or clients are in the same data centre. */
   compressData: env.boolean('COMPRESS_DATA', true),
-  /** Proxies whose `X-Forwarded-For` is believed: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). */
+  /** Proxies whose `X-Forwarded-For` is believed: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). Entries may have ports, brackets and quotes; where one is no address, the peer counts as the client. `Forwarded` is not read. */
   trustedProxies: env.list('TRUSTED_PROXIES', []),
 };
 

@@ -144,7 +144,8 @@ test('answers the unknown credentials of a subscriber with 429 after as many as 
 test('counts the addresses of one subscriber as one', () => {
   const alike = [
     ['::ffff:10.1.2.3', '10.1.2.3'],
-    ['2001:db8:0:1::1', '2001:DB8:0:1:ffff::9'],
+    ['2001:db8:0:1::1', '2001:db8:0:1:ffff::9'],
+    ['2001:db8::1', '2001:db8:0:0:7::'],
     ['fe80::1%eth0', 'fe80::2'],
     ['1.2.3.4', '1.2.3.4'],
   ];

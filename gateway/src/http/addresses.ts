@@ -1,5 +1,6 @@
-// Requests counted by the network address that they come from.
-import { isIP } from 'node:net';
+// The network address that a request comes from, and requests counted by it.
+import type { IncomingMessage } from 'node:http';
+import { SocketAddress, isIP, isIPv4 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
@@ -39,16 +40,56 @@ export class AddressCounts {
   }
 }
 
-/** The key to count an address by: an IPv4 address, also if given in IPv6 form, or the first 64 bits of an IPv6 address, which belong to one subscriber. */
-export function networkOf(address: string): string {
-  const v4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (v4 !== undefined || isIP(address) !== 6) return v4 ?? address;
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+/** Whether the peer at this address is a proxy whose X-Forwarded-For is believed. `hop` is 0 for the peer of the connection. */
+export type TrustsProxy = (address: string, hop: number) => boolean;
+
+/**
+ * The client's address: that of the connection's peer, or the entry of X-Forwarded-For that the outermost trusted proxy added. If that is
+ * no address, the peer counts as the client. The header Forwarded (RFC 7239) is not read.
+ */
+export function clientAddress({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>, trusts: TrustsProxy): string | undefined {
+  if (socket.remoteAddress === undefined) return undefined;
+  const peer = unmapped(socket.remoteAddress);
+  const forwarded = headers['x-forwarded-for'] as string | undefined;
+  if (forwarded === undefined) return peer;
+  let address = peer;
+  // Each proxy appends the address that it was called from, so the entries are read from the last to the first.
+  for (let hop = 0, end = forwarded.length; end >= 0 && trusts(address, hop); hop += 1) {
+    const start = end === 0 ? 0 : forwarded.lastIndexOf(',', end - 1) + 1;
+    const entry = addressIn(forwarded.slice(start, end));
+    if (entry === undefined) return peer;
+    address = entry;
+    end = start - 1;
+  }
+  return address;
+}
+
+/** The address in an entry of X-Forwarded-For, where some proxies add a port, brackets or quotes. Undefined if there is none. */
+function addressIn(entry: string): string | undefined {
+  const text = entry.trim().replace(/^"(.*)"$/, '$1');
+  const host = /^\[(.*)\](?::\d*)?$/.exec(text)?.[1] ?? /^([\d.]+):\d*$/.exec(text)?.[1] ?? text;
+  const version = isIP(host);
+  if (version !== 6) return version === 4 ? host : undefined;
+  return unmapped(new SocketAddress({ address: host.replace(/%.*$/, ''), family: 'ipv6' }).address);
+}
+
+/** An address in the kernel's spelling, without a zone, and as IPv4 where it is IPv4 in IPv6 form. */
+function unmapped(address: string): string {
+  if (!address.includes(':')) return address;
+  const v4 = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : '';
+  return isIPv4(v4) ? v4 : address.replace(/%.*$/, '');
+}
+
+/**
+ * The key to count an address by, which is in the kernel's spelling: an IPv4 address, or the first 64 bits of an IPv6 address, which belong
+ * to one subscriber.
+ */
+export function networkOf(given: string): string {
+  const address = unmapped(given);
+  if (!address.includes(':')) return address;
+  const [head = '', tail = ''] = address.split('::');
   const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = tail === undefined ? left : [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  const right = tail === '' ? [] : tail.split(':');
+  const groups = [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right];
+  return `${groups.slice(0, 4).join(':')}::/64`;
 }

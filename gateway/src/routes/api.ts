@@ -5,6 +5,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { Limits } from '../auth/limits.ts';
+import type { TrustsProxy } from '../http/addresses.ts';
 import { checkSingleHeaders } from '../http/single-headers.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { createFindRead, fastReads, shedReads } from './fast-reads.ts';
@@ -53,9 +54,9 @@ export function createApi(parts: ApiParts): Express {
   );
 
   const app = express().disable('x-powered-by').disable('etag').disable('query parser').enable('case sensitive routing').enable('strict routing');
-  trustProxies(app, parts.trustedProxies);
+  const trustsProxy = trustProxies(app, parts.trustedProxies);
 
-  app.use(combined(shedReads({ ...parts, find, known }), begin(requestLog), fastReads(find)));
+  app.use(combined(shedReads({ ...parts, find, known }), begin(requestLog, trustsProxy), fastReads(find)));
   app.use(routable);
   app.use(middleware(singleHeaders));
   app.use(parts.publicPages);
@@ -77,11 +78,12 @@ export function createApi(parts: ApiParts): Express {
   return app;
 }
 
-/** Configures which X-Forwarded-For headers Express trusts: those of the last N proxies, or of peers in these networks. */
-function trustProxies(app: Express, given: readonly string[]): void {
+/** Has Express compile which proxies are trusted: the last N, or those in these networks. */
+function trustProxies(app: Express, given: readonly string[]): TrustsProxy {
   const [first = '0'] = given;
   try {
     app.set('trust proxy', given.length <= 1 && /^\d{1,2}$/.test(first) ? Number(first) : given);
+    return app.get('trust proxy fn') as TrustsProxy;
   } catch (error) {
     throw new ConfigError(
       `TRUSTED_PROXIES must be how many proxies there are, or their addresses and networks such as 10.0.0.0/8: ${(error as Error).message}`,

@@ -21,6 +21,7 @@ import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
 import type { Strangers } from '../auth/strangers.ts';
+import { clientAddress, type TrustsProxy } from '../http/addresses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
@@ -54,12 +55,13 @@ export function combined(...handlers: RequestHandler[]): RequestHandler {
 }
 
 /** Gives a request its id, its log line and its span, which ends when the connection has taken the answer or is closed. */
-export function begin(requestLog: RequestLog): RequestHandler {
+export function begin(requestLog: RequestLog, trustsProxy: TrustsProxy): RequestHandler {
   return (req, res, next) => {
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     // The exchange itself is not the context: the timers of an idle connection keep the context in which they were set.
     const context: RequestContext = { requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')) };
-    const exchange: Exchange = { req, res, ...context, peer: req.ip, startedAt: performance.now(), ...splitTarget(req.url), errorHeaders: [] };
+    const peer = clientAddress(req, trustsProxy);
+    const exchange: Exchange = { req, res, ...context, peer, startedAt: performance.now(), ...splitTarget(req.url), errorHeaders: [] };
     res.locals.exchange = exchange;
     res.once('close', () => requestLog.ended(exchange));
     const span = { [ATTR_HTTP_REQUEST_METHOD]: req.method, [ATTR_URL_PATH]: exchange.path };
