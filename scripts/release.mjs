@@ -30,7 +30,9 @@ function prepare(version) {
     return [intro, `## ${version}\n\n${date}.\n\n`, ...news, ...chapters.slice(last)].join('');
   });
   for (const path of ['package.json', 'gateway/src/openapi/document.ts', 'deploy/helm/truckroll/Chart.yaml']) {
-    change(path, (text) => text.replaceAll(new RegExp(`^( *"?(?:version|appVersion)"?: ['"]?)${before.replaceAll('.', '\\.')}\\b`, 'gm'), `$1${version}`));
+    change(path, (text) =>
+      text.replaceAll(new RegExp(`^( *["']?(?:version|appVersion|x-release)["']?: ['"]?)${before.replaceAll('.', '\\.')}\\b`, 'gm'), `$1${version}`),
+    );
   }
   console.log('Write what the notes and the changelog still lack, run `npm run openapi && npm run check:chart -- --write`, and land all of it.');
 }

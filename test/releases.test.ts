@@ -65,7 +65,7 @@ test('scripts/release.mjs gives a checkout the next version, and lists its commi
     expect(notes).not.toContain('Something to know');
     expect(textIn(tree.folder, 'docs/changelog.md')).toContain(`\n## ${next}\n`);
     expect(textIn(tree.folder, 'deploy/helm/truckroll/Chart.yaml')).toContain(`\nversion: ${next}\nappVersion: ${next}\n`);
-    expect(textIn(tree.folder, 'gateway/src/openapi/document.ts')).toContain(`version: '${next}'`);
+    expect(textIn(tree.folder, 'gateway/src/openapi/document.ts')).toContain(`'x-release': '${next}'`);
     cut('record', next, lastRelease.commit);
     const listed = JSON.parse(textIn(tree.folder, 'releases.json')) as Release[];
     expect(listed).toEqual([...known, { version: next, date: expect.any(String), commit: lastRelease.commit }]);

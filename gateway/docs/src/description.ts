@@ -44,7 +44,7 @@ export interface Operation {
 }
 
 export interface Description {
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; 'x-release': string; description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   webhooks: Record<string, { post: Operation }>;

@@ -56,7 +56,7 @@ export function buildSite(root: string): Site {
   return { files, operations: reference.operations };
 }
 
-function homePage(info: { title: string; version: string; description: string }, guides: readonly SitePage[]): SitePage {
+function homePage(info: { title: string; version: string; 'x-release': string; description: string }, guides: readonly SitePage[]): SitePage {
   const path = '/docs';
   const root = rootFrom(path);
   const { body, headings } = renderMarkdown(info.description);
@@ -66,7 +66,7 @@ function homePage(info: { title: string; version: string; description: string },
     group: 'Guides',
     description: info.title,
     headings,
-    body: html`<p>${info.title}. Version ${info.version}. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address.</p>
+    body: html`<p>${info.title}. Version ${info.version}, as release ${info['x-release']} serves it. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address.</p>
 <ul class="cards">${guides.map((guide) => html`<li><a href="${root}${guide.path.slice(1)}">${guide.title}</a> <span>${guide.description}</span></li>`)}</ul>
 ${body}
 <p id="changelog">What changes is announced in the <a href="${root}docs/changelog">changelog</a>.</p>`,

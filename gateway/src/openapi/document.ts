@@ -24,13 +24,16 @@ import { Components, spelled, type Schema } from './schemas.ts';
 import { WEBHOOKS_TAG, describeWebhooks } from './webhooks.ts';
 
 export interface OpenApiDocument extends Schema {
-  info: { title: string; version: string; description: string; license: Schema };
+  info: { title: string; version: string; 'x-release': string; description: string; license: Schema };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Schema>>;
   /** The requests that receivers get, by type of event. */
   webhooks: Record<string, Record<string, Schema>>;
   components: Record<string, Record<string, Schema>>;
 }
+
+/** The version of the description of `/v1` (api.md, Versioning). Releases do not change it. */
+const DESCRIPTION_VERSION = '1.0.0';
 
 const META: Schema = {
   type: 'object',
@@ -81,7 +84,8 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
     openapi: '3.1.0',
     info: {
       title: 'Truckroll: field-service reporting and scheduling',
-      version: '1.2.0',
+      version: DESCRIPTION_VERSION,
+      'x-release': '1.2.0',
       description: overview,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Truckroll' },
     },
