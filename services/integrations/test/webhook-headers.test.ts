@@ -62,6 +62,27 @@ test.each<[string, Given, string, string]>([
   expect(await sentBy(one)).toEqual([KEY]);
 });
 
+const OLD = { name: 'X-Old', value: 'left out below' };
+test.each<[string, string, Given | undefined, string[]]>([
+  ['another path', 'https://example.com/other?a=1', undefined, []],
+  ['the default port', 'https://EXAMPLE.com:443/hook', undefined, []],
+  ['another host', 'https://example.org/hook', undefined, ['headers X-Api-Key', 'headers X-Region', 'headers X-Old']],
+  ['a host below', 'https://a.example.com/hook', [{ name: 'x-API-key' }, REGION], ['headers[0].value x-API-key']],
+  ['another port', 'https://example.com:8443/hook', [REGION, { name: KEY.name, value: null }], ['headers[1].value X-Api-Key']],
+  ['another scheme', 'http://127.0.0.1:4567/hook', [{ name: KEY.name }, { name: REGION.name }], ['headers[0].value X-Api-Key', 'headers[1].value X-Region']],
+  ['another host and every value', 'https://example.org/hook', [KEY, REGION], []],
+  ['another host and no header', 'https://example.org/hook', [], []],
+])('%s of the URL asks again for the values that stay', async (_, url, values, missing) => {
+  const one = await withHeaders([KEY, REGION, OLD]);
+  const changed = one.update({ url, ...(values && { headers: { values } }) });
+  if (missing.length === 0) return void (await changed);
+  const { details } = (await refusal(changed)) as { details: { field: string; code: string; message?: string }[] };
+  expect(details.map(({ field, code, message = '' }) => `${code} ${field} ${/the value of (\S+) again/.exec(message)?.[1]}`)).toEqual(
+    missing.map((each) => `MISSING ${each}`),
+  );
+  expect([(await one.read()).url, await sentBy(one)]).toEqual(['https://example.com/hook', [KEY, REGION, OLD]]);
+});
+
 test('may have exactly 4 KB together', async () => {
   const one = await withHeaders([KEY, { name: 'X-Long', value: 'x'.repeat(4096 - 9 - KEY.value.length - 6) }]);
   expect(await namesOf(one)).toHaveLength(2);

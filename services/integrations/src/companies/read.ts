@@ -9,7 +9,7 @@ import { selectCompanies } from './store.ts';
 export async function getCompany({ database }: Context, request: GetCompanyRequest): Promise<GetCompanyResponse> {
   const id = request.key?.company_id;
   if (id === undefined) throw ApiError.notFound('company');
-  const [company] = await selectCompanies(database, checked('ListCompaniesRequest', { id }).id);
+  const [company] = await selectCompanies(database.of(id), checked('ListCompaniesRequest', { id }).id);
   if (company === undefined) throw ApiError.notFound('company');
   return { data: publicCompany(company) };
 }

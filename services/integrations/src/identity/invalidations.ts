@@ -1,7 +1,7 @@
 // Revocation takes effect within a second on every gateway (decisions §8). The change is committed together with its invalidations,
 // these are published to the gateways, and only then does the caller get its answer.
 import { ApiError } from '@truckroll/contract';
-import type { Database, Transaction } from '@truckroll/postgres';
+import type { CompanyDatabase, Database, Transaction } from '@truckroll/postgres';
 import { PeriodicTask } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { anyPending, removePending, reservePending, type Pending } from './pending.ts';
@@ -41,13 +41,16 @@ export class InvalidationPublisher {
   }
 
   /**
-   * Runs a change in a transaction and publishes its invalidations to the gateways. Throws ApiError 503 if the change is committed but the
+   * Runs a change in a transaction of `database`, which a company's own changes name, and publishes its invalidations to the gateways. Throws ApiError 503 if the change is committed but the
    * invalidations are not published yet. Notifies replicas before the transaction: inside it, the commit would take a server-wide lock, and
    * after it, the process may have died.
    */
-  async commit<T>(change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>): Promise<T> {
-    await this.#database.query({ name: 'announce_invalidations', text: `select pg_notify('${schema.schema}_${CHANNEL}', '')` });
-    const { answer, pending } = await this.#database.transaction(change);
+  async commit<T>(
+    change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>,
+    database: Pick<CompanyDatabase, 'query' | 'transaction'> = this.#database,
+  ): Promise<T> {
+    await database.query({ name: 'announce_invalidations', text: `select pg_notify('${schema.schema}_${CHANNEL}', '')` });
+    const { answer, pending } = await database.transaction(change);
     try {
       await this.#bus.publish(pending.map(({ subject }) => subject));
     } catch (cause) {

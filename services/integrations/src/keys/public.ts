@@ -27,14 +27,15 @@ type Row = Omit<ApiKey, 'created_by'> & CreatorRow & { kind: 'USER' | 'OPERATOR'
 const noKey = (): ApiError => ApiError.notFound('API key');
 
 async function list({ database }: Context, request: ListApiKeysRequest): Promise<ListApiKeysResponse> {
-  return { data: await select(database, companyOf(request)) };
+  const companyId = companyOf(request);
+  return { data: await select(database.of(companyId), companyId) };
 }
 
 async function create({ database }: Context, request: CreateApiKeyRequest): Promise<CreateApiKeyResponse> {
   const { company_id, user_id } = callerOf(request);
   const { name, expires_at } = checked('CreateApiKeyRequest', request);
   refuseBroken(checkKeyExpiry(expires_at, now()));
-  return await database.transaction(async (tx) => {
+  return await database.of(company_id).transaction(async (tx) => {
     if (!(await lockActiveUser(tx, company_id, user_id))) throw ApiError.notFound('active user');
     await requireRoom(tx, company_id);
     const { key, value } = await insertKey(tx, { company_id, user_id, name, expires_at: expires_at ?? null, limits: null }, 'USER');
@@ -44,7 +45,7 @@ async function create({ database }: Context, request: CreateApiKeyRequest): Prom
   });
 }
 
-async function remove({ invalidations }: Context, request: DeleteApiKeyRequest): Promise<DeleteApiKeyResponse> {
+async function remove({ database, invalidations }: Context, request: DeleteApiKeyRequest): Promise<DeleteApiKeyResponse> {
   const { company_id } = callerOf(request);
   const { id } = checked('DeleteApiKeyRequest', request);
   return await invalidations.commit(async (tx) => {
@@ -52,10 +53,10 @@ async function remove({ invalidations }: Context, request: DeleteApiKeyRequest):
     await revokeKey(tx, id);
     await audit(tx, { ...audited(request, id), action: 'api_key.revoked', before: stateOf(key) });
     return { answer: { data: key }, pending: await forgetKey(tx, id) };
-  });
+  }, database.of(company_id));
 }
 
-async function rotate({ invalidations }: Context, request: RotateApiKeyRequest): Promise<RotateApiKeyResponse> {
+async function rotate({ database, invalidations }: Context, request: RotateApiKeyRequest): Promise<RotateApiKeyResponse> {
   const { company_id } = callerOf(request);
   const { id } = checked('RotateApiKeyRequest', request);
   return await invalidations.commit(async (tx) => {
@@ -66,7 +67,7 @@ async function rotate({ invalidations }: Context, request: RotateApiKeyRequest):
     const [key] = await select(tx, company_id, id);
     await audit(tx, { ...audited(request, id), action: 'api_key.rotated', before: stateOf(before), after: stateOf(key as ApiKey) });
     return { answer: { data: { ...(key as ApiKey), key: value } }, pending };
-  });
+  }, database.of(company_id));
 }
 
 const stateOf = (key: ApiKey): string => messageJson('truckroll.integrations.v1.ApiKey', key, 'camel');

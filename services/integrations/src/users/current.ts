@@ -13,7 +13,7 @@ interface Row extends CreatorRow {
 /** GET /api/v1/me. Both ids come from the credential, so the records exist unless they were removed just now. */
 export async function getCurrentUser({ database }: Context, request: GetCurrentUserRequest): Promise<GetCurrentUserResponse> {
   const { company_id, user_id } = callerOf(request);
-  const { rows } = await database.query<Row>({
+  const { rows } = await database.of(company_id).query<Row>({
     name: 'select_current_user',
     text: `select ${CREATOR_COLUMNS}, c.id as company_id, c.name, c.timezone
       from users u join companies c on c.id = u.company_id where u.company_id = $1 and u.id = $2`,

@@ -21,7 +21,7 @@ import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { setAlertUsers } from './health/alerts.ts';
 import { auditEndpoint } from './endpoints/audit.ts';
-import { NO_HEADERS, sealHeaders } from './endpoints/custom-headers.ts';
+import { NO_HEADERS, originProblems, sealHeaders } from './endpoints/custom-headers.ts';
 import { dayOf, deliveryId } from './log/delivery-id.ts';
 import { notifyDue } from './queue/due-notices.ts';
 import { endpointState, wantedState } from './endpoints/state.ts';
@@ -44,7 +44,7 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
   const id = randomUUID();
   const secret = newSecret();
   const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
-  return await database.transaction(async (tx) => {
+  return await database.of(companyId).transaction(async (tx) => {
     if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
     await requireRoom(tx, companyId);
     const eventTypes = [...new Set(event_types)];
@@ -94,12 +94,13 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
   } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
   refuseBroken([...(url === null ? [] : urlProblems(url, targets)), ...checkWebhookState(request)]);
-  const data = await database.transaction(
+  const data = await database.of(companyId).transaction(
     async (tx) => {
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
       // Also when only the types change: a stored filter may name paths that the new types lack.
-      if (filter != null || types !== null) refuseBroken(filterProblems(filter ?? before.filter, types ?? before.event_types));
+      const ofFilter = filter != null || types !== null ? filterProblems(filter ?? before.filter, types ?? before.event_types) : [];
+      refuseBroken([...ofFilter, ...originProblems(before.url, url ?? before.url, held.header_names, given?.values)]);
       await setFilter(tx, companyId, id, filter);
       await setAlertUsers(tx, companyId, id, alert_emails?.values);
       const state = wantedState(rest, endpointState(held));
@@ -122,7 +123,7 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
 async function remove({ database }: Context, request: wire.DeleteWebhookRequest): Promise<wire.DeleteWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
   const { id } = checked('DeleteWebhookRequest', request);
-  return await database.transaction(
+  return await database.of(companyId).transaction(
     async (tx) => {
       await lockEndpoint(tx, companyId, id);
       const data = await selectEndpoint(tx, companyId, id);
@@ -140,7 +141,7 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   const event = testEvent(company_id, endpointId, event_type ?? TEST_EVENT);
   const { id, type, timestamp } = event;
   await partitions.ensure([dayOf(timestamp)]);
-  await database.transaction(async (tx) => {
+  await database.of(company_id).transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
     const inserting = [insertingBodies([event]), ...insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true, test: true }])];
     await Promise.all(inserting.map((statement) => tx.query(statement)));
@@ -166,7 +167,7 @@ async function rotateSecret({ database, secrets }: Context, request: wire.Rotate
   const { company_id: companyId } = callerOf(request);
   const { id } = checked('RotateWebhookSecretRequest', request);
   const secret = newSecret();
-  return await database.transaction(async (tx) => {
+  return await database.of(companyId).transaction(async (tx) => {
     await lockEndpoint(tx, companyId, id);
     const before = await selectEndpoint(tx, companyId, id);
     await replaceSecret(tx, companyId, id, secrets.seal(id, secret), now() + OVERLAP);

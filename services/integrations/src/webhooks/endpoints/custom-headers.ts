@@ -24,6 +24,20 @@ export function openHeaders(secrets: SecretBox, endpointId: string, { header_nam
   return names.map((name, index) => ({ name, value: values[index] as string }));
 }
 
+/**
+ * Problems of a change of the URL. With another scheme, host or port, each header that stays needs its value again, so that a new receiver
+ * does not get the secrets of the old one (decisions §17). Undefined `given` keeps all headers.
+ */
+export function originProblems(from: string, to: string, names: readonly string[], given: readonly WebhookHeaderValue[] | undefined): JsonProblem[] {
+  if (new URL(from).origin === new URL(to).origin) return [];
+  const message = (name: string): string => `Give the value of ${name} again, or leave the header out: the URL has another scheme, host or port.`;
+  if (given === undefined) return names.map((name) => ({ field: 'headers', code: 'MISSING', message: message(name) }));
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return given.flatMap(({ name, value }, index): JsonProblem[] =>
+    value == null && known.has(name.toLowerCase()) ? [{ field: `headers[${index}].value`, code: 'MISSING', message: message(name) }] : [],
+  );
+}
+
 /** The headers to store. A header without a value keeps that of `present` under its name. Throws 400. */
 export function sealHeaders(secrets: SecretBox, endpointId: string, given: readonly WebhookHeaderValue[], present: StoredHeaders): StoredHeaders {
   refuseBroken(checkWebhookHeaders(given));

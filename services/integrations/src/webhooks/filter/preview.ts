@@ -4,7 +4,7 @@ import type { PreviewWebhookFilterRequest, PreviewWebhookFilterResponse } from '
 import type { Context } from '../../context.ts';
 import { callerOf, checked } from '../../requests.ts';
 import { oldestDay } from '../log/partitions.ts';
-import { subscribed } from './matchers.ts';
+import { compileText, dataOf } from './matchers.ts';
 import { filterProblems, storedFilter } from './store.ts';
 
 const MOST_EVENTS = 1000;
@@ -33,8 +33,9 @@ export async function previewFilter({ database }: Context, request: PreviewWebho
       order by l.day desc, l.occurred_at desc, l.id desc`,
     values: [company_id, oldestDay(), event_types],
   });
-  const subscription = { event_types, filter: storedFilter(filter) };
-  const matching = rows.filter(({ type, body }) => body !== null && subscribed([subscription], { type, body }).length > 0);
+  const text = storedFilter(filter);
+  const matchers = new Map(text === null ? [] : event_types.map((type) => [type, compileText(text, type)]));
+  const matching = rows.filter(({ type, body }) => body !== null && matchers.get(type)?.(dataOf({ body })) !== false);
   return {
     data: {
       examined: rows.length,

@@ -23,7 +23,8 @@ export async function recover({ database, recoveries }: Context, request: Recove
   const delivered = include === RecoveryInclude.ALL;
   // Limited to the present, so that the recovery ends.
   const replay = { company_id, endpoint_id, since, until: Math.min(request.until ?? at, at), delivered };
-  const { queued, rest } = await database.transaction(
+  const own = database.of(company_id);
+  const { queued, rest } = await own.transaction(
     async (tx) => {
       await lockEndpoint(tx, company_id, endpoint_id);
       // Repeated to see its progress, it must not send everything once more.
@@ -41,7 +42,7 @@ export async function recover({ database, recoveries }: Context, request: Recove
   if (rest === undefined) return { data: { queued, remaining: 0 } };
   recoveries.look();
   // Counts without the endpoint's lock, because new events of the company wait for it.
-  return { data: { queued, remaining: Math.max(1, await countToReplay(database, rest)) } };
+  return { data: { queued, remaining: Math.max(1, await countToReplay(own, rest)) } };
 }
 
 async function insertReplay(tx: Transaction, { endpoint_id, since, until, delivered }: WebhookReplay): Promise<void> {

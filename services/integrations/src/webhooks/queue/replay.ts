@@ -1,6 +1,6 @@
 // Sends events of a period to an endpoint again (decisions §15): those that it missed, or all. One window of events per transaction.
 import { TEST_EVENT, formatInstant } from '@truckroll/contract';
-import type { Database, Transaction } from '@truckroll/postgres';
+import type { Database, Queryable, Transaction } from '@truckroll/postgres';
 import { dayOf, firstIdAt } from '../log/delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { insertingDeliveries, type NewDelivery, type Stored } from './insert.ts';
@@ -68,7 +68,7 @@ async function endOfWindow(tx: Transaction, replay: WebhookReplay): Promise<numb
 async function subscriptionOf(tx: Transaction, { company_id, endpoint_id }: WebhookReplay): Promise<Endpoint> {
   const { rows } = await tx.query<Endpoint>({
     name: 'subscription_of_webhook',
-    text: 'select event_types, filter, created_at from webhook_endpoints where company_id = $1 and id = $2',
+    text: 'select id, event_types, filter, created_at from webhook_endpoints where company_id = $1 and id = $2',
     values: [company_id, endpoint_id],
   });
   return rows[0] as Endpoint;
@@ -83,7 +83,7 @@ async function queueStored(tx: Transaction, replay: WebhookReplay, { filter }: E
     values: [...valuesOf(replay), replay.delivered, filter !== null],
   });
   // Its types may have changed since: what was stored then is still its own.
-  const chosen = rows.filter((row) => subscribed([{ event_types: [row.type], filter }], row).length > 0);
+  const chosen = rows.filter((row) => subscribed([{ id: replay.endpoint_id, event_types: [row.type], filter }], row).length > 0);
   if (chosen.length === 0) return 0;
   const { rowCount } = await tx.query({
     name: 'queue_deliveries_again',
@@ -154,7 +154,7 @@ export async function replaySome(database: Database): Promise<boolean> {
 }
 
 /** Number of stored deliveries in the rest of a period, which a replay considers. */
-export async function countToReplay(database: Database, replay: WebhookReplay): Promise<number> {
+export async function countToReplay(database: Queryable, replay: WebhookReplay): Promise<number> {
   const { rows } = await database.query<{ count: number }>({
     name: 'count_deliveries_to_replay',
     text: `select count(*) from webhook_deliveries d where ${STORED}`,
