@@ -36,6 +36,7 @@ function authenticating(given: { caller?: Principal | null; isKept?: boolean; cl
   const verifyToken = {
     remembered: (token: string) => (token === 'remembered' ? claims : undefined),
     verify: async (token: string) => (token === 'new' ? claims : undefined),
+    whyRefused: (token: string) => `The token ${token} has expired.`,
   };
   const { authenticate, known } = createAuthentication({ principals, verifyToken: verifies ? verifyToken : undefined, strangers });
   const answer = async (header: string | undefined) => {
@@ -80,7 +81,7 @@ test.each([
   ['an empty header', '', /^Send the header Authorization/],
   ['another scheme', 'Basic YTpi', /^The Authorization header must be Bearer, a space, and an API key or a user token\.$/],
   ['a mistyped key', 'Bearer trk_wrong', /^This is not an API key: its form or checksum is wrong/],
-  ['a wrong token', 'Bearer wrong', /^The credential is unknown, expired or revoked/],
+  ['a wrong token', 'Bearer wrong', /^The token wrong has expired\.$/],
 ])('answers %s with 401 and the remedy, and counts it against its address', async (_, header, message) => {
   const { answer, found, isOver } = authenticating();
   expect(isOver()).toBe(false);
@@ -101,9 +102,17 @@ test.each([
   expect(await answer(undefined)).toMatchObject({ status: 401 });
 });
 
+test.each([
+  ['an unknown key', `Bearer ${key}`, /^The API key is unknown, expired or revoked/],
+  ['a valid token of an unknown user', 'Bearer remembered', /^The token is valid, but its sub is no active user/],
+])('answers %s with its own reason', async (_, header, message) => {
+  const { answer } = authenticating({ caller: null });
+  expect(await answer(header)).toMatchObject({ status: 401, message: expect.stringMatching(message) as string });
+});
+
 test('accepts no user token if no issuer is configured', async () => {
   const { answer, found } = authenticating({ verifies: false });
-  expect(await answer('Bearer remembered')).toMatchObject({ status: 401 });
+  expect(await answer('Bearer remembered')).toMatchObject({ status: 401, message: expect.stringMatching(/^No issuer/) as string });
   expect(found).toEqual([]);
 });
 

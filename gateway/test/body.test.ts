@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ErrorDetail } from '@truckroll/contract';
 import { MOST_BODY_BYTES, parseJsonBody, readBody } from '../src/http/body.ts';
+import { operation } from './support/operation.ts';
+
+const NONE = { typeName: '', doc: '', fields: [], byName: new Map() };
 
 let server: Server;
 beforeAll(async () => {
@@ -81,6 +84,24 @@ test.each([
   ['', ['Content-Type']],
 ])('of the type %j, refuses %j', (type, fields) => {
   const problems: ErrorDetail[] = [];
-  const parsed = parseJsonBody(Buffer.from('{"a":"ü"}'), type, problems);
+  const parsed = parseJsonBody(Buffer.from('{"a":"ü"}'), type, NONE, 'snake', problems);
   expect([problems.map(({ field }) => field), parsed]).toEqual([fields, fields.length === 0 ? { a: 'ü' } : undefined]);
+});
+
+const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+test.each<[string, string, string[]]>([
+  ['a key given twice', '{"name":"a","name":"b"}', ['name UNKNOWN_FIELD Give it once: it is given twice.']],
+  ['a nested key given twice', '{"filter":{"status":{"$eq":"NEW","$eq":"BOOKED"}}}', ['filter.status.$eq UNKNOWN_FIELD Give it once: it is given twice.']],
+  ['an integer that a double rounds', '{"maxPerSecond":1.00000000000000000001}', ['maxPerSecond INVALID_FORMAT Give an integer.']],
+  ['lists nested 32 deep', nested(32), []],
+  ['lists nested 33 deep', nested(33), ['body INVALID_FORMAT Nest no deeper than 32 lists and objects.']],
+  ['a filter nested 7,000 deep', `{"filter":${'{"a":'.repeat(7000)}1${'}'.repeat(7001)}`, ['body INVALID_FORMAT Nest no deeper than 32 lists and objects.']],
+  ['a byte-order mark', '\ufeff{}', []],
+  ['two byte-order marks', '\ufeff\ufeff{}', ['body INVALID_FORMAT The body is not JSON in UTF-8: send a JSON object.']],
+])('of a body with %s, finds its problems', (_, text, expected) => {
+  const problems: ErrorDetail[] = [];
+  const shape = operation('CreateWebhook').request;
+  parseJsonBody(Buffer.from(text), undefined, shape, 'camel', problems);
+  expect(problems.map(({ field, code, message }) => `${field} ${code} ${message}`)).toEqual(expected);
 });

@@ -47,23 +47,30 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     return strangers.isOver(addressOf) && !isKnown() ? strangers.inTurn(addressOf(), lookUp) : lookUp();
   }
 
-  function look(authorization: string, addressOf: () => string): Found {
+  function look(authorization: string, addressOf: () => string): Promise<Principal> | Principal {
     const key = keyIn(authorization);
     if (key !== undefined) {
-      return find(
+      const found = find(
         addressOf,
         () => remembers(key),
         () => principals.find(key),
       );
+      return judge(found, addressOf, unknownKey);
     }
     const token = bearerOf(authorization);
     if (token === undefined) throw malformed(addressOf, 'The Authorization header must be Bearer, a space, and an API key or a user token.');
     if (token.startsWith('trk_')) throw malformed(addressOf, 'This is not an API key: its form or checksum is wrong. Copy it again, whole.');
-    return find(
+    const found = find(
       addressOf,
       () => remembers(rememberedUser(token)),
       () => byToken(token),
     );
+    return judge(found, addressOf, () => whyRefused(token));
+  }
+
+  function whyRefused(token: string): string {
+    if (verifyToken === undefined) return 'No issuer of user tokens is set up here: send an API key.';
+    return verifyToken.remembered(token) === undefined ? verifyToken.whyRefused(token) : UNKNOWN_USER;
   }
 
   /** A malformed credential counts as an unknown one. */
@@ -71,8 +78,13 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     return strangers.refuse(addressOf()) ?? unauthenticated(message);
   }
 
-  function judged(principal: Principal | undefined, addressOf: () => string): Principal {
-    if (principal === undefined) throw strangers.refuse(addressOf()) ?? refused();
+  function judge(found: Found, addressOf: () => string, why: () => string): Promise<Principal> | Principal {
+    return found instanceof Promise ? found.then((principal) => judged(principal, addressOf, why)) : judged(found, addressOf, why);
+  }
+
+  /** `why` is called after the credential was counted, so that a flood does not cost its reasons. */
+  function judged(principal: Principal | undefined, addressOf: () => string, why: () => string): Principal {
+    if (principal === undefined) throw strangers.refuse(addressOf()) ?? unauthenticated(why());
     return principal;
   }
 
@@ -82,8 +94,7 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
         strangers.noteMissing(addressOf());
         throw unauthenticated('Send the header Authorization: Bearer, followed by an API key or a user token.');
       }
-      const found = look(authorization, addressOf);
-      return found instanceof Promise ? found.then((principal) => judged(principal, addressOf)) : judged(found, addressOf);
+      return look(authorization, addressOf);
     },
     known(authorization) {
       if (authorization === undefined) return undefined;
@@ -98,8 +109,10 @@ function userCredential(user: UserClaims): Credential {
   return { cacheKey: `user:${JSON.stringify([user.issuer, user.subject, user.company_id])}`, request: { user }, shared: false };
 }
 
-function refused(): ApiError {
-  return unauthenticated('The credential is unknown, expired or revoked, or its user no longer belongs to the company. Ask for a new one.');
+const UNKNOWN_USER = 'The token is valid, but its sub is no active user of its company: ask the operator to add the user, with this subject.';
+
+function unknownKey(): string {
+  return 'The API key is unknown, expired or revoked, or its user no longer belongs to the company. Ask for a new one.';
 }
 
 export function unauthenticated(message: string): ApiError {

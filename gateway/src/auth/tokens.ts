@@ -5,6 +5,7 @@ import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JSONWebK
 import { LRUCache } from 'lru-cache';
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
+import { whyRefused } from './token-reasons.ts';
 
 /** Time in ms that a verified signature is remembered, even if its key leaves the set. */
 const REMEMBERED_MS = 60_000;
@@ -16,8 +17,8 @@ const FILE_CHECK_MS = 5000;
 /** Seconds by which the issuer's clock may be ahead. They do not extend a token's life: `exp` is checked against the gateway's clock. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ALGORITHMS = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
-/** Accepted `typ` in the header, in lower case and without `application/`. */
-const TYPES: ReadonlySet<string | undefined> = new Set([undefined, 'jwt', 'at+jwt']);
+/** Accepted `typ` in the header, where it has one, in lower case and without `application/`. */
+const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt']);
 /** Claims that only ID tokens have (OpenID Connect Core, 2 and 3.3.2.11). ID tokens describe a sign-in to a client; they open no API. */
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 
@@ -34,6 +35,8 @@ export interface TokenVerifier {
   remembered(token: string): UserClaims | undefined;
   /** The claims of a valid token, undefined for an invalid one. Throws ApiError 503 if the issuer's keys are unavailable. */
   verify(token: string): Promise<UserClaims | undefined>;
+  /** A sentence for the sender of a token that is not valid. */
+  whyRefused(token: string): string;
 }
 
 /** `nowMs`: milliseconds since 1970. `elapsedMs`: milliseconds since some moment, never set back. */
@@ -52,6 +55,7 @@ export function createTokenVerifier(settings: TokenSettings, nowMs: () => number
       if (verified !== undefined) remembered.set(digestOf(token), { ...verified, until: Math.min(verified.endsAt, nowMs() + REMEMBERED_MS) });
       return verified?.claims;
     },
+    whyRefused: (token) => whyRefused(token, settings, nowMs()),
   };
 }
 
@@ -89,8 +93,10 @@ async function verify(token: string, keys: JWTVerifyGetKey, settings: TokenSetti
   }
 }
 
-function isAccessToken(payload: JWTPayload, type: string | undefined): boolean {
-  return TYPES.has(type?.toLowerCase().replace(/^application\//, '')) && !ID_TOKEN_CLAIMS.some((name) => name in payload);
+function isAccessToken(payload: JWTPayload, type: unknown): boolean {
+  // jose does not check that it is a text.
+  const known = type === undefined || (typeof type === 'string' && TYPES.has(type.toLowerCase().replace(/^application\//, '')));
+  return known && !ID_TOKEN_CLAIMS.some((name) => name in payload);
 }
 
 /** jose gives every fault of a token a specific code. Failing to get the keys has the generic code or none. */

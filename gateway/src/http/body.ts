@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { ApiError, type DetailCode, type ErrorDetail } from '@truckroll/contract';
+import { ApiError, TOO_DEEP, isTooDeep, problemsOfJsonText, type DetailCode, type ErrorDetail, type KeyStyle, type Shape } from '@truckroll/contract';
 
 export const MOST_BODY_BYTES = 65_536;
 
@@ -26,18 +26,28 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return name === 'identity' || name === '' || bytes.length === 0 ? bytes : decompress(bytes, name);
 }
 
-/** The body as JSON. If it cannot be read, returns undefined and adds the reason to `problems`. */
-export function parseJsonBody(bytes: Buffer, contentType: string | undefined, problems: ErrorDetail[]): unknown {
+/** The body as JSON, which should be a message of the shape. If it cannot be read, returns undefined. Adds what is wrong to `problems`. */
+export function parseJsonBody(bytes: Buffer, contentType: string | undefined, shape: Shape, keys: KeyStyle, problems: ErrorDetail[]): unknown {
   const fail = (location: 'header' | 'body', field: string, code: DetailCode, message: string): undefined => {
     problems.push({ location, field, code, message });
   };
   const refusal = contentType === undefined || contentType === 'application/json' ? undefined : refuseType(contentType);
   if (refusal !== undefined) return fail('header', 'Content-Type', 'INVALID_FORMAT', refusal);
   if (bytes.length === 0) return fail('body', 'body', 'MISSING', 'Send a JSON object as the body.');
+  const read = readJsonText(bytes);
+  if (read === undefined) return fail('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
+  if (isTooDeep(read.json)) return fail('body', 'body', 'INVALID_FORMAT', TOO_DEEP);
+  for (const problem of problemsOfJsonText(shape, read.text, read.json, keys)) problems.push({ location: 'body', ...problem });
+  return read.json;
+}
+
+/** Undefined if the bytes are not JSON in UTF-8. A byte-order mark is skipped. */
+export function readJsonText(bytes: Buffer): { text: string; json: unknown } | undefined {
   try {
-    return JSON.parse(UTF8.decode(bytes));
+    const text = UTF8.decode(bytes);
+    return { text, json: JSON.parse(text) };
   } catch {
-    return fail('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
+    return undefined;
   }
 }
 

@@ -18,7 +18,7 @@ import { inputsOf } from './inputs.ts';
 import { nextLink } from './next-link.ts';
 import { MOST_PROBLEMS, compileQuery, type Query } from './query.ts';
 import { compileTargetCheck } from './body-rules.ts';
-import { bodyShape, compileRequest, mayBeLeftOut, readHeaders, refuseFields, readJson, readPath } from './request.ts';
+import { bodyShape, compileRequest, keysOf, mayBeLeftOut, readHeaders, refuseFields, readJson, readPath } from './request.ts';
 
 export interface CompiledOperation {
   operation: Operation;
@@ -87,7 +87,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
     const leftOut = bytes.length === 0 && mayBeLeftOut(operation, body);
-    const json = leftOut ? {} : body && parseJsonBody(bytes, exchange.req.headers['content-type'], problems);
+    const json = leftOut ? {} : body && parseJsonBody(bytes, exchange.req.headers['content-type'], body, keysOf(operation), problems);
     const message = body === undefined || json === undefined ? {} : readJson(operation, body, json, problems);
     if (body === undefined && operation.camelCase) refuseFields(bytes, problems);
     if (problems.length > 0) {

@@ -1,6 +1,7 @@
 // Builds an operation's request message from the parsed HTTP request (see inputs.ts).
 import { checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { readJsonText } from '../http/body.ts';
 import { brokenRules } from './body-rules.ts';
 import { filledField, type Inputs } from './inputs.ts';
 import type { Query } from './query.ts';
@@ -97,21 +98,20 @@ export function mayBeLeftOut({ verb }: Operation, body: Shape | undefined): bool
 
 /** Rejects the fields of a body if the operation takes none. A body that is not a JSON object is ignored. */
 export function refuseFields(bytes: Buffer, problems: ErrorDetail[]): void {
-  let json: unknown;
-  try {
-    json = JSON.parse(bytes.toString());
-  } catch {
-    return;
-  }
+  const json = readJsonText(bytes)?.json;
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return;
   for (const field of Object.keys(json)) {
     problems.push({ location: 'body', field: field.slice(0, 100), code: 'UNKNOWN_FIELD', message: 'Remove it: this operation takes no fields.' });
   }
 }
 
+/** The spelling of an operation's keys. */
+export function keysOf({ camelCase }: Operation): KeyStyle {
+  return camelCase ? 'camel' : 'snake';
+}
+
 export function readJson(operation: Operation, shape: Shape, json: unknown, problems: ErrorDetail[]): Message {
-  const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
-  const { value, problems: found } = readMessage<Message>(shape, json, keys);
+  const { value, problems: found } = readMessage<Message>(shape, json, keysOf(operation));
   for (const { field, code, message } of [...found, ...brokenRules(operation, shape, value, found)]) problems.push({ location: 'body', field, code, message });
   return value;
 }

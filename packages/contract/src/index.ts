@@ -20,7 +20,7 @@ export * from './command-rules.ts';
 export * from './ranges.ts';
 export * from './request-check.ts';
 export { WireCursor } from './wire-cursor.ts';
-export { problemsOfJsonText } from './json-text.ts';
+export { TOO_DEEP, isTooDeep, problemsOfJsonText } from './json-text.ts';
 export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';

@@ -52,9 +52,9 @@ function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, pro
 }
 
 function refuseUnknown(names: readonly string[], known: readonly string[], at: string, problems: JsonProblem[]): void {
+  const message = `Remove it, or spell it as one of ${known.join(', ')}.`;
   for (const name of names) {
-    if (known.includes(name)) continue;
-    problems.push({ field: join(at, name), code: 'UNKNOWN_FIELD', message: `Remove it, or spell it as one of ${known.join(', ')}.` });
+    if (!known.includes(name)) problems.push({ field: join(at, name), code: 'UNKNOWN_FIELD', message });
   }
 }
 

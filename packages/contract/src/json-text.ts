@@ -1,18 +1,25 @@
-// Finds problems of a JSON text that its parsed value hides: duplicate keys, and integers with a fraction too small for a double. A
+// Finds problems of a JSON text that its parsed value hides: duplicate keys, integers with a fraction too small for a double, and depth. A
 // cheap check of the whole text runs first; it is walked only if that finds something.
+import { camelCase, type KeyStyle } from './json-plan.ts';
 import type { JsonProblem } from './json-reader.ts';
 import type { Field, Shape } from './shape.ts';
 
-/** Maximum nesting; far more than any record needs. */
-const DEEPEST = 64;
+/** Maximum nesting of JSON that comes from outside (decisions §17); far more than any record, body or filter needs. */
+const DEEPEST = 32;
+export const TOO_DEEP = `Nest no deeper than ${DEEPEST} lists and objects.`;
 const SPACED = /"\s+:/;
 
 /** A number that a double may round: with an exponent, a fraction after ten or more digits, or a fraction of almost 0 or 1. */
 const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
 
-/** `value` is the result of JSON.parse of the text, which should be a message of that shape in snake case. */
-export function problemsOfJsonText(shape: Shape, text: string, value: unknown): JsonProblem[] {
-  return mayHideProblems(text, value) ? walk(shape, text) : [];
+/** `value` is the result of JSON.parse of the text, which should be a message of that shape. */
+export function problemsOfJsonText(shape: Shape, text: string, value: unknown, keys: KeyStyle = 'snake'): JsonProblem[] {
+  return mayHideProblems(text, value) ? walk(shape, text, keys) : [];
+}
+
+/** Whether a parsed value is nested deeper than JSON from outside may be. Functions that recurse into it could exhaust the stack. */
+export function isTooDeep(value: unknown): boolean {
+  return Number.isNaN(keysOf(value));
 }
 
 /** Whether the text must be walked. Cheap, and false for nearly all texts without problems. */
@@ -56,16 +63,16 @@ interface Open extends Place {
   elements: number;
 }
 
-function walk(root: Shape, text: string): JsonProblem[] {
+function walk(root: Shape, text: string, style: KeyStyle): JsonProblem[] {
   const problems: JsonProblem[] = [];
-  const refuse = (field: string, message: string): unknown => problems.push({ field, code: 'INVALID_FORMAT', message });
+  const refuse = (field: string, message: string, code: JsonProblem['code'] = 'INVALID_FORMAT'): unknown => problems.push({ field, code, message });
   const open: Open[] = [];
   let place: Place = { path: '', field: undefined, shape: root };
   let isKey = false;
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === '{' || token === '[') {
       if (open.length === DEEPEST) {
-        refuse('(line)', `Nest no deeper than ${DEEPEST} lists and objects.`);
+        refuse('(line)', TOO_DEEP);
         break;
       }
       open.push({ ...place, keys: token === '{' ? new Set() : undefined, elements: 0 });
@@ -73,11 +80,11 @@ function walk(root: Shape, text: string): JsonProblem[] {
     else if (isKey) {
       const { path, shape, keys } = open.at(-1) as Open & { keys: Set<string> };
       const key = JSON.parse(token) as string;
-      const field = shape?.byName.get(key);
+      const field = shape && fieldOf(shape, key, style);
       // A list's wrapper is the array itself in JSON.
       const inner = field?.kind === 'list' ? field.shape!.fields[0] : field;
       place = { path: path === '' ? key : `${path}.${key}`, field: inner, shape: inner?.shape };
-      if (keys.has(key)) refuse(place.path, 'Give it once: its object has this key twice.');
+      if (keys.has(key)) refuse(place.path, 'Give it once: it is given twice.', 'UNKNOWN_FIELD');
       keys.add(key);
     } else if (losesFraction(place.field, token)) refuse(place.path, 'Give an integer.');
     isKey = false;
@@ -87,6 +94,10 @@ function walk(root: Shape, text: string): JsonProblem[] {
     else place = { ...inside, path: `${inside.path}[${inside.elements++}]` };
   }
   return problems;
+}
+
+function fieldOf({ fields, byName }: Shape, key: string, style: KeyStyle): Field | undefined {
+  return style === 'snake' ? byName.get(key) : fields.find(({ name }) => camelCase(name) === key);
 }
 
 /** Whether a literal of an integer field is no integer, although its double is. Others have been reported by the reader. */

@@ -2,7 +2,7 @@ import { changeKinds } from './changes.ts';
 import type { DetailCode } from './errors.ts';
 import { eventTypesOf } from './events.ts';
 import type { EnumShape, Field } from './shape.ts';
-import { BEYOND, beyondInstants, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
+import { BEYOND, beyondInstants, dateProblem, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
 import { isUuid } from './uuid.ts';
 
 /** A checked value as generated messages hold it, or its problem. */
@@ -21,7 +21,8 @@ export function checkValue(field: Field, value: unknown): Checked {
       return typeof value === 'string' ? checkString(field, value) : bad('INVALID_FORMAT', 'Give a string.');
     case 'date':
     case 'local_date':
-      return typeof value === 'string' && isDate(value) ? { value } : bad('INVALID_FORMAT', 'Give a calendar date as YYYY-MM-DD.');
+      if (typeof value === 'string' && isDate(value)) return { value };
+      return bad('INVALID_FORMAT', `${whyNoDate(value)}Give a calendar date as YYYY-MM-DD.`);
     case 'timestamp':
       return checkTimestamp(value);
     case 'cents':
@@ -74,7 +75,12 @@ function checkTimestamp(value: unknown): Checked {
   if (micros !== undefined) return { value: micros };
   if (typeof value === 'string' && beyondInstants(value) !== undefined) return bad('OUT_OF_RANGE', `Give a date-time after ${FIRST} and before ${LAST}.`);
   const form = '2026-03-01T15:04:05Z: seconds, at most six fractional digits, and Z or an offset such as -06:00';
-  return bad('INVALID_FORMAT', `Give a date-time such as ${form}.`);
+  return bad('INVALID_FORMAT', `${whyNoDate(value)}Give a date-time such as ${form}.`);
+}
+
+function whyNoDate(value: unknown): string {
+  const problem = typeof value === 'string' ? dateProblem(value) : undefined;
+  return problem === undefined ? '' : `${problem} `;
 }
 
 function checkJson({ range }: Field, value: unknown): Checked {
@@ -117,6 +123,9 @@ const FORMATS = {
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
 
+/** A character that shows something by itself: no space (the Braille blank included), mark, control, or one that is ignored by default. */
+const VISIBLE = /[^\p{Z}\p{M}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** The problem of a text that should have the format; undefined if it is fine. */
 export function formatProblem(format: keyof typeof FORMATS, text: string): string | undefined {
   const [pattern, message] = FORMATS[format];
@@ -143,7 +152,10 @@ function checkString(field: Field, value: string): Checked {
     return kinds.includes(value) ? { value } : bad('INVALID_ENUM_VALUE', `Give one of ${kinds.join(', ')}.`);
   }
   const problem = field.format && formatProblem(field.format, value);
-  return problem === undefined ? { value } : bad('INVALID_FORMAT', problem);
+  if (problem !== undefined) return bad('INVALID_FORMAT', problem);
+  if (field.format === 'one_line' && value !== '' && !VISIBLE.test(value))
+    return bad('INVALID_FORMAT', 'Give a text with letters or digits: nothing visible is in it.');
+  return { value };
 }
 
 function checkEnum(shape: EnumShape, value: unknown): Checked {

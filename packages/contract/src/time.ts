@@ -60,6 +60,19 @@ export function isDate(text: string): boolean {
   return parseDate(text) !== undefined;
 }
 
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+
+/** Why a text that begins with the form of a date names none, such as "February 2026 has 28 days."; undefined if it has another form, or is a date. */
+export function dateProblem(text: string): string | undefined {
+  const [, year = '', month, day] = DATE.exec(text.slice(0, 10)) ?? [];
+  if (month === undefined || year === '0000' || daysOf(Number(year), Number(month), Number(day)) !== undefined) return undefined;
+  const name = MONTHS[Number(month) - 1];
+  if (name === undefined) return 'Give a month from 01 to 12.';
+  // The day before the first of the next month.
+  const days = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
+  return `${name}${name === 'February' ? ` ${year}` : ''} has ${days} days.`;
+}
+
 /** Days since 1970-01-01 of a calendar date; undefined if the text is not one. */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text);

@@ -1,4 +1,4 @@
-import { mayHideProblems, problemsOfJsonText } from '../src/json-text.ts';
+import { isTooDeep, mayHideProblems, problemsOfJsonText } from '../src/json-text.ts';
 import { field, shape } from './fields.ts';
 
 const item = shape(field('position', 'integer'), field('name', 'string'));
@@ -14,7 +14,7 @@ const invoice = shape(
 );
 
 const problems = (text: string): string[] => problemsOfJsonText(invoice, text, JSON.parse(text)).map(({ field, message }) => `${field}: ${message}`);
-const twice = (path: string): string => `${path}: Give it once: its object has this key twice.`;
+const twice = (path: string): string => `${path}: Give it once: it is given twice.`;
 const lost = (path: string): string => `${path}: Give an integer.`;
 
 describe('a key that is given twice', () => {
@@ -53,6 +53,12 @@ describe('a key that is given twice', () => {
     expect(problems(`{"name":${text},"number":"1","number":${text}}`)).toEqual([twice('number')]);
     expect(problems(`{${text}:1,"number":"1",${text}:2}`)).toEqual([twice(content)]);
   });
+});
+
+it('finds the fields of texts in camel case', () => {
+  const text = '{"totalCents":1e-400,"total_cents":1e-400,"tax":{"cents":1,"cents":1e-400}}';
+  const found = problemsOfJsonText(invoice, text, JSON.parse(text), 'camel');
+  expect(found.map(({ field, code }) => `${field} ${code}`)).toEqual(['totalCents INVALID_FORMAT', 'tax.cents UNKNOWN_FIELD', 'tax.cents INVALID_FORMAT']);
 });
 
 describe('an integer field', () => {
@@ -108,22 +114,22 @@ it('reports problems of both kinds in the order of the text', () => {
 });
 
 describe('nesting', () => {
-  const tooDeep = '(line): Nest no deeper than 64 lists and objects.';
+  const tooDeep = '(line): Nest no deeper than 32 lists and objects.';
   const lists = (depth: number): string => `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
   const objects = (depth: number): string => `${'{"x":'.repeat(depth)}1${'}'.repeat(depth)}`;
   const mixed = (depth: number): string => `${'{"x":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`;
 
-  it('may be 64 deep', () => {
-    for (const text of [lists(64), objects(64), mixed(64)]) expect(problems(text)).toEqual([]);
-    expect(problems(`{"a" :1,"b":[${Array.from({ length: 70 }, () => lists(62)).join()}]}`)).toEqual([]);
+  it('may be 32 deep', () => {
+    for (const text of [lists(32), objects(32), mixed(32)]) expect([problems(text), isTooDeep(JSON.parse(text))]).toEqual([[], false]);
+    expect(problems(`{"a" :1,"b":[${Array.from({ length: 70 }, () => lists(30)).join()}]}`)).toEqual([]);
   });
 
-  it.each([65, 66, 100_000])('must not be %i deep', (depth) => {
-    for (const nested of [lists, objects]) expect(problems(nested(depth))).toEqual([tooDeep]);
+  it.each([33, 34, 100_000])('must not be %i deep', (depth) => {
+    for (const text of [lists(depth), objects(depth)]) expect([problems(text), isTooDeep(JSON.parse(text))]).toEqual([[tooDeep], true]);
   });
 
   it('that is too deep ends the search', () => {
-    expect(problems(`{"number":"1","number":"2","x":${lists(65)},"tax":{},"tax":{}}`)).toEqual([twice('number'), tooDeep]);
+    expect(problems(`{"number":"1","number":"2","x":${lists(33)},"tax":{},"tax":{}}`)).toEqual([twice('number'), tooDeep]);
   });
 });
 

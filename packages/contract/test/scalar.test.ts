@@ -69,7 +69,15 @@ test.each(
     [of('string', { format: 'subscription' }), 'webhook.test', 'INVALID_ENUM_VALUE', 'interaction.completed.'],
     [of('string', { format: 'change_kind' }), 'invoice', 'INVALID_ENUM_VALUE', 'invoices'],
     [of('date'), 20240229, 'INVALID_FORMAT', 'YYYY-MM-DD'],
-    [of('date'), '2023-02-29', 'INVALID_FORMAT', 'YYYY-MM-DD'],
+    [of('date'), '2026-02-29', 'INVALID_FORMAT', 'February 2026 has 28 days. Give a calendar date as YYYY-MM-DD.'],
+    [of('date'), '2100-02-29', 'INVALID_FORMAT', 'February 2100 has 28 days.'],
+    [of('date'), '2024-02-30', 'INVALID_FORMAT', 'February 2024 has 29 days.'],
+    [of('date'), '2026-11-31', 'INVALID_FORMAT', 'November has 30 days.'],
+    [of('date'), '2026-12-32', 'INVALID_FORMAT', 'December has 31 days.'],
+    [of('date'), '2026-13-01', 'INVALID_FORMAT', 'Give a month from 01 to 12. Give'],
+    [of('date'), '2026-00-01', 'INVALID_FORMAT', 'Give a month from 01 to 12. Give'],
+    [of('timestamp'), '2026-02-29T12:00:00Z', 'INVALID_FORMAT', 'February 2026 has 28 days. Give a date-time such as'],
+    [of('string', { format: 'one_line' }), '\u200b \ufeff', 'INVALID_FORMAT', 'nothing visible'],
     [of('timestamp'), 5, 'INVALID_FORMAT', '2026-03-01T15:04:05Z'],
     [of('timestamp'), '2026-03-01', 'INVALID_FORMAT', '2026-03-01T15:04:05Z'],
     [of('timestamp'), '9999-01-01T00:00:00Z', 'OUT_OF_RANGE', 'before 2255-06-05T23:47:34.740991Z'],
@@ -145,4 +153,26 @@ test.each<[Parameters<typeof formatProblem>[0], string[], string[]]>([
 ])('the format %s takes %j, and nothing of %j', (format, good, bad) => {
   expect(good.map((text) => formatProblem(format, text))).toEqual(good.map(() => undefined));
   expect(bad.filter((text) => formatProblem(format, text) === undefined)).toEqual([]);
+});
+
+test.each([' ', '\u00a0', '\u200b \ufeff', '\u0301', '\u200d', '\u3164', '\u2800', '\u{e0020}', '\ufe0f'])(
+  'the one line %j, which shows nothing, is refused',
+  (text) => {
+    expect(checkValue(of('string', { format: 'one_line' }), text)).toMatchObject({
+      code: 'INVALID_FORMAT',
+      message: expect.stringContaining('nothing visible'),
+    });
+  },
+);
+
+test.each(['a', '·', 'e\u0301', '例え', '😀', '\u200bx', '—', '٣', ''])('the one line %j is a name', (text) => {
+  expect(checkValue(of('string', { format: 'one_line' }), text)).toEqual({ value: text });
+});
+
+test.each([
+  ['2024-02-29', { value: '2024-02-29' }],
+  ['2026-2-9', { code: 'INVALID_FORMAT', message: 'Give a calendar date as YYYY-MM-DD.' }],
+  ['0000-02-30', { code: 'INVALID_FORMAT', message: 'Give a calendar date as YYYY-MM-DD.' }],
+])('of the date %s says %j', (text, expected) => {
+  expect(checkValue(of('date'), text)).toEqual(expected);
 });

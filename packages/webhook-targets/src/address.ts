@@ -46,13 +46,11 @@ export function specialRange(address: string): string | undefined {
   return parsed.match(GLOBAL_UNICAST) && !parsed.match(RETURNED) ? undefined : 'reserved';
 }
 
-/** Whether the address, or an IPv4 address embedded in it, belongs to a cloud's metadata service or to one of the ranges. */
+/** Whether the address, in any of its IPv4 and IPv6 forms, belongs to a cloud's metadata service or to one of the ranges. */
 export function isDenied(address: string, ranges: readonly string[]): boolean {
   if (isIP(address) === 0) return false;
   const meant = formsOf(ipaddr.parse(address));
-  return [...METADATA, ...ranges]
-    .map(rangeOf)
-    .some(([range, bits]) => meant.some((form) => form.kind() === range.kind() && form.match([range, bits] as never)));
+  return [...METADATA, ...ranges].map(rangeOf).some((range) => meant.some((form) => covers(range, form)));
 }
 
 /** Throws Error unless the text is an address, or a CIDR range without bits set beyond its prefix. */
@@ -68,10 +66,26 @@ export function checkRange(text: string): void {
   if (network !== first.toString()) throw new Error(`has bits set beyond its prefix: ${network}/${bits} is the range`);
 }
 
-function rangeOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+function rangeOf(text: string): Range {
   if (text.includes('/')) return ipaddr.parseCIDR(text);
   const address = ipaddr.parse(text);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** Whether the range contains the address, or names IPv4 addresses by an IPv6 form, and the address is one of them. */
+function covers([range, bits]: Range, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (range.kind() === address.kind()) return address.match([range, bits] as never);
+  if (range.kind() === 'ipv4') return false;
+  const bytes = (address as ipaddr.IPv4).toByteArray();
+  return embedding.some(([[prefix, length], places]) => {
+    // The whole of a translated prefix means the translator, that of mapped addresses IPv4 itself.
+    if (bits < length || (bits === length && prefix.range() !== 'ipv4Mapped') || !(range as ipaddr.IPv6).match([prefix, length])) return false;
+    const form = prefix.toByteArray();
+    places.forEach((place, index) => (form[place] = bytes[index] as number));
+    return new ipaddr.IPv6(form).match([range, bits] as never);
+  });
 }
 
 function formsOf(address: ipaddr.IPv4 | ipaddr.IPv6): (ipaddr.IPv4 | ipaddr.IPv6)[] {

@@ -67,9 +67,9 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
   const address = target.isAddress ? host : isLoopbackName(host) ? '127.0.0.1' : undefined;
   if (address !== undefined) refuseDenied(address, policy);
   if (address !== undefined && isAllowed(address, port, policy)) return target;
-  if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
   if (port === 0) throw new TargetProblem('Give a port from 1 to 65535.');
   if (address !== undefined) checkAddress(target, address, policy);
+  if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
   if (isLocalName(host)) throw new TargetProblem('Give a public host: this name is known on its own network only.');
   return target;
 }
@@ -79,7 +79,10 @@ export function checkAddress({ url, port }: Target, address: string, policy: Tar
   refuseDenied(address, policy);
   if (isAllowed(address, port, policy)) return;
   const range = specialRange(address);
-  if (range !== undefined) throw new TargetProblem(`Give a public host: its address is not public (${range}).`);
+  if (range !== undefined) {
+    const remedy = 'The operator can allow this address and port by WEBHOOK_ALLOWED_TARGETS.';
+    throw new TargetProblem(`Give a public host: its address is not public (${range}). ${remedy}`);
+  }
   if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
 }
 

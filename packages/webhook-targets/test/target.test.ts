@@ -27,7 +27,9 @@ test.each([
   ['https://:b@example.com', 'password'],
   ['https://example.com/#x', '#'],
   ['https://example.com:0', 'port'],
-  ['https://127.0.0.1:4568', 'loopback'],
+  ['https://127.0.0.1:4568', '(loopback). The operator can allow this address and port by WEBHOOK_ALLOWED_TARGETS.'],
+  ['http://127.0.0.1:4568', '(loopback). The operator can allow'],
+  ['http://10.1.2.3', '(private). The operator can allow'],
   ['https://[fd00::1]', 'uniqueLocal'],
   ...['printer.local', 'PRINTER.LOCAL.', 'local', 'db.internal', 'nas.localdomain', 'router.home.arpa'].map((name): [string, string] => [
     `https://${name}`,
@@ -106,6 +108,17 @@ test.each([...METADATA, ...CARRIED])('refuses the metadata address %s even if th
 test.each([
   ['203.0.113.0/24', ['203.0.113.0', '203.0.113.255', '::ffff:203.0.113.9', '64:ff9b::cb00:7109'], ['203.0.112.255', '203.0.114.0']],
   ['8.8.8.8', ['8.8.8.8'], ['8.8.8.7', '8.8.8.9']],
+  // Ranges of IPv4 addresses in an IPv6 form.
+  ['::ffff:203.0.113.0/120', ['203.0.113.0', '203.0.113.255', '::ffff:203.0.113.9', '64:ff9b::cb00:7109'], ['203.0.112.255', '203.0.114.0', '2606:4700::']],
+  ['::ffff:0:0/96', ['8.8.8.8', '::ffff:8.8.8.8'], ['2606:4700::']],
+  ['64:ff9b::203.0.113.0/120', ['203.0.113.9', '::ffff:203.0.113.9', '64:ff9b::cb00:7109', '2002:cb00:7109::'], ['203.0.114.0']],
+  ['2002:cb00:7100::/40', ['203.0.113.9', '2002:cb00:7109::'], ['203.0.114.0']],
+  ['64:ff9b:1:cb00:71::/80', ['203.0.113.9'], ['203.0.114.0']],
+  ['::203.0.113.9', ['203.0.113.9'], ['203.0.113.8']],
+  // A whole prefix means the translator, and all of IPv6 only IPv6.
+  ['64:ff9b::/96', ['64:ff9b::808:808'], ['8.8.8.8']],
+  ['2002::/16', ['2002:808:808::'], ['8.8.8.8']],
+  ['::/0', ['2606:4700::'], ['8.8.8.8']],
   ['2606:4700::/32', ['2606:4700::', '2606:4700:ffff:ffff:ffff:ffff:ffff:ffff'], ['2606:46ff:ffff:ffff:ffff:ffff:ffff:ffff', '2606:4701::']],
 ] as const)('denies addresses within %s, in every form, and none outside it', (range, within, beside) => {
   const target = readTarget('https://hooks.example.com', policy);

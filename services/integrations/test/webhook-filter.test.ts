@@ -139,30 +139,6 @@ test('a value that the path of another type cannot have equals nothing and has n
   expect(compileFilter({ summary: { $startsWith: 1 } }, REQUEST)({ summary: '12' })).toBe(false);
 });
 
-test('an unknown path is refused, with the nearest known one', () => {
-  expect(problems({ business_unit_id: { $eq: ID } })).toEqual([
-    {
-      field: 'filter.business_unit_id',
-      code: 'UNKNOWN_FIELD',
-      message: "The data of the endpoint's event types has no such path. Did you mean business_unit.id?",
-    },
-  ]);
-  expect(problems({ 'data.status': { $eq: 'NEW' } })[0]?.message).toMatch(/Did you mean status\?/);
-  // Only a leading "data." is left out.
-  expect(problems({ 'jodata.b_id': { $eq: ID } })[0]?.message).toMatch(/Did you mean location_id\?/);
-  expect(problems({ constructor: { $exists: true } })).toHaveLength(1);
-  expect(problems({ ['x'.repeat(100)]: {} })[0]?.message).toMatch(/ Did you mean /);
-  expect(problems({ ['x'.repeat(101)]: {} }, INTERACTION)[0]?.message).toMatch(/no such path\. Give one of id, channel, .*, account\.name, /);
-  expect(problems({ previous_status: { $eq: 'NEW' } })).toHaveLength(1);
-  expect(problems({ previous_status: { $eq: 'NEW' } }, REQUEST, pathsOfType('service_request.status_changed'))).toEqual([]);
-});
-
-test.each(['status', 'x'.repeat(101)])('an endpoint with types of a newer release only gets no suggestion for a path such as %s', (path) => {
-  const paths = pathsOfType('a.type.of.a.newer.release');
-  expect(paths.size).toBe(0);
-  expect(problems({ [path]: {} }, paths)[0]?.message).toBe("The data of the endpoint's event types has no such path.");
-});
-
 test.each<[string, unknown, string, string]>([
   ['text', 'x', 'filter', 'Give an object such as {"status": {"$in": ["BOOKED"]}}, or null for no filter.'],
   ['null', null, 'filter', 'Give an object such as {"status": {"$in": ["BOOKED"]}}, or null for no filter.'],

@@ -1,12 +1,14 @@
 // Checks the content filter of an endpoint against the schemas of its event types (decisions §15).
-import { checkValue, editDistance, type JsonProblem } from '@truckroll/contract';
-import { readValue, type Class, type Path, type Paths } from './paths.ts';
+import { checkValue, editDistance, eventTypesOf, type JsonProblem } from '@truckroll/contract';
+import { pathsOfType, readValue, type Class, type Path, type Paths } from './paths.ts';
 
 /** Conditions of a filter: each adds to what every event costs. */
 const MOST_CONDITIONS = 20;
 /** Values of `$in` and `$nin`. */
 const MOST_VALUES = 100;
 
+/** Unknown paths of one filter that get a suggestion or the list of known paths, as for parameters of a query. */
+const MOST_HINTS = 3;
 /** Longest path that gets a suggestion: finding one takes longer the longer the path is. */
 const LONGEST_PATH = 100;
 
@@ -26,13 +28,17 @@ export function checkFilter(filter: unknown, types: readonly Paths[]): JsonProbl
   if (!isObject(filter)) return [{ field: 'filter', code: 'INVALID_FORMAT', message: FORM }];
   const conditions = Object.entries(filter);
   if (conditions.length > MOST_CONDITIONS) return [{ field: 'filter', code: 'OUT_OF_RANGE', message: `Give conditions on at most ${MOST_CONDITIONS} paths.` }];
-  return conditions.flatMap(([path, condition]) => checkCondition(path, condition, types));
+  let hints = MOST_HINTS;
+  return conditions.flatMap(([path, condition]): JsonProblem[] => {
+    const field = `filter.${path}`;
+    const paths = types.flatMap((type) => type.get(path) ?? []);
+    if (paths.length > 0) return checkCondition(field, condition, paths);
+    const message = `The data of the endpoint's event types has no such path.${ownersOf(path) ?? (hints-- > 0 ? hintFor(path, types) : '')}`;
+    return [{ field, code: 'UNKNOWN_FIELD', message }];
+  });
 }
 
-function checkCondition(path: string, condition: unknown, types: readonly Paths[]): JsonProblem[] {
-  const field = `filter.${path}`;
-  const paths = types.flatMap((type) => type.get(path) ?? []);
-  if (paths.length === 0) return [{ field, code: 'UNKNOWN_FIELD', message: unknownPath(path, types) }];
+function checkCondition(field: string, condition: unknown, paths: readonly Path[]): JsonProblem[] {
   if (!isObject(condition) || Object.keys(condition).length === 0) {
     const message = `Give an object of operators, such as {"$exists": true}. Of this path: ${operatorsOf(paths).join(', ')}.`;
     return [{ field, code: 'INVALID_FORMAT', message }];
@@ -40,13 +46,18 @@ function checkCondition(path: string, condition: unknown, types: readonly Paths[
   return Object.entries(condition).flatMap(([operator, value]) => checkOperator(`${field}.${operator}`, operator, value, paths));
 }
 
-function unknownPath(path: string, types: readonly Paths[]): string {
+/** Names the event types whose data has the path; undefined if there are none. */
+function ownersOf(path: string): string | undefined {
+  const owners = eventTypesOf.subscription.filter(({ type }) => pathsOfType(type).has(path)).map(({ type }) => type);
+  return owners.length === 0 ? undefined : ` That of ${owners.join(', ')} has it: subscribe to one of these too, or remove the path.`;
+}
+
+function hintFor(path: string, types: readonly Paths[]): string {
   const known = [...new Set(types.flatMap((type) => [...type.keys()]))];
-  const none = "The data of the endpoint's event types has no such path.";
-  if (path.length > LONGEST_PATH && known.length > 0) return `${none} Give one of ${known.join(', ')}.`;
+  if (path.length > LONGEST_PATH && known.length > 0) return ` Give one of ${known.join(', ')}.`;
   const meant = path.replace(/^data\./, '');
   const [nearest] = known.map((name) => ({ name, distance: editDistance(meant, name) })).toSorted((a, b) => a.distance - b.distance);
-  return nearest === undefined ? none : `${none} Did you mean ${nearest.name}?`;
+  return nearest === undefined ? '' : ` Did you mean ${nearest.name}?`;
 }
 
 function checkOperator(field: string, operator: string, value: unknown, paths: readonly Path[]): JsonProblem[] {
