@@ -38,7 +38,7 @@ interface Profiler {
 
 const KINDS = {
   async reads({ stack, env, see }: Profiler, { quick, connections, seconds }: Options): Promise<void> {
-    const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), env);
+    const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), { env });
     const targets = await collectTargets(gateway.port, callers);
     for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
       const requests = pairs.map(({ system }) => system);

@@ -28,7 +28,7 @@ export interface Target {
 
 export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: boolean }): Promise<Target> {
   if (pinned && availableParallelism() < 2) throw new Problem('--pinned needs two cores: one for k6 and one for the system.');
-  const stack = await startStack(DATABASE, FOLDER, chartNodeOptions());
+  const stack = await startStack(DATABASE, { folder: FOLDER, nodeOptions: chartNodeOptions() });
   return await startPrograms(stack, jobs, pinned).catch(async (error: unknown) => {
     await stack.close();
     throw error;

@@ -28,7 +28,8 @@ const SETTLE_MS = 30_000;
 /** All of its two years of history come after the measured period, so that its jobs change none of the compared sums. */
 const JOBS = { seed: 6, size: 1000, timezone: TIMEZONE, until: '2030-06-30T18:00:00Z' };
 
-const QUERIES = [
+/** Questions that clients ask: one year or all, whole or by group. */
+export const REPORTS = [
   'invoice-activity?start_date=2024-01-01&end_date=2025-01-01&bucket=month',
   'invoice-activity?start_date=2024-01-01&end_date=2025-01-01&bucket=month&group_by=account&limit=100',
   `invoice-activity?start_date=${YEARS.start}&end_date=${YEARS.end}&bucket=day&group_by=account&limit=100`,
@@ -57,7 +58,7 @@ export async function measureFreshness(freshness: Freshness) {
   let measuring = false;
   let behind = 0;
   const ask = (number: number) =>
-    fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${QUERIES[number % QUERIES.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
+    fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${REPORTS[number % REPORTS.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
   const read = async (number: number): Promise<void> => {
     const startedAt = performance.now();
     const response = await ask(number);

@@ -17,6 +17,14 @@ export async function withClient<T>({ databaseUrl }: Pick<Stack, 'databaseUrl'>,
   }
 }
 
+/** A connection that stays open until the stack closes. */
+export async function openClient({ databaseUrl }: Pick<Stack, 'databaseUrl'>): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
 /** The postmaster, whose children serve the connections. */
 export function postgresPid(stack: Stack): Promise<number> {
   return withClient(stack, async (client) => {

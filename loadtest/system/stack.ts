@@ -27,13 +27,30 @@ export interface Running {
 
 interface Launch {
   readonly name: string;
-  /** Relative to this checkout. */
+  /** Relative to the stack's checkout. */
   readonly script: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Whether it has no separate metrics port and answers /readyz on its only port. */
   readonly onePort?: boolean;
 }
+
+/** A folder with Truckroll's source and its packages, and the Node that runs it. */
+export interface Checkout {
+  readonly folder: string;
+  readonly node: string;
+}
+
+interface StackOptions {
+  /** Default: a folder of the database's name. */
+  readonly folder?: string;
+  /** Added, by program, to this process's own NODE_OPTIONS, such as a profiler's. */
+  readonly nodeOptions?: (program: string) => string;
+  /** Default: this one. */
+  readonly checkout?: Checkout;
+}
+
+const THIS: Checkout = { folder: ROOT, node: process.execPath };
 
 /** Everything that a benchmark starts. The watchdog stops it even if this process is killed. */
 export interface Stack {
@@ -45,11 +62,9 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-/**
- * Uses servers that the environment names, and creates the database if it is missing. `nodeOptions` are added, by program, to this
- * process's own NODE_OPTIONS, such as a profiler's.
- */
-export async function startStack(database: string, folder = join(STATE, 'benchmarks', database), nodeOptions?: (program: string) => string): Promise<Stack> {
+/** Uses servers that the environment names, and creates the database if it is missing. */
+export async function startStack(database: string, options: StackOptions = {}): Promise<Stack> {
+  const { folder = join(STATE, 'benchmarks', database), nodeOptions, checkout = THIS } = options;
   const lock = lockState(folder, 'a benchmark');
   const record = join(folder, 'processes.json');
   await endLeftovers(record);
@@ -70,13 +85,13 @@ export async function startStack(database: string, folder = join(STATE, 'benchma
       async launch({ name, script, args = [], env, onePort = false }) {
         const port = await choosePort();
         const metricsPort = onePort ? port : await choosePort(new Set([port]));
-        const options = nodeOptions && { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${nodeOptions(name)}`.trim() };
+        const extra = nodeOptions && { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${nodeOptions(name)}`.trim() };
         const log = join(folder, 'logs', `${name}.log`);
         const daemon = new Daemon({
           name,
-          command: process.execPath,
-          args: [resolve(ROOT, script), ...args],
-          env: { ...shared, PORT: String(port), METRICS_PORT: String(metricsPort), ...options, ...env },
+          command: checkout.node,
+          args: [resolve(checkout.folder, script), ...args],
+          env: { ...shared, PORT: String(port), METRICS_PORT: String(metricsPort), ...extra, ...env },
           log,
           watchdog,
           order: name === 'gateway' ? 'gateway' : 'service',

@@ -1,0 +1,87 @@
+// Starts both sides, runs them in turn, and compares them.
+import { say, runFolder } from '@truckroll/local-stack';
+import { join } from 'node:path';
+import { perEach, totalOf, withCpu, type CpuMs } from '../measure/cpu.ts';
+import { ratioOf, type Ratio } from '../measure/paired.ts';
+import { rounded, table } from '../measure/report.ts';
+import { inTurn, median } from '../measure/turns.ts';
+import { startStack } from '../system/stack.ts';
+import type { Subject } from './checkouts.ts';
+import type { Loaded, Outcome, Size, StartLoad } from './load.ts';
+
+export interface Row {
+  readonly figure: string;
+  /** Medians of the rounds. */
+  readonly before: number;
+  readonly after: number;
+  readonly ratio: Ratio;
+  /** Whether a loss here makes the command fail; the other rows say where a loss comes from. */
+  readonly judged: boolean;
+}
+
+type Sides<T> = Readonly<Record<'before' | 'after', T>>;
+type Measured = Outcome & { readonly cpu: CpuMs };
+
+export async function compare(subjects: Sides<Subject>, start: StartLoad, options: Size & { readonly pairs: number }): Promise<Row[]> {
+  const folder = runFolder('against');
+  const stacks: { close(): Promise<void> }[] = [];
+  const startSide = async (side: keyof typeof subjects): Promise<Loaded> => {
+    const checkout = subjects[side];
+    // Separate servers, so that their CPU time is known by side, and empty ones, so that both sides have the same data.
+    const stack = await startStack('truckroll_against', { folder: join(folder, side), checkout });
+    stacks.push(stack);
+    say(`${side}: starting ${checkout.name} …`);
+    return await start(stack, options);
+  };
+  try {
+    const sides = { before: await startSide('before'), after: await startSide('after') };
+    say('Warming up …');
+    for (const side of Object.values(sides)) await side.warmUp();
+    const turn = (side: keyof typeof sides) => async (round: number) => {
+      const result = await measured(sides[side], round);
+      say(`pair ${round + 1}, ${side}: ${JSON.stringify(result)}`);
+      return result;
+    };
+    return rowsOf(await inTurn(options.pairs, { before: turn('before'), after: turn('after') }));
+  } finally {
+    for (const stack of stacks) await stack.close();
+  }
+}
+
+async function measured({ groups, prepare }: Loaded, round: number): Promise<Measured> {
+  const { result, cpu } = await withCpu(groups, await prepare(round));
+  return { ...result, cpu: perEach(cpu, result.operations) };
+}
+
+/** Ratios are such that above 1 the new side is the better one. */
+export function rowsOf({ before, after }: Sides<readonly Measured[]>): Row[] {
+  const row = (figure: string, of: (one: Measured) => number, better: 'higher' | 'lower', judged = false): Row => {
+    const pairs = before.map((one, round) => {
+      const [old, now] = [of(one), of(after[round] as Measured)];
+      return better === 'higher' ? now / old : old / now;
+    });
+    return { figure, before: median(before.map(of)), after: median(after.map(of)), ratio: ratioOf(pairs), judged };
+  };
+  const [first] = before as [Measured, ...Measured[]];
+  const rate = first.perSecond === undefined ? [] : [row('a second', ({ perSecond }) => perSecond ?? NaN, 'higher', true)];
+  const latency = first.p50 === undefined ? [] : [row('median ms', ({ p50 }) => p50 ?? NaN, 'lower')];
+  // A process that did nothing measurable in some round has no ratio.
+  const groups = Object.keys(first.cpu).filter((group) => [...before, ...after].every(({ cpu }) => (cpu[group] ?? 0) > 0));
+  return [
+    ...rate,
+    ...latency,
+    row('CPU ms each', ({ cpu }) => totalOf(cpu), 'lower', true),
+    ...groups.map((group) => row(`CPU ms each: ${group}`, ({ cpu }) => cpu[group] ?? NaN, 'lower')),
+  ];
+}
+
+export function tableOf(rows: readonly Row[], names: Sides<string>): string {
+  const number = (value: number): string => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(4));
+  return table(
+    ['', names.before, names.after, 'better', 'at least', 'at most', ''],
+    rows.map(({ figure, before, after, ratio: { ratio, low, high }, judged }) => {
+      const bounds = [ratio, low, high].map((value) => String(rounded(value)));
+      return [figure, number(before), number(after), ...bounds, judged ? 'judged' : ''];
+    }),
+  );
+}
