@@ -29,14 +29,11 @@ test.each([
 });
 
 test.each([
-  ['HPE_INVALID_CONSTANT', 'What came was not a valid HTTP answer.'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'The headers of the answer were longer than 16 KB.'],
-  ['ECONNRESET', 'The connection ended before the answer was complete.'],
-  ['SOME_HPE_CODE', 'The connection ended before the answer was complete.'],
-  [7, 'The connection ended before the answer was complete.'],
-])('explains an exchange that fails with %s: %s', (code, message) => {
-  const error = withCode(code);
-  expect(failureOf(error)).toMatchObject({ kind: EXCHANGE, message, cause: error });
+  [true, 'The connection ended before the answer was complete.'],
+  [false, 'The connection ended without an answer.'],
+])('explains an exchange that fails by its connection, whether an answer has begun (%s)', (begun, message) => {
+  const error = withCode('ECONNRESET');
+  expect(failureOf(error, begun)).toMatchObject({ kind: EXCHANGE, message, cause: error });
 });
 
 test.each([[null], [undefined], ['text']])('explains an exchange that fails with %p instead of an error', (thrown) => {

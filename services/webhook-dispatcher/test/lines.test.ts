@@ -73,16 +73,19 @@ test('logs each exchange with its duration, and each delivery that had to wait f
   } as LeasedDelivery;
   exchangeLog.sent(delivery, report({ response_status: 204, started_at: 1_000_000, ended_at: 1_012_600 }));
   exchangeLog.sent(delivery, report({ error: AttemptError.TIMEOUT, error_message: 'Timed out after 15 s.' }));
+  exchangeLog.sent(delivery, report({ error: AttemptError.EXCHANGE, error_message: 'The header name "of the endpoint" is not valid.' }));
   exchangeLog.postponed(delivery);
   const side = { delivery: 'd-1', endpoint: 'e-1', companyId: 'c-1', host: 'hooks.example.com' };
   const about = { event: 'v-1', type: 'interaction.completed', attempt: 2 };
   expect(lines).toMatchObject([
     { level: 'info', ...side, ...about, ms: 13, result: '2xx', status: 204, msg: 'sent a webhook' },
     { level: 'info', ...side, ...about, ms: 12, result: 'timeout', cause: 'Timed out after 15 s.' },
+    { level: 'info', ...side, ...about, ms: 12, result: 'broken', cause: 'The header name "…" is not valid.' },
     { level: 'warn', ...side, msg: expect.stringContaining('no free connection') },
   ]);
   expect(lines.map((line) => ['cause' in line, 'status' in line])).toEqual([
     [false, true],
+    [true, false],
     [true, false],
     [false, false],
   ]);

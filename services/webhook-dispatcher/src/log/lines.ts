@@ -60,8 +60,9 @@ function sideOf({ endpoint_id: endpoint, company_id: companyId, url }: LeasedDel
   return { endpoint, companyId, host: URL.parse(url)?.host };
 }
 
-/** The cause is our own text: nothing that an endpoint answered is logged. */
+/** The cause is our own text, except for the names of headers that it quotes: nothing that an endpoint answered is logged. */
 function outcomeOf(report: ReportRequest): object {
-  const { response_status: status, error_message: cause } = report;
+  const { response_status: status, error_message: message } = report;
+  const cause = message.replace(/"[^"]*"/g, '"…"');
   return { result: resultOf(report), ...(status == null ? {} : { status }), ...(cause === '' ? {} : { cause }) };
 }

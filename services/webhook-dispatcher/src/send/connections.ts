@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Target } from '@truckroll/webhook-targets';
 import { Client } from 'undici';
+import { AnswerHead, MOST_HEAD_BYTES } from './answer-head.ts';
 import { Destinations } from './destinations.ts';
 import type { Dial } from './dial.ts';
 import { ExchangeFailure } from './failure.ts';
@@ -20,6 +21,8 @@ export interface ReceiverConnection {
   socket: Socket | undefined;
   /** Bytes received before the current exchange. */
   readBefore: number;
+  /** Head of the current answer. */
+  head: AnswerHead;
   /** CPU time spent reading the current answer, in ms. */
   processorMs: number;
 }
@@ -54,7 +57,7 @@ export class Connections {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {
       if (Date.now() - kept.openedAt < MOST_AGE_MS) {
-        return Object.assign(kept, { time, readBefore: kept.socket?.bytesRead ?? 0, processorMs: 0 });
+        return Object.assign(kept, { time, readBefore: kept.socket?.bytesRead ?? 0, head: new AnswerHead(), processorMs: 0 });
       }
       this.discard(kept);
     }
@@ -124,6 +127,8 @@ export class Connections {
       },
       allowH2: false,
       pipelining: 1,
+      // Limits only trailers, because a head cannot have as many bytes of names and values.
+      maxHeaderSize: MOST_HEAD_BYTES,
       // ExchangeTime limits the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -141,16 +146,33 @@ export class Connections {
       time,
       socket: undefined,
       readBefore: 0,
+      head: new AnswerHead(),
       processorMs: 0,
     };
     return connection;
   }
 }
 
-/** Measures the CPU time of reading answers, and ends an exchange whose answer is too long. */
+/** Measures the CPU time of reading answers, and ends an exchange whose answer is too long or has an invalid head. */
 function watch(connection: ReceiverConnection, socket: Socket): void {
   connection.socket = socket;
   connection.readBefore = 0;
+  connection.head = new AnswerHead();
+  // undici takes all data by this method.
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  socket.read = (size) => {
+    for (;;) {
+      const chunk = read(size);
+      if (chunk === null) return null;
+      try {
+        const passed = connection.head.pass(chunk);
+        if (passed !== undefined) return passed;
+      } catch (error) {
+        connection.time.end(error as ExchangeFailure);
+        return null;
+      }
+    }
+  };
   // undici's own listener runs after this one and parses the data; the next tick runs after that.
   socket.on('readable', () => {
     const since = performance.now();

@@ -1,10 +1,9 @@
-import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { readCapped } from './answer-body.ts';
 import type { ReceiverConnection, Connections } from './connections.ts';
 import { NoConnection } from './destinations.ts';
 import { unlessForbidden } from './dial.ts';
-import { ExchangeFailure, failureOf } from './failure.ts';
+import { failureOf, type ExchangeFailure } from './failure.ts';
 import { ExchangeTime } from './exchange-time.ts';
 
 export interface Header {
@@ -43,8 +42,6 @@ export interface ExchangeOptions {
   readonly bodyLimit: number;
 }
 
-const MOST_INTERIM = 5;
-
 /** Sends one POST and reads the answer. Never rejects: failures are in the result. Resolves to undefined if no connection was free. */
 export async function exchange(options: ExchangeOptions, request: ExchangeRequest): Promise<ExchangeResult | undefined> {
   const result: ExchangeResult = { requestHeaders: [], responseHeaders: [], responseBody: Buffer.alloc(0), truncated: false, processorMs: 0 };
@@ -69,11 +66,6 @@ export async function exchange(options: ExchangeOptions, request: ExchangeReques
 async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, target: Target, time: ExchangeTime, result: ExchangeResult): Promise<void> {
   const { connections, bodyLimit } = options;
   const { signal } = time;
-  let interim = 0;
-  const onInfo = () => {
-    interim += 1;
-    if (interim > MOST_INTERIM) time.end(new ExchangeFailure(AttemptError.EXCHANGE, `More than ${MOST_INTERIM} 1xx answers came before the final one.`));
-  };
   for (let tries = 1; ; tries += 1) {
     const connection = connections.take(request, target, time);
     const dials = connection.dials;
@@ -84,7 +76,6 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
         headers: request.headers,
         body: request.body,
         signal,
-        onInfo,
       });
       result.status = answer.statusCode;
       result.responseHeaders = headersOf(answer.headers);
@@ -100,7 +91,7 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
       connections.discard(connection);
       // The receiver may close an idle connection just when we send. Sending twice is safe: receivers recognise the event by its id.
       const wasKept = dials > 0 && connection.dials === dials;
-      if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw error;
+      if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw failureOf(error, connection.head.begun);
     } finally {
       result.processorMs += connection.processorMs;
     }

@@ -1,4 +1,5 @@
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { errors } from 'undici';
 
 type Kind = (typeof AttemptError)[keyof typeof AttemptError];
 
@@ -13,10 +14,10 @@ export class ExchangeFailure extends Error {
   }
 }
 
-/** Converts errors of undici and Node's sockets into messages for the endpoint's operator. */
-export function failureOf(error: unknown): ExchangeFailure {
+/** Converts errors of undici and Node's sockets into messages for the endpoint's operator. `begun`: whether any of the answer arrived. */
+export function failureOf(error: unknown, begun = true): ExchangeFailure {
   if (error instanceof ExchangeFailure) return error;
-  return new ExchangeFailure(AttemptError.EXCHANGE, exchangeMessage(codeOf(error)), error);
+  return new ExchangeFailure(AttemptError.EXCHANGE, exchangeMessage(error, begun), error);
 }
 
 export function connectFailure(error: unknown): ExchangeFailure {
@@ -53,10 +54,11 @@ const TLS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
 };
 
-function exchangeMessage(code: string): string {
-  if (code.startsWith('HPE_')) return 'What came was not a valid HTTP answer.';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'The headers of the answer were longer than 16 KB.';
-  return 'The connection ended before the answer was complete.';
+function exchangeMessage(error: unknown, begun: boolean): string {
+  // AnswerHead checks the head, so that these are about what follows it. llhttp's reasons are constants.
+  if (error instanceof errors.HTTPParserError) return `The answer is not valid HTTP: ${/\((.*)\)/.exec(error.message)?.[1] ?? 'its body is malformed'}.`;
+  if (error instanceof errors.HeadersOverflowError) return 'The trailers of the answer were longer than 64 KB.';
+  return begun ? 'The connection ended before the answer was complete.' : 'The connection ended without an answer.';
 }
 
 function codeOf(error: unknown): string {
