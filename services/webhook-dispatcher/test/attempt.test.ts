@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
 import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { attempt } from '../src/send/attempt.ts';
 import { Connections } from '../src/send/connections.ts';
 import { createDial } from '../src/send/dial.ts';
-import { closing, receiver } from './support/opened.ts';
+import { closing, listening, receiver } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';
 import { leased } from './support/worker.ts';
 
@@ -42,6 +43,31 @@ test('sends headers of the endpoint, none of which replaces the content type or 
   expect(headers).toMatchObject({ 'webhook-id': sent.event_id, 'webhook-timestamp': expect.stringMatching(/^\d{10}$/) });
   expect(headers['webhook-signature']!.split(' ').map((signature) => signature.slice(0, 3))).toEqual(['v1,', 'v1,']);
   expect(JSON.stringify(report)).not.toContain('of the endpoint');
+});
+
+test('hides the values of headers that the receiver repeats in headers, body and malformed names, also where the log cuts them', async () => {
+  const value = 'Bearer sk-live-0123456789';
+  const headers = [{ name: 'Authorization', value }];
+  const echoing = await receiver((response) => response.writeHead(200, { 'x-echo': `of ${value}` }).end(`{"authorization":"${value}"}`.padEnd(91) + value));
+  const report = (await attempts([echoing.target]).run(delivery(echoing.url, { headers })))!;
+  expect(echoing.received[0]!.headers).toMatchObject({ authorization: value });
+  expect(report.response_headers).toContainEqual({ name: 'x-echo', value: 'of (hidden)' });
+  expect(Buffer.from(report.response_body).toString()).toMatch(/^\{"authorization":"\(hidden\)"\} +\(hidden\)$/);
+  const server = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(`HTTP/1.1 200 OK\r\n${value}: 1\r\n\r\n`)));
+  const target = `127.0.0.1:${await listening(server)}`;
+  const failed = (await attempts([target]).run(delivery(`http://${target}/`, { headers })))!;
+  expect(failed.error_message).toContain('the header name "(hidden)"');
+});
+
+test('keeps 16 KB of the headers of an answer, and heeds all of them', async () => {
+  const KB16 = 16 * 1024;
+  const there = await receiver((response) => {
+    response.sendDate = false;
+    response.writeHead(503, { 'x-long': 'x'.repeat(20_000), 'retry-after': '7' }).end();
+  });
+  const report = (await attempts([there.target]).run(delivery(there.url)))!;
+  expect(report.response_headers).toEqual([{ name: 'x-long', value: 'x'.repeat(KB16 - 'x-long'.length) }]);
+  expect(report.retry_after_seconds).toBe(7);
 });
 
 test('reports the answer with its lease, its times in microseconds, and when to try again', async () => {

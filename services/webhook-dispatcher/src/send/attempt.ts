@@ -1,11 +1,14 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ATTR_ERROR_TYPE, ATTR_HTTP_REQUEST_METHOD, ATTR_HTTP_RESPONSE_STATUS_CODE, describeSpan, failSpan, withRemoteSpan } from '@truckroll/telemetry';
-import { exchange, type ExchangeOptions, type ExchangeResult } from './exchange.ts';
+import { exchange, type ExchangeOptions, type ExchangeResult, type Header } from './exchange.ts';
+import { hiding, type Hide } from './hide.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 import { signatureOf } from './sign.ts';
 
 /** Shown in the log instead of a custom header's value. */
 const HIDDEN = '(hidden)';
+/** Maximum size of the names and values that the log keeps of an answer's headers. */
+const MOST_LOGGED_HEADERS = 16 * 1024;
 
 /** Sends a delivery once. Undefined if no connection was free. Calls `charge` with the CPU time of the answer in ms. Never rejects. */
 export function attempt(options: ExchangeOptions, delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
@@ -42,20 +45,23 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
   const { endpoint_id: endpointId, company_id: companyId, url } = delivery;
   const result = await exchange(options, { endpointId, companyId, url, headers, body });
   if (result === undefined) return undefined;
-  charge(result.processorMs);
   const endedAt = Date.now();
+  const hide = hiding(custom.values());
+  const since = performance.now();
+  const answered = shown(result, hide);
+  charge(result.processorMs + performance.now() - since);
   return {
     delivery_id: delivery.delivery_id,
     lease_token: delivery.lease_token,
     response_status: result.status ?? null,
     error: result.failure?.kind ?? AttemptError.UNSPECIFIED,
-    error_message: result.failure?.message.slice(0, 500) ?? '',
+    error_message: answered.message.slice(0, 500),
     started_at: startedAt * 1000,
     ended_at: endedAt * 1000,
     // The values of custom headers are secrets of the endpoint's owner.
     request_headers: result.requestHeaders.map((header) => (custom.has(header.name) ? { ...header, value: HIDDEN } : header)),
-    response_headers: result.responseHeaders,
-    response_body: result.responseBody,
+    response_headers: answered.headers,
+    response_body: answered.body,
     response_truncated: result.truncated,
     retry_after_seconds: retryAfterSeconds(headerOf(result, 'retry-after'), endedAt) ?? null,
     resolved_address: result.address ?? null,
@@ -66,6 +72,26 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
 export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
   if (error !== AttemptError.UNSPECIFIED || status === null || status === undefined) return false;
   return (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429);
+}
+
+/** What the log keeps of the answer. The values of custom headers are hidden where the receiver repeats them. */
+function shown({ failure, responseHeaders, responseBody, truncated }: ExchangeResult, hide: Hide | undefined) {
+  const message = failure?.message ?? '';
+  const isCut = truncated || failure !== undefined;
+  if (hide === undefined) return { message, headers: firstOf(responseHeaders), body: responseBody };
+  const headers = responseHeaders.map(({ name, value }) => ({ name, value: hide.text(value) }));
+  return { message: hide.text(message), headers: firstOf(headers), body: hide.bytes(responseBody, isCut) };
+}
+
+function firstOf(headers: readonly Header[]): Header[] {
+  let left = MOST_LOGGED_HEADERS;
+  return headers.flatMap(({ name, value }) => {
+    left -= name.length;
+    if (left <= 0) return [];
+    const kept = value.slice(0, left);
+    left -= kept.length;
+    return [{ name, value: kept }];
+  });
 }
 
 function headerOf(result: ExchangeResult, name: string): string | undefined {
