@@ -25,7 +25,7 @@ const DIRECTION = {
   'packages/change-feed': [...FOUNDATION],
   'packages/client': [],
   'tools/demo-company': ['contract'],
-  'tools/local-stack': ['contract/components'],
+  'tools/local-stack': ['contract/components', 'process/addresses'],
   'tools/cli': [...FOUNDATION, 'outbox', 'client', 'demo-company', 'local-stack', '[a-z]+/(restored|schema)'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   'gateway/console': ['client'],

@@ -5,7 +5,7 @@ import { baseSettings, env, readConfig, type Config, type Setting } from '@truck
 import { redisSetting } from '@truckroll/redis';
 
 /** `billingAddress` from BILLING_ADDRESS, and so on. */
-const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, env.string(addressVariable(owner))])) as Readonly<
+const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, env.address(addressVariable(owner))])) as Readonly<
   Record<`${Owner}Address`, Setting<string>>
 >;
 
@@ -15,9 +15,9 @@ export const settings = {
   /** Credential with which this component proves its name to those it calls: `<caller>.<secret>`. */
   callCredential: callCredentialSetting('CALL_CREDENTIAL', 'gateway'),
   /** Address at which browsers reach the gateway, for links in documents. Without it links are relative. */
-  publicUrl: env.optionalUrl('PUBLIC_URL'),
+  publicUrl: env.optionalUrl('PUBLIC_URL', ['http', 'https']),
   /** Where to report a vulnerability of this installation, for `/.well-known/security.txt`: a `mailto:` or `https:` address. */
-  securityContact: env.url('SECURITY_CONTACT', 'mailto:security@truckroll.example'),
+  securityContact: env.url('SECURITY_CONTACT', ['mailto', 'https'], 'mailto:security@truckroll.example'),
   /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
   redis: redisSetting('REDIS_URL'),
   ...addresses,
@@ -32,7 +32,7 @@ export const settings = {
   /** Audience of accepted user tokens: this API. */
   tokenAudience: env.optional('TOKEN_AUDIENCE'),
   /** Address of the issuer's public keys. */
-  tokenJwksUrl: env.optionalUrl('TOKEN_JWKS_URL'),
+  tokenJwksUrl: env.optionalUrl('TOKEN_JWKS_URL', ['http', 'https']),
   /** File with the issuer's public keys, instead of TOKEN_JWKS_URL. */
   tokenJwksFile: env.optional('TOKEN_JWKS_FILE'),
   /** Longest life of a user token, from `iat` to `exp` (decisions §16). Longer ones are refused. */

@@ -14,12 +14,12 @@ export async function kafkaAlone(state: string): Promise<number> {
   const logs = join(state, 'logs');
   const log = join(logs, 'kafka.log');
   const context = { folder: state, logs, ports: new Ports(join(state, 'ports.json')), watchdog, say, careless: false, address: '127.0.0.1' };
-  const { java, options, main, ready } = await prepareKafka(context);
+  const { java, options, main, cwd, env, ready } = await prepareKafka(context);
   const [name, settings] = main;
   try {
-    const args = [...PLAIN.split(' '), ...options.filter((option) => !option.startsWith('-X')), name, plain(settings)];
+    const args = [...PLAIN.split(' '), ...options.filter((option) => !option.startsWith('-X')), name, plain(join(cwd, settings))];
     const startedAt = performance.now();
-    const daemon = new Daemon({ name: 'kafka', command: java, args, log, order: 'server', stopSignal: 'SIGTERM', graceMs: 20_000, watchdog });
+    const daemon = new Daemon({ name: 'kafka', command: java, args, cwd, env, log, order: 'server', stopSignal: 'SIGTERM', graceMs: 20_000, watchdog });
     if (!(await daemon.printed(ready))) throw new Problem(`Kafka did not start: see ${log}.`);
     return (performance.now() - startedAt) / 1000;
   } finally {

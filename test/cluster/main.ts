@@ -17,8 +17,8 @@ import { startTraffic } from './traffic.ts';
 import { balanced, readAndWrite, truckroll, webhooks, type Company, type Surroundings } from './uses.ts';
 
 const settings = {
-  databaseUrl: env.url('DATABASE_URL'),
-  redisUrl: env.url('REDIS_URL'),
+  databaseUrl: env.url('DATABASE_URL', ['postgres', 'postgresql']),
+  redisUrl: env.url('REDIS_URL', ['redis', 'rediss']),
   kafkaBrokers: env.string('KAFKA_BROKERS'),
   repository: env.string('IMAGE_REPOSITORY'),
   tag: env.string('IMAGE_TAG'),

@@ -99,7 +99,7 @@ function formOf(expected: string): string {
   const values = /^one of ([\w-]+(?:, [\w-]+)*)$/.exec(expected)?.[1];
   if (values !== undefined) return `Values: ${values.replaceAll(/[\w-]+/g, '`$&`')}.`;
   if (expected.startsWith('id:key')) return 'Form: `id:key`, comma-separated, with keys of 32 random bytes in base64.';
-  if (expected === 'a comma-separated list') return 'Comma-separated.';
+  if (expected.startsWith('a comma-separated list')) return 'Comma-separated.';
   return '';
 }
 

@@ -40,10 +40,12 @@ export function clientOptions(): ChannelOptions {
     'grpc.max_reconnect_backoff_ms': 2000,
     'grpc.dns_min_time_between_resolutions_ms': 2000,
     'grpc.enable_channelz': 0,
+    // Otherwise http_proxy, https_proxy and grpc_proxy of the environment would apply to calls between components.
+    'grpc.enable_http_proxy': 0,
   };
 }
 
-/** `billing:50051` means every address of that name; a target with a scheme is used unchanged. */
+/** Every address of the name in `billing:50051`. */
 export function targetOf(address: string): string {
-  return /^(dns|ipv4|ipv6|unix):/.test(address) ? address : `dns:///${address}`;
+  return `dns:///${address}`;
 }

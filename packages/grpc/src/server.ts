@@ -11,6 +11,7 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { ERROR_TRAILER, callersOf, encodeError, operations } from '@truckroll/contract';
+import { formatAddress } from '@truckroll/process';
 import {
   ATTR_RPC_METHOD,
   ATTR_RPC_SYSTEM_NAME,
@@ -156,9 +157,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
     listen: (port, host = '0.0.0.0') =>
       new Promise((resolve, reject) => {
-        server.bindAsync(`${host}:${port}`, transport, (error, bound) => {
+        server.bindAsync(formatAddress(host, port), transport, (error, bound) => {
           if (error) return reject(error);
-          address = `${host}:${bound}`;
+          address = formatAddress(host, bound);
           resolve(bound);
         });
       }),

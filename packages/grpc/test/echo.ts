@@ -1,4 +1,5 @@
 import type { ApiError } from '@truckroll/contract';
+import { formatAddress } from '@truckroll/process';
 import { createMetrics, silentLog, type Logger } from '@truckroll/telemetry';
 import { testCallers, testConfig } from '@truckroll/testing';
 import { createGrpcServer, openChannel, type CallerCheck, type Handlers } from '../src/index.ts';
@@ -42,12 +43,12 @@ const handlers: EchoHandlers = {
 
 export const echoCallers = () => new Set([testCallers[0]!.caller]);
 
-export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}) {
+export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}, host = '127.0.0.1') {
   const metrics = createMetrics('echo');
   const server = createGrpcServer({ log, metrics, callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers, ...callers } });
   server.implement(EchoService, { ...handlers, ...own });
-  const bound = await server.listen(port, '127.0.0.1');
-  const channel = openChannel(`127.0.0.1:${bound}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
+  const bound = await server.listen(port, host);
+  const channel = openChannel(formatAddress(host === '::' ? '::1' : host, bound), { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
   await channel.check(5000);
   return {
     server,

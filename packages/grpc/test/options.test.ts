@@ -3,11 +3,7 @@ import { clientOptions, serverOptions, targetOf } from '../src/options.ts';
 test.each([
   ['billing:50051', 'dns:///billing:50051'],
   ['10.0.0.1:50051', 'dns:///10.0.0.1:50051'],
-  ['dns:billing:50051', 'dns:billing:50051'],
-  ['ipv4:10.0.0.1:50051', 'ipv4:10.0.0.1:50051'],
-  ['ipv6:[::1]:50051', 'ipv6:[::1]:50051'],
-  ['unix:/run/billing', 'unix:/run/billing'],
-  ['my-dns:50051', 'dns:///my-dns:50051'],
+  ['[2001:db8::1]:50051', 'dns:///[2001:db8::1]:50051'],
 ])('reaches %s as %s', (address, target) => {
   expect(targetOf(address)).toBe(target);
 });

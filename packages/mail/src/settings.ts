@@ -3,7 +3,7 @@ import { env, type Config } from '@truckroll/process';
 /** Settings for sending e-mail (docs/how-to/notifications.md). */
 export const mailSettings = {
   /** E-mail server: `smtp://user:password@host:587`, or `smtps://` for TLS from the start. */
-  smtpUrl: env.optionalUrl('SMTP_URL'),
+  smtpUrl: env.optionalUrl('SMTP_URL', ['smtp', 'smtps']),
   /** Sender of e-mails, such as `Lone Star Comfort <service@example.com>`. Required with SMTP_URL. */
   notificationFrom: env.optional('NOTIFICATION_FROM'),
   /** Folder for messages of a channel without a provider; `npm start` sets `.truckroll/outgoing`. Without it they fail. */

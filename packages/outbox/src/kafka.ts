@@ -7,8 +7,8 @@ import { repairKafkajs } from './driver/kafkajs-repairs.ts';
 /** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {
   return {
-    /** Brokers of Kafka, as `host:port`; the others are discovered. */
-    kafkaBrokers: env.list('KAFKA_BROKERS'),
+    /** Brokers of Kafka, as `host:port` without a scheme; the others are discovered. */
+    kafkaBrokers: env.addresses('KAFKA_BROKERS'),
     /** Whether to connect to the brokers by TLS. */
     kafkaTls: env.boolean('KAFKA_TLS', false),
     /** How to authenticate to the brokers. */
@@ -35,7 +35,7 @@ export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
 export function createKafka(name: string, options: KafkaOptions, log: Logger): KafkaClient {
   repairKafkajs();
   const { kafkaMechanism: mechanism = 'none', kafkaUsername: username = '', kafkaPassword: password = '' } = options;
-  const config: KafkaConfig = {
+  const config: KafkaConfig & { brokers: string[] } = {
     clientId: `truckroll-${name}`,
     brokers: [...options.kafkaBrokers],
     ssl: options.kafkaTls ?? false,

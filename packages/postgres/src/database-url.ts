@@ -1,9 +1,12 @@
 // PostgreSQL URLs with several hosts, as libpq accepts them. pg does not: driver/writable-host.ts chooses one.
 
+import { parseAddress } from '@truckroll/process';
+
 /** A URL, or a function that reads it again for each new connection. */
 export type DatabaseUrl = string | (() => string);
 
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/;
+const DEFAULT_PORT = 5432;
 const ATTRIBUTES = 'target_session_attrs';
 
 export const DATABASE_URL_FORM =
@@ -20,8 +23,11 @@ export function parseDatabaseUrl(text: string): ParsedDatabaseUrl | undefined {
   const parts = PARTS.exec(text);
   if (parts === null) return undefined;
   const [start, hosts, end] = parts.slice(1) as [string, string, string];
-  const urls = hosts.split(',').map((host) => `${start}${host}${end}`);
-  if (!urls.every((url) => URL.canParse(url))) return undefined;
+  const each = hosts.split(',');
+  const urls = each.map((host) => `${start}${host}${end}`);
+  // The only host may be missing, which means PGHOST, or the folder of a socket.
+  const isOne = each.length === 1 && /^(?:%2f.*)?$/i.test(hosts);
+  if (!urls.every((url) => URL.canParse(url)) || !(isOne || each.every((host) => parseAddress(host, DEFAULT_PORT) !== undefined))) return undefined;
   const attributes = new URL(urls[0] as string).searchParams.get(ATTRIBUTES);
   if (attributes !== null && attributes !== 'read-write') return undefined;
   if (attributes === null && urls.length > 1) return undefined;

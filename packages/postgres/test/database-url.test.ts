@@ -9,16 +9,22 @@ describe('a PostgreSQL URL', () => {
     expect(readWrite).toBe(true);
   });
 
-  it('with one host is unchanged', () => {
-    const url = 'postgresql://a/db';
-    expect(parseDatabaseUrl(url)).toEqual({ urls: [url], readWrite: false });
-  });
+  it.each(['postgresql://a/db', 'postgres://[2001:db8::1]:5432/db', 'postgres:///db', 'postgres://user@%2Frun%2Fpostgresql/db'])(
+    'with one host, the default one or a socket is unchanged: %s',
+    (url) => {
+      expect(parseDatabaseUrl(url)).toEqual({ urls: [url], readWrite: false });
+    },
+  );
 
   it.each([
     ['several hosts of which any would do', 'postgres://user:hunter2@a,b/db'],
     ['a kind of server that no service can use', 'postgres://user:hunter2@a,b/db?target_session_attrs=standby'],
     ['no port', 'postgres://user:hunter2@a:port/db'],
     ['no port of one host', 'postgres://user:hunter2@a,b:port/db?target_session_attrs=read-write'],
+    ['port 0', 'postgres://user:hunter2@a:0/db'],
+    ['an IPv6 address without brackets', 'postgres://user:hunter2@2001:db8::1/db'],
+    ['a host that is no name', 'postgres://user:hunter2@10.0.0.256/db'],
+    ['nothing between two commas', 'postgres://user:hunter2@a,,b/db?target_session_attrs=read-write'],
     ['text before it', 'url=postgres://user:hunter2@a/db'],
     ['a line after it', 'postgres://user:hunter2@a/db\nmore'],
     ['another protocol', 'mysql://user:hunter2@a/db'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isUrlOf, parseAddress, parseHost } from './addresses.ts';
 import { KEY_RING_FORM, parseKeyRing, type KeyRing } from './key-ring.ts';
 
 // Reads the environment once at start, and reports everything missing or invalid together, so that an operator fixes a deployment in one round.
@@ -96,6 +97,16 @@ function wholeNumber(text: string, min: number, max: number): number | undefined
 
 const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+const ADDRESS_FORM = 'host:port without a scheme, with a port from 1 to 65535';
+
+const addressOf = (text: string): string | undefined => (parseAddress(text) === undefined ? undefined : text);
+
+const urlOf = (schemes: readonly string[]) => (text: string) => (isUrlOf(schemes, text) ? text : undefined);
+
+function urlForm(schemes: readonly string[]): string {
+  return `a URL that begins with ${schemes.map((scheme) => (scheme === 'mailto' ? 'mailto:' : `${scheme}://`)).join(' or ')}, with a host and, if any, a port from 1 to 65535`;
+}
+
 /** Constructors of settings. The last argument is the default; without one the variable is required. */
 export const env = {
   string: (name: string, ...fallback: Default<string>) => setting(name, 'a text', fallback, (text) => text),
@@ -109,11 +120,24 @@ export const env = {
 
   optional: (name: string) => setting<string | undefined>(name, 'a text', [undefined], (text) => text),
 
-  /** A URL as text; it may hold a password, so it is never repeated. */
-  url: (name: string, ...fallback: Default<string>) =>
-    setting(name, 'a URL such as scheme://host:port/path', fallback, (text) => (URL.canParse(text) ? text : undefined), false),
+  /** A URL of one of these schemes, as text; it may hold a password, so it is never repeated. */
+  url: (name: string, schemes: readonly string[], ...fallback: Default<string>) => setting(name, urlForm(schemes), fallback, urlOf(schemes), false),
 
-  optionalUrl: (name: string) => setting<string | undefined>(name, 'a URL', [undefined], (text) => (URL.canParse(text) ? text : undefined), false),
+  optionalUrl: (name: string, schemes: readonly string[]) => setting<string | undefined>(name, urlForm(schemes), [undefined], urlOf(schemes), false),
+
+  /** Address to listen on, without brackets. */
+  listenAddress: (name: string, ...fallback: Default<string>) =>
+    setting(name, 'an address of this machine, such as 0.0.0.0 or, for IPv6 and IPv4, ::', fallback, parseHost),
+
+  /** `host:port` of a peer. */
+  address: (name: string, ...fallback: Default<string>) => setting(name, `${ADDRESS_FORM}, such as billing:50052 or [2001:db8::1]:50052`, fallback, addressOf),
+
+  /** Comma-separated addresses of peers, each `host:port`. */
+  addresses: (name: string, ...fallback: Default<readonly string[]>) =>
+    setting<readonly string[]>(name, `a comma-separated list of addresses, each ${ADDRESS_FORM}, such as kafka:9092,[2001:db8::1]:9092`, fallback, (text) => {
+      const found = text.split(',').map((item) => addressOf(item.trim()));
+      return found.every((address) => address !== undefined) ? found : undefined;
+    }),
 
   /** 0 asks the kernel for a free port. */
   port: (name: string, ...fallback: Default<number>) => setting(name, 'a port number from 0 to 65535', fallback, (text) => wholeNumber(text, 0, 65_535)),

@@ -4,8 +4,8 @@ import { env, type Config } from './config.ts';
 /** Settings of every process. Spread them: `readConfig({ ...baseSettings(50051), … }, process.env)`. */
 export function baseSettings(defaultPort: number) {
   return {
-    /** Address on which HTTP or gRPC and telemetry listen. */
-    host: env.string('HOST', '0.0.0.0'),
+    /** Address on which HTTP or gRPC and telemetry listen: `0.0.0.0` means all IPv4 addresses, `::` all IPv6 and IPv4 addresses. */
+    host: env.listenAddress('HOST', '0.0.0.0'),
     /** Port of HTTP (gateway) or gRPC (services). */
     port: env.port('PORT', defaultPort),
     /** Port of `/metrics`, `/healthz` and `/readyz`. */
@@ -13,9 +13,9 @@ export function baseSettings(defaultPort: number) {
     /** Least severe log lines to write. */
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     /** Spans go to `v1/traces` below this address, by OTLP over HTTP with JSON. Without an endpoint no spans are exported. */
-    otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     /** Spans go to exactly this address, whatever the other endpoint says. */
-    otlpTracesEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
+    otlpTracesEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http', 'https']),
     /** After SIGTERM: how long the unready process still serves requests, so that load balancers and clients can move elsewhere. */
     drainDelayMs: env.duration('DRAIN_DELAY', 0),
     /** After DRAIN_DELAY: how long requests in progress may take. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ConfigError, env, readConfig, stopLimitMs } from '../src/index.ts';
 
 const settings = {
-  databaseUrl: env.url('DATABASE_URL'),
+  databaseUrl: env.url('DATABASE_URL', ['postgres']),
   port: env.port('PORT', 50051),
   level: env.oneOf('LEVEL', ['low', 'high'], 'low'),
   timeout: env.duration('TIMEOUT', 5000),
@@ -33,7 +33,7 @@ test('everything missing or invalid is reported at once, one line each', () => {
   expect(read).toThrow(ConfigError);
   expect(read).toThrow(
     [
-      'DATABASE_URL is missing: set it to a URL such as scheme://host:port/path',
+      'DATABASE_URL is missing: set it to a URL that begins with postgres://, with a host and, if any, a port from 1 to 65535',
       'PORT is invalid: it must be a port number from 0 to 65535, not "70000"',
       'LEVEL is invalid: it must be one of low, high, not "middle"',
       'TIMEOUT is invalid: it must be a duration with a unit, such as 250ms, 5s or 2m, not "5"',
@@ -43,7 +43,7 @@ test('everything missing or invalid is reported at once, one line each', () => {
 });
 
 test('a message never repeats a value that may contain a password', () => {
-  const read = () => readConfig({ url: env.url('DATABASE_URL') }, { DATABASE_URL: 'hunter2 is no url' });
+  const read = () => readConfig({ url: env.url('DATABASE_URL', ['postgres']) }, { DATABASE_URL: 'hunter2 is no url' });
   expect(read).toThrow('DATABASE_URL is invalid');
   expect(read).not.toThrow(/hunter2/);
 });
@@ -76,10 +76,16 @@ test('a list drops empty items, and has at least one', () => {
 });
 
 test('no message repeats a secret, a URL or a key, and an optional URL must be one', () => {
-  const hidden = { a: env.secret('A'), b: env.optionalSecret('B'), c: env.keyRing('C'), d: env.url('D'), e: env.optionalUrl('E') };
+  const hidden = {
+    a: env.secret('A'),
+    b: env.optionalSecret('B'),
+    c: env.keyRing('C'),
+    d: env.url('D', ['https']),
+    e: env.optionalUrl('E', ['http', 'https']),
+  };
   expect(Object.values(hidden).map(({ shown }) => shown)).toEqual([false, false, false, false, false]);
   expect([env.string('S'), env.optional('O'), env.port('P')].map(({ shown }) => shown)).toEqual([true, true, true]);
-  expect(() => readConfig({ e: hidden.e }, { E: 'hunter2' })).toThrow('E is invalid: it must be a URL');
+  expect(() => readConfig({ e: hidden.e }, { E: 'hunter2' })).toThrow('E is invalid: it must be a URL that begins with http:// or https://, with a host');
   expect(readConfig({ e: hidden.e, b: hidden.b }, {})).toEqual({ e: undefined, b: undefined });
 });
 

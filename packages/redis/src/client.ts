@@ -16,6 +16,8 @@ export function newClient(place: Place, name: string, keyPrefix?: string) {
     disableOfflineQueue: true,
     // The link's probes detect a hanging server. The library's timeout creates a signal and a timer per command and keeps both for seconds.
     commandOptions: { timeout: 0 },
+    // Asking Redis Enterprise for notices of maintenance begins with a look-up of the host, which fails for an IPv6 address in a URL.
+    maintNotifications: 'disabled',
   });
 }
 

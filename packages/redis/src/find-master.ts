@@ -1,5 +1,6 @@
 // Finds the server that accepts writes. The client library's createCluster and createSentinel are not used: they queue commands while
 // they look for another server, and hide the connection whose answers prove that no message was missed.
+import { formatAddress } from '@truckroll/process';
 import type { RedisClient } from './client.ts';
 import type { Login, RedisNode, RedisServers } from './servers.ts';
 
@@ -34,6 +35,6 @@ export async function findMaster({ servers, attempt, open, onSwitch }: Search): 
     if (message.startsWith(`${servers.master} `)) onSwitch();
   });
   const address = await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', servers.master]);
-  if (address === null) throw new Error(`The Sentinel at ${asked.host}:${asked.port} watches no master named ${JSON.stringify(servers.master)}`);
+  if (address === null) throw new Error(`The Sentinel at ${formatAddress(asked.host, asked.port)} watches no master named ${JSON.stringify(servers.master)}`);
   return { host: address[0], port: Number(address[1]) };
 }

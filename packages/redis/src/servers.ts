@@ -1,9 +1,6 @@
-import type { Setting } from '@truckroll/process';
+import { parseAddress, type Address, type Setting } from '@truckroll/process';
 
-export interface RedisNode {
-  readonly host: string;
-  readonly port: number;
-}
+export type RedisNode = Address;
 
 export interface Login {
   readonly username?: string;
@@ -30,7 +27,7 @@ const FORM =
 const SINGLE = /^rediss?:\/\/[^?#]*$/;
 const SEVERAL =
   /^redis(?<tls>s?)\+(?<kind>cluster|sentinel):\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?#]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/;
-const DEFAULT_PORT = { cluster: 6379, sentinel: 26379 } as const;
+const DEFAULT_PORT = { single: 6379, cluster: 6379, sentinel: 26379 } as const;
 const SENTINEL_QUERY = ['sentinel_username', 'sentinel_password'];
 
 /** A required setting that holds a Redis URL. The URL may contain a password, so no message repeats it. */
@@ -39,10 +36,15 @@ export function redisSetting(name: string): Setting<RedisServers> {
 }
 
 export function parseRedisUrl(text: string): RedisServers | undefined {
-  if (SINGLE.test(text)) return URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname) ? { kind: 'single', url: text } : undefined;
+  if (SINGLE.test(text)) {
+    const url = URL.parse(text);
+    return url !== null && /^(\/\d*)?$/.test(url.pathname) && parseAddress(url.host, DEFAULT_PORT.single) !== undefined
+      ? { kind: 'single', url: text }
+      : undefined;
+  }
   const { kind, tls, user, password, hosts = '', path = '', query = '' } = SEVERAL.exec(text)?.groups ?? {};
   if (kind !== 'cluster' && kind !== 'sentinel') return undefined;
-  const nodes = hosts.split(',').map((host) => nodeOf(host, DEFAULT_PORT[kind]));
+  const nodes = hosts.split(',').map((host) => parseAddress(host.trim(), DEFAULT_PORT[kind]));
   const parameters = new URLSearchParams(query);
   try {
     const login = loginOf(decoded(user), decoded(password), tls === 's');
@@ -64,11 +66,4 @@ function loginOf(username: string | undefined, password: string | undefined, tls
 
 function decoded(text: string | undefined): string | undefined {
   return text === undefined || text === '' ? undefined : decodeURIComponent(text);
-}
-
-function nodeOf(text: string, defaultPort: number): RedisNode | undefined {
-  const url = `redis://${text.trim()}`;
-  if (!URL.canParse(url)) return undefined;
-  const { hostname, port } = new URL(url);
-  return hostname === '' ? undefined : { host: hostname.replace(/[[\]]/g, ''), port: Number(port || defaultPort) };
 }

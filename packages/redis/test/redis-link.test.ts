@@ -58,6 +58,14 @@ function pause(ms: number): void {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+test('reaches a server at an IPv6 address', async () => {
+  const { port } = await servers.server('--bind', '::1');
+  const { link, ready, lines } = linkTo(`redis://[::1]:${port}`);
+  await ready();
+  expect(await link.run('GET', (client) => client.get('missing'))).toBeNull();
+  expect(lines).toEqual([]);
+});
+
 test('is ready on a server that accepts writes, runs commands, and does not overwrite its keys', async () => {
   const server = await servers.server();
   await ask(server, 'SET', KEYS[0]!, 'kept');

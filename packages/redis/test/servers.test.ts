@@ -5,6 +5,7 @@ const none = { tls: false };
 
 test.each([
   ['redis://redis:6379', { kind: 'single', url: 'redis://redis:6379' }],
+  ['redis://[::1]:6379', { kind: 'single', url: 'redis://[::1]:6379' }],
   ['rediss://user:p%40ss@redis/3', { kind: 'single', url: 'rediss://user:p%40ss@redis/3' }],
   [
     'redis+cluster://a:7000,b,[::1]:7002',
@@ -80,6 +81,11 @@ test.each([
   'redis+cluster://a:1?sentinel_password=x',
   'redis+cluster://a:1,',
   'redis+cluster://a:99999',
+  'redis+cluster://a:0',
+  'redis+cluster://a,::1:7000',
+  'redis://',
+  'redis://a:0',
+  'redis://a,b',
   'redis+cluster://%zz@a:1',
   'redis://a:1?db=3',
   'redis://a:1#3',

@@ -10,7 +10,7 @@ export const settings = {
   callCredential: callCredentialSetting('CALL_CREDENTIAL', 'webhook-dispatcher'),
   ...kafkaSettings(),
   /** `host:port` of integrations. With the name of a headless Service, calls spread over its pods. */
-  integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
+  integrationsAddress: env.address('INTEGRATIONS_ADDRESS'),
   /** Exact `address:port` pairs that may receive webhooks although they are private, and over http. The same for both components. */
   allowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
   /** Addresses and CIDR ranges that receive no webhooks, even if they are allowed targets. The same for both components. */

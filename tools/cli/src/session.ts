@@ -10,7 +10,7 @@ import {
   type Definition,
 } from '@truckroll/grpc';
 import { parseDatabaseUrl } from '@truckroll/postgres';
-import { ConfigError, env, readConfig, type Config, type Setting, type Settings } from '@truckroll/process';
+import { ConfigError, env, isUrlOf, readConfig, type Config, type Setting, type Settings } from '@truckroll/process';
 import { EXIT, Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
@@ -78,8 +78,8 @@ export class Session {
 
   address(owner: Owner): string {
     const variable = addressVariable(owner);
-    const found = this.io.env[variable] ?? this.#localAddress(owner);
-    if (found !== undefined && found !== '') return found;
+    const found = setting(env.address(variable, ''), this.io.env) || this.#localAddress(owner);
+    if (found) return found;
     throw new Failure(`No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`, EXIT.unreachable);
   }
 
@@ -110,8 +110,11 @@ export class Session {
 
   baseUrl(given?: string): string {
     const found = given ?? this.io.env['TRUCKROLL_URL'] ?? readState<Ready>(this.state, 'ready.json')?.baseUrl;
-    if (found === undefined || !URL.canParse(found)) {
+    if (found === undefined) {
       throw new Failure('No address of the API is known: run `npm start` here, or give --url or TRUCKROLL_URL, such as http://127.0.0.1:8080.');
+    }
+    if (!isUrlOf(['http', 'https'], found)) {
+      throw new Failure(`The address of the API must begin with http:// or https://, such as http://127.0.0.1:8080: correct --url or TRUCKROLL_URL.`);
     }
     return found.replace(/\/+$/, '');
   }

@@ -58,6 +58,10 @@ test.each([
   );
 });
 
+test.each(['kafka', 'PLAINTEXT://kafka:9092', 'kafka:9092,,b:9092', 'kafka:99999'])('refuses KAFKA_BROKERS=%s with the right form', async (KAFKA_BROKERS) => {
+  await expect(start({ ...given, KAFKA_BROKERS })).rejects.toThrow('KAFKA_BROKERS is not an address: set it to host:port,host:port, or leave it out.');
+});
+
 test.each([
   ['redis+cluster://user:secret@127.0.0.1:1,', ''],
   ['rediss+sentinel://127.0.0.1:1,', '/main'],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from '../src/processes/identity.ts';
 import type { Watched } from '../src/processes/stop-in-order.ts';
@@ -35,9 +35,18 @@ async function read(ready: Ready, token: string) {
   return { status: answer.status, body: (await answer.json()) as { data: { id: string }[] } };
 }
 
-test('one command starts a company that can be read, stops everything, and finds the company again', async () => {
-  const state = join(scratch.folder(), '.truckroll');
-  const first = await start(state);
+/** Nothing listens there. */
+const DEAD_PROXIES = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) =>
+  [name, name.toUpperCase()].map((each) => `${each}=http://127.0.0.1:1`),
+);
+
+test('one command starts a company that can be read, stops everything, and finds the company again: by IPv6, past proxies, in a folder of any name', async () => {
+  const folder = join(scratch.folder(), "it's a,b #1 %20 é?");
+  mkdirSync(folder);
+  const state = join(folder, '.truckroll');
+  const first = await start(state, 'HOST=::1', ...DEAD_PROXIES);
+  expect(first.ready.baseUrl).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect(existsSync(join(state, 'kafka/data/meta.properties'))).toBe(true);
   expect(first.ready.pid).toBe(first.child.pid);
   expect(statSync(first.file).mode & 0o777).toBe(0o600);
   expect(statSync(state).mode & 0o777).toBe(0o700);
@@ -65,7 +74,11 @@ test('one command starts a company that can be read, stops everything, and finds
 
   await prometheus('prometheus', silent);
   const second = await start(state, '--observe');
-  expect(second.ready).toMatchObject({ baseUrl: first.ready.baseUrl, apiKey: first.ready.apiKey, otherApiKey: first.ready.otherApiKey });
+  expect(second.ready).toMatchObject({
+    baseUrl: first.ready.baseUrl.replace('[::1]', '127.0.0.1'),
+    apiKey: first.ready.apiKey,
+    otherApiKey: first.ready.otherApiKey,
+  });
   expect((await read(second.ready, second.ready.apiKey)).body.data).toEqual(own!.body.data);
   const ask = async (path: string) => ((await (await fetch(`${second.ready.prometheusUrl}/api/v1/${path}`)).json()) as { data: any }).data;
   await until(async () => (await ask('query?query=build_info')).result.length === 6);

@@ -4,7 +4,7 @@ import { env, type Config } from '@truckroll/process';
 export const notificationSettings = {
   ...mailSettings,
   /** Address of the text-message provider. */
-  smsUrl: env.optionalUrl('SMS_URL'),
+  smsUrl: env.optionalUrl('SMS_URL', ['http', 'https']),
   /** Bearer token of the text-message provider. */
   smsToken: env.secret('SMS_TOKEN', ''),
 };

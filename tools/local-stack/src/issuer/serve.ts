@@ -1,5 +1,6 @@
 // Serves the local issuer. The provider is loaded at the first request, so that `npm start` does not become slower.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { parseHost } from '@truckroll/process/addresses';
 import type { Provider } from 'oidc-provider';
 import { problemPage, signInPage } from './page.ts';
 import type { IssuerOptions, IssuerUser } from './client.ts';
@@ -65,6 +66,6 @@ function sendPage(response: ServerResponse, status: number, text: string): void 
 
 function listen(server: Server, { hostname, port }: URL): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(Number(port), hostname, resolve);
+    server.once('error', reject).listen(Number(port), parseHost(hostname), resolve);
   });
 }

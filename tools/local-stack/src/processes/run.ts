@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly cwd?: string | undefined;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -15,7 +16,7 @@ export interface RunResult {
 /** Runs a short command and collects its output. Never rejects: a missing command has code null. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env, ...options.user });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env, cwd: options.cwd, ...options.user });
     let stdout = '';
     let stderr = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { parseAddress } from '@truckroll/process/addresses';
 import { Problem } from '../problem.ts';
 import type { ServerName } from './server.ts';
 
@@ -12,7 +13,8 @@ export async function requireAnswer(name: ServerName, text: string): Promise<voi
   const addresses = addressesIn(name, text);
   const tried: string[] = [];
   for (const address of addresses) {
-    if (!URL.canParse(address)) throw new Problem(`${variable} is not an address: set it to ${example(name)}, or leave it out.`);
+    if (!URL.canParse(address) || (name === 'kafka' && parseAddress(address.slice('kafka://'.length)) === undefined))
+      throw new Problem(`${variable} is not an address: set it to ${example(name)}, or leave it out.`);
     const { hostname, port } = new URL(address);
     // A path instead of a host name is a socket file; the client checks it.
     if (hostname === '') return;

@@ -1,30 +1,41 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { isIPv6 } from 'node:net';
+import { basename, delimiter, join } from 'node:path';
+import { formatAddress } from '@truckroll/process/addresses';
 import { readJson, writeJson } from '../files.ts';
 import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
 import { classArchive } from './class-archive.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import { launch } from './launch.ts';
-import type { RunningServer, ServerContext } from './server.ts';
+import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
 
 const CLUSTER_ID = 'truckroll-local-stack1';
 const NEEDED_JAVA = 17;
+const DATA = 'data';
+const FRESH = 'data.new';
+/** Without a UTF-8 locale, Java on Linux cannot open a folder whose path is not ASCII. */
+const ENVIRONMENT: NodeJS.ProcessEnv = process.platform === 'linux' ? { ...process.env, LC_ALL: 'C.UTF-8' } : process.env;
 
 export interface KafkaProgram {
   readonly java: string;
   readonly options: readonly string[];
   readonly main: readonly [string, string];
   readonly data: string;
+  /** Where Kafka runs. Its settings name folders relative to this one: `log.dirs` is a list in which a comma cannot be escaped. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly port: number;
   readonly ready: RegExp;
 }
 
 export async function startKafka(context: ServerContext): Promise<RunningServer> {
-  const { java, options, main, data, port, ready } = await prepareKafka(context);
+  const { java, options, main, data, cwd, env, port, ready } = await prepareKafka(context);
   const daemon = await launch({
     command: java,
     args: [...options, ...main],
+    cwd,
+    env,
     name: 'kafka',
     title: 'Kafka',
     dataFolder: data,
@@ -35,25 +46,26 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
     ready,
     watchdog: context.watchdog,
   });
-  return { daemon, port, url: `${context.address}:${port}` };
+  return { daemon, port, url: formatAddress(context.address, port) };
 }
 
 /** Finds Java and Kafka's jars, writes the node's settings, and formats its data folder if it is missing. */
 export async function prepareKafka(context: ServerContext): Promise<KafkaProgram> {
   const folder = join(context.folder, 'kafka');
-  const data = join(folder, 'data');
+  const data = join(folder, DATA);
   mkdirSync(folder, { recursive: true });
   const checking = requireJava(join(folder, 'java.json'));
   const [{ java, version }, jars] = await Promise.all([checking, kafkaJars(context.say, checking)]);
   const port = await context.ports.take('kafka');
   const controller = await context.ports.take('kafka-controller');
   const options = javaOptions(jars);
-  if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, context.address, port, controller));
+  if (!existsSync(data)) await format(java, options, folder, properties(FRESH, context.address, port, controller));
   const config = join(folder, 'server.properties');
-  writeFileSync(config, properties(data, context.address, port, controller));
+  writeFileSync(config, properties(DATA, context.address, port, controller));
   // Writing the archive costs as much as it saves, so it does not pay for a single test run.
   const archive = context.careless ? [] : classArchive(folder, version);
-  return { java, options: [...archive, ...options], main: ['kafka.Kafka', config], data, port, ready: /Kafka Server started/ };
+  const main = ['kafka.Kafka', basename(config)] as const;
+  return { java, options: [...archive, ...options], main, data, cwd: folder, env: ENVIRONMENT, port, ready: /Kafka Server started/ };
 }
 
 /** Cached: `java -version` takes a tenth of the time in which Kafka starts. */
@@ -103,27 +115,29 @@ function javaOptions(jars: string): string[] {
 
 /** Written under a temporary name first, so that an existing folder is always complete. */
 async function format(java: string, options: readonly string[], folder: string, config: string): Promise<void> {
-  const partial = join(folder, 'data.new');
+  const partial = join(folder, FRESH);
   const file = join(folder, 'format.properties');
   rmSync(partial, { recursive: true, force: true });
   writeFileSync(file, config);
-  const result = await run(java, [...options, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', file]);
+  const result = await run(java, [...options, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', basename(file)], { cwd: folder, env: ENVIRONMENT });
   if (result.code !== 0) {
     const output = `${result.stderr} ${result.stdout}`.trim();
     throw fullDisk(output, folder) ?? new Problem(`Kafka could not create its data folder in ${folder}: ${output.split('\n')[0]}.`);
   }
-  renameSync(partial, join(folder, 'data'));
+  renameSync(partial, join(folder, DATA));
   rmSync(file);
 }
 
 function properties(data: string, address: string, port: number, controller: number): string {
+  const own = formatAddress(isIPv6(address) ? '::1' : LOOPBACK, controller);
+  const broker = formatAddress(address, port);
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     // Voters are configured here rather than in the log, so that ports may change at the next start.
-    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-    listeners: `PLAINTEXT://${address}:${port},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://${address}:${port}`,
+    'controller.quorum.voters': `1@${own}`,
+    listeners: `PLAINTEXT://${broker},CONTROLLER://${own}`,
+    'advertised.listeners': `PLAINTEXT://${broker}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',

@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatAddress, parseHost } from '@truckroll/process/addresses';
 import { unpackDebian, unpackedPrograms } from '../debian-package.ts';
 import { Problem } from '../problem.ts';
 import { run } from '../processes/run.ts';
@@ -47,7 +48,7 @@ export async function startPgBouncer(context: ServerContext, { urls, mode, poolS
   );
   const config = write('pgbouncer.ini', [
     '[databases]',
-    `* = host=${server.hostname} port=${server.port}`,
+    `* = host=${parseHost(server.hostname) ?? server.hostname} port=${server.port}`,
     '[pgbouncer]',
     `listen_addr = ${context.address}`,
     `listen_port = ${port}`,
@@ -76,7 +77,7 @@ export async function startPgBouncer(context: ServerContext, { urls, mode, poolS
     ready: /process up: PgBouncer/,
     watchdog: context.watchdog,
   });
-  server.host = `${context.address}:${port}`;
+  server.host = formatAddress(context.address, port);
   return { daemon, port, url: server.href };
 }
 

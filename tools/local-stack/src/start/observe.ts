@@ -1,6 +1,7 @@
 // `npm start -- --observe`: also runs Prometheus.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatAddress } from '@truckroll/process/addresses';
 import { ROOT } from '../folder.ts';
 import type { Ports } from '../ports.ts';
 import type { Watchdog } from '../processes/watchdog.ts';
@@ -11,18 +12,19 @@ import type { ProcessPlan } from './plan.ts';
 
 export interface ObserveOptions {
   readonly state: string;
+  /** Address to listen on. */
+  readonly address: string;
   readonly ports: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
   readonly processes: readonly Pick<ProcessPlan, 'name' | 'metricsUrl'>[];
 }
 
-const ADDRESS = '127.0.0.1';
 const PREFERRED_PORT = 9090;
 const RULES = ['alerts.yaml', 'slo.yaml'].map((name) => join(ROOT, 'deploy/dashboards', name));
 
 /** Starts Prometheus with its data in the state folder. Resolves to its address; undefined, with a message, if it is not installed. */
-export async function observe({ state, ports, watchdog, say, processes }: ObserveOptions): Promise<string | undefined> {
+export async function observe({ state, address, ports, watchdog, say, processes }: ObserveOptions): Promise<string | undefined> {
   const command = await installedPrometheus('prometheus');
   if (command === undefined) {
     say(`--observe needs Prometheus, which is missing: ${howToGetPrometheus}, and start again. The system runs without it.`);
@@ -37,7 +39,7 @@ export async function observe({ state, ports, watchdog, say, processes }: Observ
     name: 'prometheus',
     title: 'Prometheus',
     command,
-    args: [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=${ADDRESS}:${port}`],
+    args: [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=${formatAddress(address, port)}`],
     dataFolder: join(folder, 'data'),
     afterDeletion: 'to begin without the figures of before',
     log: join(state, 'logs', 'prometheus.log'),
@@ -46,7 +48,7 @@ export async function observe({ state, ports, watchdog, say, processes }: Observ
     ready: /Server is ready to receive web requests/,
     watchdog,
   });
-  return `http://${ADDRESS}:${port}`;
+  return `http://${formatAddress(address, port)}`;
 }
 
 /** JSON, which is also valid YAML. */

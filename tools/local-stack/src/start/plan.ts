@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressVariable, owners, type Owner } from '@truckroll/contract/components';
+import { formatAddress, parseAddress } from '@truckroll/process/addresses';
 import { ROOT } from '../folder.ts';
 import { CONSOLE_CLIENT_ID } from '../issuer/client.ts';
 import { Problem } from '../problem.ts';
 import { isFree, type Ports } from '../ports.ts';
+import { IPV4, type Listening } from './listening.ts';
 import type { StopOrder } from '../processes/stop-in-order.ts';
 import type { Say } from '../say.ts';
 import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
@@ -30,6 +32,8 @@ export interface StartPlan {
 
 export interface PlanOptions {
   readonly state: string;
+  /** Default: 127.0.0.1. */
+  readonly listening?: Listening;
   readonly ports: Ports;
   readonly say: Say;
   readonly databaseUrls: Readonly<Record<Owner, string>>;
@@ -44,26 +48,26 @@ export interface PlanOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-const HOST = '127.0.0.1';
 const PREFERRED_PORT = 8080;
 /** Where `truckroll listen` receives webhooks: the only private target that is allowed (decisions §7). */
-const LISTEN_TARGET = `${HOST}:4567`;
+const LISTEN_TARGET = '127.0.0.1:4567';
 /** The dispatcher connects to arbitrary addresses, so it gets none of the gateway's keys and tokens, and no server except Kafka. */
 const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and puts every process's settings together. Skips processes that this checkout lacks. */
 export async function plan(options: PlanOptions): Promise<StartPlan> {
-  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, signsIn = false, bundles, environment } = options;
+  const { state, listening = IPV4, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, signsIn = false, bundles, environment } = options;
   const addresses: Record<string, string> = {};
-  for (const name of owners) addresses[name] = `${HOST}:${await ports.take(name)}`;
+  for (const name of owners) addresses[name] = formatAddress(listening.loopback, await ports.take(name));
   const peers = Object.fromEntries(owners.map((name) => [addressVariable(name), addresses[name]!]));
-  const common = { HOST, LOG_LEVEL: environment['LOG_LEVEL'] || 'info', NODE_ENV: 'production' };
+  const common = { LOG_LEVEL: environment['LOG_LEVEL'] || 'info', NODE_ENV: 'production' };
 
   const processes: ProcessPlan[] = [];
   const add = async (name: string, folder: string, order: StopOrder, settings: Record<string, string>, publicUrl?: string) => {
     const program = `${folder}/src/main.ts`;
-    const metricsUrl = `http://${HOST}:${await ports.take(`${name}-metrics`)}`;
-    const METRICS_PORT = new URL(metricsUrl).port;
+    const METRICS_PORT = String(await ports.take(`${name}-metrics`));
+    const [HOST, reachedAt] = publicUrl === undefined ? [listening.loopback, listening.loopback] : [listening.host, listening.reachedAt];
+    const metricsUrl = `http://${formatAddress(reachedAt, METRICS_PORT)}`;
     if (!existsSync(join(ROOT, program))) return;
     processes.push({
       name,
@@ -72,7 +76,7 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
       order,
       metricsUrl,
       readyUrl: `${publicUrl ?? metricsUrl}/readyz`,
-      environment: { ...common, METRICS_PORT, ...settings },
+      environment: { ...common, HOST, METRICS_PORT, ...settings },
     });
   };
   const targets = { WEBHOOK_ALLOWED_TARGETS: environment['WEBHOOK_ALLOWED_TARGETS'] || LISTEN_TARGET };
@@ -85,9 +89,8 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
   const CALLER_CREDENTIALS = acceptedCallers(secrets);
   const credential = (name: CallerName) => ({ CALL_CREDENTIAL: secrets.callCredentials[name] });
   for (const name of owners) {
-    const [, PORT = ''] = addresses[name]!.split(':');
     const settings = {
-      PORT,
+      PORT: String(parseAddress(addresses[name]!)?.port),
       CALLER_CREDENTIALS,
       ...credential(name),
       DATABASE_URL: databaseUrls[name],
@@ -106,7 +109,7 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
     ...targets,
   });
   const port = await gatewayPort(options);
-  const baseUrl = `http://${HOST}:${port}`;
+  const baseUrl = `http://${formatAddress(listening.reachedAt, port)}`;
   const issuer = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile };
   await add(
     'gateway',

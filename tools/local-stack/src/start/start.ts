@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { formatAddress } from '@truckroll/process/addresses';
 import { COMPILED, SYSTEM, bundleSupervisor, bundleSystem } from '../../../../scripts/bundles.mjs';
 import type { DemoAccess } from '../demo-companies.ts';
 import { writeJson } from '../files.ts';
@@ -11,12 +12,12 @@ import { provision } from '../roles.ts';
 import { say, since } from '../say.ts';
 import { SECRET_NAMES, readSecrets } from '../secrets.ts';
 import { beginServers } from '../servers/index.ts';
-import { LOOPBACK } from '../servers/server.ts';
 import { lockState } from '../state-lock.ts';
 import { tokenIssuer } from '../token-issuer.ts';
 import { demoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
 import { observe } from './observe.ts';
+import { listeningOf } from './listening.ts';
 import { startLocalIssuer } from './local-issuer.ts';
 import { hasOwnIssuer, plan, type StartPlan } from './plan.ts';
 import { DRAIN_TIMEOUT } from './supervised.ts';
@@ -66,8 +67,10 @@ async function bringUp({ state, environment, observed = false, watched = false }
   const secrets = readSecrets(state);
   const ports = new Ports(join(state, 'ports.json'));
   // Reserved before Kafka starts, because the processes need its address by then.
-  const kafkaBrokers = environment['KAFKA_BROKERS'] || `${LOOPBACK}:${await ports.take('kafka')}`;
-  const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
+  const listening = listeningOf(environment['HOST'], say);
+  const { loopback } = listening;
+  const kafkaBrokers = environment['KAFKA_BROKERS'] || formatAddress(loopback, await ports.take('kafka'));
+  const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment, address: loopback });
   const started = Promise.withResolvers<System>();
   const bundling = watched ? watchBundles(state, started.promise, signal) : bundledOnce();
   // Reported where it is awaited.
@@ -80,8 +83,8 @@ async function bringUp({ state, environment, observed = false, watched = false }
   if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
   const bundles = await bundling;
   const signsIn = !hasOwnIssuer(environment);
-  const tokens = tokenIssuer(state, signsIn ? `http://${LOOPBACK}:${await ports.take('token-issuer')}` : undefined);
-  const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens, signsIn });
+  const tokens = tokenIssuer(state, signsIn ? `http://${formatAddress(loopback, await ports.take('token-issuer'))}` : undefined);
+  const whole = await plan({ state, listening, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens, signsIn });
   if (signsIn) await localIssuer(state, whole.baseUrl, signal);
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, ...(watched ? watchedNode(environment) : { NODE_COMPILE_CACHE: COMPILED }) };
@@ -105,7 +108,7 @@ async function bringUp({ state, environment, observed = false, watched = false }
   });
   const [brokers, access] = await Promise.all([withKafka, withDemo]);
   signal.throwIfAborted();
-  const prometheusUrl = observed ? await observe({ state, ports, watchdog, say, processes: whole.processes }) : undefined;
+  const prometheusUrl = observed ? await observe({ state, address: loopback, ports, watchdog, say, processes: whole.processes }) : undefined;
   announce(state, whole, access, {
     ...(prometheusUrl === undefined ? {} : { prometheusUrl }),
     databaseUrl: databaseUrl.href,

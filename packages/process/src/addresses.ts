@@ -1,0 +1,44 @@
+// Addresses in settings: hosts, `host:port` and URLs. An IPv6 address is in brackets wherever a port may follow it.
+import { isIPv4, isIPv6 } from 'node:net';
+
+export interface Address {
+  /** A name, or an IP address without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+const NAME = /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?$/i;
+
+/** The host that a text names, without the brackets of an IPv6 address. Undefined if it is neither a name nor an IP address. */
+export function parseHost(text: string): string | undefined {
+  const bracketed = /^\[(.*)\]$/.exec(text)?.[1];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
+  if (isIPv4(text) || isIPv6(text)) return text;
+  // Digits and dots that are no IPv4 address: a mistyped one.
+  return NAME.test(text) && !/^[\d.]+$/.test(text) ? text : undefined;
+}
+
+/** Undefined if the text is not `host:port` with a port from 1 to 65535. The port may be missing if there is a default. */
+export function parseAddress(text: string, defaultPort?: number): Address | undefined {
+  const [, hostText = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = parseHost(hostText);
+  const port = portText === undefined ? defaultPort : Number(portText);
+  return host === undefined || port === undefined || !isPort(port) ? undefined : { host, port };
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export function formatAddress(host: string, port: number | string): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+/** Whether the text is a URL of one of these schemes, with a host. `mailto` has none. */
+export function isUrlOf(schemes: readonly string[], text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !schemes.includes(url.protocol.slice(0, -1))) return false;
+  if (url.protocol === 'mailto:') return url.pathname.includes('@');
+  return parseHost(url.hostname) !== undefined && (url.port === '' || isPort(Number(url.port)));
+}
+
+function isPort(port: number): boolean {
+  return port >= 1 && port <= 65_535;
+}

@@ -1,0 +1,27 @@
+import { isIP, isIPv6 } from 'node:net';
+import { parseHost } from '@truckroll/process/addresses';
+import type { Say } from '../say.ts';
+
+export interface Listening {
+  /** Address on which the gateway listens. */
+  readonly host: string;
+  /** Address at which this machine reaches the gateway. */
+  readonly reachedAt: string;
+  /** Address on which everything else listens, which only this machine needs to reach. */
+  readonly loopback: string;
+}
+
+export const IPV4: Listening = { host: '127.0.0.1', reachedAt: '127.0.0.1', loopback: '127.0.0.1' };
+
+/** From HOST. Shells and compilers use that name too, so what is no address is ignored with a message. */
+export function listeningOf(given: string | undefined, say: Say): Listening {
+  if (!given) return IPV4;
+  const host = parseHost(given);
+  if (host === 'localhost') return IPV4;
+  if (host === undefined || isIP(host) === 0) {
+    say(`HOST is ${given}, which is no IP address: the API listens on ${IPV4.host}.`);
+    return IPV4;
+  }
+  const loopback = isIPv6(host) ? '::1' : IPV4.loopback;
+  return { host, reachedAt: host === '::' || host === '0.0.0.0' ? loopback : host, loopback };
+}

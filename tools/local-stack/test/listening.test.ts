@@ -1,0 +1,26 @@
+import { listeningOf } from '../src/start/listening.ts';
+
+const said: string[] = [];
+const listening = (host: string | undefined) => {
+  const { host: at, reachedAt, loopback } = listeningOf(host, (line) => said.push(line));
+  return [at, reachedAt, loopback];
+};
+
+test.each([
+  [undefined, ['127.0.0.1', '127.0.0.1', '127.0.0.1']],
+  ['localhost', ['127.0.0.1', '127.0.0.1', '127.0.0.1']],
+  ['0.0.0.0', ['0.0.0.0', '127.0.0.1', '127.0.0.1']],
+  ['192.0.2.7', ['192.0.2.7', '192.0.2.7', '127.0.0.1']],
+  ['::1', ['::1', '::1', '::1']],
+  ['[::1]', ['::1', '::1', '::1']],
+  ['::', ['::', '::1', '::1']],
+  ['2001:db8::7', ['2001:db8::7', '2001:db8::7', '::1']],
+])('with HOST=%s, the API listens on the first, is reached at the second, and the rest is at the third: %p', (host, expected) => {
+  expect(listening(host)).toEqual(expected);
+  expect(said).toEqual([]);
+});
+
+test('ignores a HOST that is no IP address, as shells and compilers set it, and says so', () => {
+  expect(listening('x86_64-conda-linux-gnu')).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
+  expect(said.splice(0)).toEqual(['HOST is x86_64-conda-linux-gnu, which is no IP address: the API listens on 127.0.0.1.']);
+});
