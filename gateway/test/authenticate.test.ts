@@ -79,7 +79,8 @@ test('finds a key by its hash', async () => {
 test.each([
   ['no header', undefined, /^Send the header Authorization: Bearer, followed by an API key or a user token\.$/],
   ['an empty header', '', /^Send the header Authorization/],
-  ['another scheme', 'Basic YTpi', /^The Authorization header must be Bearer, a space, and an API key or a user token\.$/],
+  ['another scheme', 'Basic YTpi', /^The Authorization header must be Bearer, a space, and an API key or a user token, with/],
+  ['a header above 16 KB', `Bearer ${'a'.repeat(16_384)}`, /with at most 16384 characters\.$/],
   ['a mistyped key', 'Bearer trk_wrong', /^This is not an API key: its form or checksum is wrong/],
   ['a wrong token', 'Bearer wrong', /^The token wrong has expired\.$/],
 ])('answers %s with 401 and the remedy, and counts it against its address', async (_, header, message) => {

@@ -31,6 +31,13 @@ test('remembers at most a thousand keys', () => {
   expect(keyIn(headers[0]!)).not.toBe(first);
 });
 
+test('remembers no header that spaces make longer than a key', () => {
+  const keyIn = createKeyReader();
+  const header = `Bearer ${' '.repeat(64)}${generateApiKey()}`;
+  expect(keyIn(header)).toEqual(keyIn(header));
+  expect(keyIn(header)).not.toBe(keyIn(header));
+});
+
 test('leaves headers without a well-formed key to others', () => {
   const keyIn = createKeyReader();
   const key = generateApiKey();

@@ -81,6 +81,7 @@ test.each([
   ['text/html', 'html'],
   ['text/markdown', 'markdown'],
   ['text/markdown;q=0.1, text/html', 'html'],
+  ['text/markdown; charset=utf-8', 'markdown'],
   ['application/json', 'html'],
 ])('of several forms of a page, sends to a client that accepts %s the one in %s', async (accept, form) => {
   const get = await serving({ '/docs': [HTML, MARKDOWN] });
@@ -111,6 +112,13 @@ describe('an address', () => {
     // What programs ask for is counted elsewhere.
     expect([(await get('/none')).status, (await get('/v1/none', BROWSER)).status]).toEqual([299, 299]);
     expect((await get('/docs', { from: '192.0.2.8' })).status).toBe(200);
+  });
+
+  test('is counted before its Accept is parsed', async () => {
+    const get = await serving({}, 2);
+    const statuses = [];
+    for (let n = 0; n < 3; n += 1) statuses.push((await get('/none', { accept: 'text/plain' })).status);
+    expect([...statuses, (await get('/none')).status]).toEqual([299, 299, 429, 299]);
   });
 
   test('shares the limit with all addresses of its subscriber', async () => {

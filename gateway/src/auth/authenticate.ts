@@ -1,7 +1,7 @@
 // Authenticates by the Authorization header. No part of a credential is ever logged or echoed.
 import { ApiError } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
-import { bearerOf, createKeyReader } from './bearer.ts';
+import { LONGEST_AUTHORIZATION, bearerOf, createKeyReader } from './bearer.ts';
 import type { Credential, Principals } from './principals.ts';
 import type { Strangers } from './strangers.ts';
 import type { TokenVerifier } from './tokens.ts';
@@ -22,6 +22,8 @@ export interface AuthenticationOptions {
   verifyToken: TokenVerifier | undefined;
   strangers: Strangers;
 }
+
+const NOT_BEARER = `The Authorization header must be Bearer, a space, and an API key or a user token, with at most ${LONGEST_AUTHORIZATION} characters.`;
 
 type Found = Promise<Principal | undefined> | Principal | undefined;
 
@@ -58,7 +60,7 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
       return judge(found, addressOf, unknownKey);
     }
     const token = bearerOf(authorization);
-    if (token === undefined) throw malformed(addressOf, 'The Authorization header must be Bearer, a space, and an API key or a user token.');
+    if (token === undefined) throw malformed(addressOf, NOT_BEARER);
     if (token.startsWith('trk_')) throw malformed(addressOf, 'This is not an API key: its form or checksum is wrong. Copy it again, whole.');
     const found = find(
       addressOf,

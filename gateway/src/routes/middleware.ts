@@ -25,6 +25,7 @@ import { clientAddress, type TrustsProxy } from '../http/addresses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
+import { ignoreLongHeaders } from '../http/negotiation.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { ClientGone } from '../services.ts';
 import type { CompiledOperation, Held } from './operation.ts';
@@ -60,6 +61,7 @@ export function begin(requestLog: RequestLog, trustsProxy: TrustsProxy): Request
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     // The exchange itself is not the context: the timers of an idle connection keep the context in which they were set.
     const context: RequestContext = { requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')) };
+    ignoreLongHeaders(req);
     const peer = clientAddress(req, trustsProxy);
     const exchange: Exchange = { req, res, ...context, peer, startedAt: performance.now(), ...splitTarget(req.url), errorHeaders: [] };
     res.locals.exchange = exchange;

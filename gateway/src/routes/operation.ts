@@ -9,6 +9,7 @@ import { CSV_TYPE, compileCsv } from '../http/csv.ts';
 import { compileDeprecation } from '../http/deprecation.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { preferredType } from '../http/negotiation.ts';
 import type { OutputPool } from '../http/output-pool.ts';
 import { unauthenticated } from '../auth/authenticate.ts';
 import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
@@ -82,7 +83,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const principal = exchange.principal as NonNullable<Exchange['principal']>;
     const query = parseQuery(exchange.query);
     const { problems } = query;
-    const sendsCsv = writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv';
+    const sendsCsv = writeCsv !== undefined && preferredType(exchange.req, ['application/json', 'text/csv']) === 'text/csv';
     if (query.amounts !== undefined && !sendsCsv) problems.push(AMOUNTS_OF_JSON);
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);

@@ -5,6 +5,7 @@ import { send, type Draining, type Headers } from '../http/answer.ts';
 import { AddressCounts, networkOf } from '../http/addresses.ts';
 import { Document } from '../http/documents.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { preferredType } from '../http/negotiation.ts';
 import { HEALTH } from '../http/request-log.ts';
 
 /** A page that may change from request to request. */
@@ -58,8 +59,9 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
   function serveOther(exchange: Exchange, next: NextFunction): Promise<void> | void {
     const { path, req } = exchange;
     const root = ROOTS.has(path);
-    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !prefersHtml(req)) return next();
+    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !mentionsText(req)) return next();
     count(exchange);
+    if (!prefersHtml(req)) return next();
     if (root) return sendPage(redirect(302, `${up(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
     return missing.send(exchange, draining, ['Accept']);
   }
@@ -76,7 +78,10 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
     if (found instanceof Document) return found.send(exchange, draining);
     if (typeof found === 'function') return sendPage(found(), exchange);
     if ('status' in found) return sendPage(found, exchange);
-    const wanted = req.accepts(found.map(({ type }) => type.replace(/;.*/, '')));
+    const wanted = preferredType(
+      req,
+      found.map(({ type }) => type.replace(/;.*/, '')),
+    );
     return (found.find(({ type }) => type.startsWith(String(wanted))) ?? found[0]).send(exchange, draining, ['Accept']);
   };
 }
@@ -103,9 +108,14 @@ function reads({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
+/** Whether the client may prefer HTML, without parsing its Accept. */
+function mentionsText({ headers: { accept = '' } }: Request): boolean {
+  return /text\//i.test(accept);
+}
+
 /** True for browsers. Programs that accept anything get JSON. */
 function prefersHtml(req: Request): boolean {
-  return req.accepts(['application/json', 'text/html']) === 'text/html';
+  return preferredType(req, ['application/json', 'text/html']) === 'text/html';
 }
 
 /** Where machines find the API (RFC 9727). A HEAD request gets the Link header only. */
