@@ -7,6 +7,7 @@ import { RedisLink } from '@truckroll/redis';
 import type { Logger } from '@truckroll/telemetry';
 import { Limiter, watchLimiter } from './admission/limiter.ts';
 import { createAuthentication } from './auth/authenticate.ts';
+import { HeldCallers } from './auth/held-callers.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations } from './auth/invalidations.ts';
 import { KeyUses } from './auth/key-uses.ts';
@@ -69,8 +70,14 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const identity = services.channels.integrations.client(IdentityServiceService);
       const redis = new RedisLink({ servers: config.redis, name: 'truckroll-gateway', log, metrics, keys: ALIVE });
       const invalidations = subscribeInvalidations(config.redis, log, metrics, {
-        onInvalidation: (invalidation) => principals.forget(invalidation),
-        onGap: () => principals.forgetAll(),
+        onInvalidation(invalidation) {
+          principals.forget(invalidation);
+          heldCallers.revoked(invalidation);
+        },
+        onGap() {
+          principals.forgetAll();
+          void heldCallers.checkAll();
+        },
       });
       const principals: Principals = new Principals({
         ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
@@ -78,6 +85,9 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         seal: createIdentitySeal(config.identityKeys),
         invalidations,
       });
+      const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
+      const authentication = createAuthentication({ principals, verifyToken: tokenVerifier(config), strangers });
+      const heldCallers: HeldCallers = new HeldCallers(authentication);
       const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
       metrics.observedGauge('gateway_redis_up', 'Whether Redis takes the writes of the gateway', () => Number(redis.ready));
       metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
@@ -113,12 +123,12 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         base,
         compresses: config.compressData,
       };
-      const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
       const clients = feedClients(services.channels);
       const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
       const app = createApi({
-        authentication: createAuthentication({ principals, verifyToken: tokenVerifier(config), strangers }),
+        authentication,
+        heldCallers,
         strangers,
         limits,
         keyUses,

@@ -158,7 +158,8 @@ test('an idle poll is read once, also when it is repeated', async () => {
 test('an idle poll is repeated without a read within 5 s of its answer, and is read after that', async () => {
   idle = true;
   reads = 0;
-  let at = performance.now();
+  // Whole, so that differences are exact.
+  let at = Math.ceil(performance.now());
   const elapsed = spyOn(performance, 'now').mockImplementation(() => at);
   try {
     const poll = async (query: string): Promise<string> => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { Baseline, Limiter } from '../src/admission/limiter.ts';
+import { HeldCallers } from '../src/auth/held-callers.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
 import { createApi } from '../src/routes/api.ts';
@@ -136,8 +137,10 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
   const counted: string[] = [];
   const noted = { shed: 0 };
   const draining = { active: false };
+  const authentication = { authenticate: () => principal, known: () => undefined, again: () => principal, endOf: () => ({}) };
   const api = createApi({
-    authentication: { authenticate: () => principal, known: () => undefined },
+    authentication,
+    heldCallers: new HeldCallers(authentication),
     strangers: new Strangers({ perMinute: 60, metrics }),
     limits: {
       consume(_principal, limitClass) {

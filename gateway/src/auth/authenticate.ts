@@ -4,7 +4,7 @@ import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations
 import { LONGEST_AUTHORIZATION, bearerOf, createKeyReader } from './bearer.ts';
 import type { Credential, Principals } from './principals.ts';
 import type { Strangers } from './strangers.ts';
-import type { TokenVerifier } from './tokens.ts';
+import { expiryOf, type TokenVerifier } from './tokens.ts';
 
 export interface Authentication {
   /**
@@ -14,6 +14,10 @@ export interface Authentication {
   authenticate(authorization: string | undefined, addressOf: () => string): Promise<Principal> | Principal;
   /** The caller, if this gateway's cache holds it and still trusts it; otherwise undefined. Counts nothing. */
   known(authorization: string | undefined): Principal | undefined;
+  /** The caller of a credential that was valid before. Throws ApiError 401 if it no longer is, and 503 as above. Counts nothing. */
+  again(authorization: string): Promise<Principal> | Principal;
+  /** What ends the validity of a credential that was valid before: the revocation of this key, and a token's expiry, in ms since 1970. */
+  endOf(authorization: string): { keyHash?: string; expiresAt?: number };
 }
 
 export interface AuthenticationOptions {
@@ -103,6 +107,20 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
       const token = keyIn(authorization) ?? bearerOf(authorization);
       const credential = typeof token === 'string' ? rememberedUser(token) : token;
       return credential && principals.recall(credential);
+    },
+    again(authorization) {
+      const key = keyIn(authorization);
+      const token = bearerOf(authorization) as string;
+      const found = key === undefined ? byToken(token) : principals.find(key);
+      const valid = (principal: Principal | undefined): Principal => {
+        if (principal === undefined) throw unauthenticated(key === undefined ? whyRefused(token) : unknownKey());
+        return principal;
+      };
+      return found instanceof Promise ? found.then(valid) : valid(found);
+    },
+    endOf(authorization) {
+      const key = keyIn(authorization);
+      return key === undefined ? { expiresAt: expiryOf(bearerOf(authorization) as string) } : { keyHash: key.cacheKey.slice('key:'.length) };
     },
   };
 }

@@ -1,7 +1,7 @@
 // User tokens (decisions §8): checks a JWT's signature, kind, issuer, audience and times. Integrations checks the user's membership.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -91,6 +91,11 @@ async function verify(token: string, keys: JWTVerifyGetKey, settings: TokenSetti
     if (saysTokenIsWrong(error)) return undefined;
     throw ApiError.unavailable(error);
   }
+}
+
+/** When a verified token expires, in ms since 1970. */
+export function expiryOf(token: string): number {
+  return (decodeJwt(token).exp as number) * 1000;
 }
 
 function isAccessToken(payload: JWTPayload, type: unknown): boolean {

@@ -3,6 +3,7 @@ import type { Operation } from '@truckroll/contract';
 import { ConfigError } from '@truckroll/process';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Authentication } from '../auth/authenticate.ts';
+import type { HeldCallers } from '../auth/held-callers.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { Limits } from '../auth/limits.ts';
 import type { TrustsProxy } from '../http/addresses.ts';
@@ -33,6 +34,7 @@ export interface ApiParts extends ErrorParts {
   authentication: Authentication;
   limits: Limits;
   keyUses: KeyUses;
+  heldCallers: HeldCallers;
   operations: readonly Operation[];
   compile(operation: Operation): CompiledOperation;
   publicPages: RequestHandler;
@@ -41,7 +43,7 @@ export interface ApiParts extends ErrorParts {
 }
 
 export function createApi(parts: ApiParts): Express {
-  const { limiter, limits, keyUses, requestLog } = parts;
+  const { limiter, limits, keyUses, heldCallers, requestLog } = parts;
   const { authenticate, known } = parts.authentication;
   const all = parts.operations.map(parts.compile);
 
@@ -50,7 +52,7 @@ export function createApi(parts: ApiParts): Express {
   const countAsRead = rateLimit(limits, 'reads');
   const checksOf = (target: CompiledOperation): RequestStep[] => [shedding(limiter), rateLimit(limits, target.limitClass), access(target)];
   const find = createFindRead(
-    all.map((target) => ({ ...target, steps: [singleHeaders, authenticated, ...checksOf(target), operationHandler(target, limiter)] })),
+    all.map((target) => ({ ...target, steps: [singleHeaders, authenticated, ...checksOf(target), operationHandler(target, limiter, heldCallers)] })),
   );
 
   const app = express().disable('x-powered-by').disable('etag').disable('query parser').enable('case sensitive routing').enable('strict routing');
@@ -68,7 +70,7 @@ export function createApi(parts: ApiParts): Express {
     const route = app.route(path).head(refuse);
     for (const target of targets) {
       const verb = target.operation.verb.toLowerCase() as Lowercase<Operation['verb']>;
-      route[verb](checksOf(target).map(middleware), endpoint(operationHandler(target, limiter)));
+      route[verb](checksOf(target).map(middleware), endpoint(operationHandler(target, limiter, heldCallers)));
     }
     route.all(refuse);
   }

@@ -18,6 +18,7 @@ import {
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
+import type { HeldCallers } from '../auth/held-callers.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
 import type { Strangers } from '../auth/strangers.ts';
@@ -120,10 +121,14 @@ export function access({ operation, headers, checkAccess }: CompiledOperation): 
   };
 }
 
-/** Reads the body, waits for a slot of the limiter and calls the operation. An answer that is held gives up its slot until it goes on. */
-export function operationHandler({ baseline, handle }: CompiledOperation, limiter: Limiter): RequestStep {
+/**
+ * Reads the body, waits for a slot of the limiter and calls the operation. An answer that is held gives up its slot until it goes on. A
+ * request that has waited is authenticated again.
+ */
+export function operationHandler({ baseline, handle }: CompiledOperation, limiter: Limiter, heldCallers: HeldCallers): RequestStep {
   return async (exchange) => {
     const { req, res, principal } = exchange;
+    let authenticatedAt = exchange.startedAt;
     const body = await readBody(req);
     exchange.charged = true;
     let proceed: () => Promise<Held | void> = () => handle(exchange, Object.values(req.params) as string[], body);
@@ -133,12 +138,16 @@ export function operationHandler({ baseline, handle }: CompiledOperation, limite
       let held: Held | void = undefined;
       try {
         // A client that went away while it waited needs no answer.
-        if (!res.destroyed) held = await proceed();
+        if (!res.destroyed) {
+          if (heldCallers.isStale(authenticatedAt)) await heldCallers.authenticate(exchange);
+          held = await proceed();
+        }
       } finally {
         limiter.leave(call, baseline, held === undefined && res.headersSent && res.statusCode < 400);
       }
       if (held === undefined) return;
-      const answer = await held.over;
+      const answer = await heldCallers.hold(exchange, held.over);
+      authenticatedAt = performance.now();
       if (answer !== undefined) return answer();
       proceed = held.again;
     }
