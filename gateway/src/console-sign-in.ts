@@ -23,6 +23,11 @@ export function consoleSignIn(config: GatewayConfig): ConsoleSignIn | undefined 
   if (issuer === undefined || audience === undefined || (config.tokenJwksUrl ?? config.tokenJwksFile) === undefined) {
     throw new ConfigError('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER, TOKEN_AUDIENCE and TOKEN_JWKS_URL must be, too: the console uses tokens of that issuer');
   }
+  if (audience === clientId) {
+    throw new ConfigError(
+      'TOKEN_AUDIENCE and CONSOLE_CLIENT_ID are the same, so ID tokens of the console could open the API: register the API at the issuer under another audience, and set TOKEN_AUDIENCE to it',
+    );
+  }
   if (!isSafe(issuer)) {
     throw new ConfigError('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER must be the https address of an OpenID Connect issuer, without a query');
   }

@@ -92,6 +92,7 @@ describe('with an issuer', () => {
     ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'our issuer' }],
     ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'http://id.example.com' }],
     ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'https://id.example.com/?tenant=1' }],
+    ['TOKEN_AUDIENCE and CONSOLE_CLIENT_ID are the same', { CONSOLE_CLIENT_ID: 'truckroll' }],
     ['CONSOLE_SCOPE must contain openid', { CONSOLE_SCOPE: 'profile email' }],
     ['contains redirect_uri, which the console sets itself', { CONSOLE_SIGN_IN_PARAMETERS: 'redirect_uri=https://evil.example' }],
   ])('is refused when the settings do not fit: %s %j', (message, changes) => {

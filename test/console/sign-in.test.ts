@@ -161,6 +161,31 @@ test('refuses an answer to another sign-in, from another issuer, and one that is
   }
 });
 
+test('sends a new nonce, and refuses an ID token that repeats another', async () => {
+  const page = await entrance.open();
+  const { addresses } = watch(page);
+  const nonces: unknown[] = [];
+  for (const changed of [false, true]) {
+    await page.goto(`${entrance.system.baseUrl}/console`);
+    await shows(page, 'Who are you?');
+    nonces.push(new URL(addresses.findLast((address) => new URL(address).searchParams.has('code_challenge'))!).searchParams.get('nonce'));
+    if (!changed) continue;
+    // The console's own tab alone can change what it expects.
+    const atIssuer = page.url();
+    await page.goto(`${entrance.system.baseUrl}/console/icon.svg`);
+    await page.evaluate(() => {
+      const pending = JSON.parse(sessionStorage.getItem('truckroll.sign-in')!) as Record<string, string>;
+      sessionStorage.setItem('truckroll.sign-in', JSON.stringify({ ...pending, nonce: 'another' }));
+    });
+    await page.goto(atIssuer);
+    await choose(page, 'Ada Ortiz');
+    await shows(page, 'sent an answer that cannot be trusted, so you are not signed in. Sign in again.');
+    expect(await page.$('header.bar')).toBeNull();
+  }
+  expect(new Set(nonces).size).toBe(2);
+  for (const nonce of nonces) expect(String(nonce).length).toBeGreaterThan(20);
+});
+
 test('says that the issuer cannot be reached, and goes on when it can', async () => {
   await entrance.closeIssuer();
   const page = await entrance.open('#/audit');

@@ -19,8 +19,11 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 const ALGORITHMS = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
 /** Accepted `typ` in the header, where it has one, in lower case and without `application/`. */
 const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt']);
-/** Claims that only ID tokens have (OpenID Connect Core, 2 and 3.3.2.11). ID tokens describe a sign-in to a client; they open no API. */
-const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
+/**
+ * Claims that only ID tokens have (OpenID Connect Core, 3.1.3.6 and 3.3.2.11). ID tokens describe a sign-in to a client; they open no API.
+ * `nonce` does not decide: older issuers put it into access tokens.
+ */
+const ID_TOKEN_CLAIMS = ['at_hash', 'c_hash'];
 
 export interface TokenSettings {
   issuer: string;

@@ -8,6 +8,7 @@ import {
   calculatePKCECodeChallenge,
   discoveryRequest,
   generateRandomCodeVerifier,
+  generateRandomNonce,
   generateRandomState,
   processAuthorizationCodeResponse,
   processDiscoveryResponse,
@@ -30,6 +31,8 @@ interface Settings {
 export interface Pending {
   readonly state: string;
   readonly verifier: string;
+  /** The ID token must repeat it, which proves that it was made for this sign-in. */
+  readonly nonce: string;
   /** Where the user was going: the part of the address after #. */
   readonly place: string;
 }
@@ -50,7 +53,7 @@ const redirectUri = new URL('console', document.baseURI).href;
 const refusal = (message: string): Problem => new Problem(message, { code: 'SIGN_IN' });
 
 /** The address of the issuer's sign-in page. With `asks`, users choose an account although the issuer remembers them. */
-export async function addressToSignIn({ state, verifier }: Pending, asks: boolean): Promise<string> {
+export async function addressToSignIn({ state, verifier, nonce }: Pending, asks: boolean): Promise<string> {
   const { clientId, scope, parameters } = settings!;
   const { authorization_endpoint } = await discover();
   if (authorization_endpoint === undefined) throw refusal(`${issuerName} names no sign-in page. The operator of Truckroll must check TOKEN_ISSUER.`);
@@ -61,6 +64,7 @@ export async function addressToSignIn({ state, verifier }: Pending, asks: boolea
     response_type: 'code',
     scope,
     state,
+    nonce,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     ...(asks ? { prompt: 'login' } : {}),
@@ -69,7 +73,12 @@ export async function addressToSignIn({ state, verifier }: Pending, asks: boolea
   return address.href;
 }
 
-export const newPending = (place: string): Pending => ({ state: generateRandomState(), verifier: generateRandomCodeVerifier(), place });
+export const newPending = (place: string): Pending => ({
+  state: generateRandomState(),
+  verifier: generateRandomCodeVerifier(),
+  nonce: generateRandomNonce(),
+  place,
+});
 
 /** Whether the address is one to which the issuer sent the user back. */
 export const isAnswer = (query: URLSearchParams): boolean => query.has('state') && (query.has('code') || query.has('error'));
@@ -84,7 +93,7 @@ export async function tokenFor(query: URLSearchParams, pending: Pending | undefi
   try {
     const answer = validateAuthResponse(server, client, query, pending.state);
     const response = await authorizationCodeGrantRequest(server, client, None(), answer, redirectUri, pending.verifier, options());
-    const { access_token } = await processAuthorizationCodeResponse(server, client, response, { requireIdToken: true });
+    const { access_token } = await processAuthorizationCodeResponse(server, client, response, { requireIdToken: true, expectedNonce: pending.nonce });
     requireUsable(access_token);
     return access_token;
   } catch (error) {
