@@ -26,6 +26,7 @@ import { docsPages, missingPage } from './docs.ts';
 import type { TrustsProxy } from './http/addresses.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
+import { createCors, preflights } from './http/cors.ts';
 import { Document } from './http/documents.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -136,6 +137,8 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         noteShed: watchLimiter(limiter, log, metrics),
         operations,
         compile: (operation) => compileChanges(operation, { ...context, polls }) ?? compileSummary(operation, context) ?? compileOperation(operation, context),
+        cors: createCors(config.corsOrigins),
+        preflights: preflights({ perMinute: config.readsPerMinute, draining }),
         publicPages: publicPages({
           pages: {
             '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),

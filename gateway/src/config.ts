@@ -16,6 +16,8 @@ export const settings = {
   callCredential: callCredentialSetting('CALL_CREDENTIAL', 'gateway'),
   /** Address at which browsers reach the gateway, for links in documents. Without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL', ['http', 'https']),
+  /** Origins whose scripts may call the API from a browser: `https://app.example.com`. */
+  corsOrigins: env.list('CORS_ORIGINS', []),
   /** Where to report a vulnerability of this installation, for `/.well-known/security.txt`: a `mailto:` or `https:` address. */
   securityContact: env.url('SECURITY_CONTACT', ['mailto', 'https'], 'mailto:security@truckroll.example'),
   /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */

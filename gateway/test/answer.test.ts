@@ -60,6 +60,22 @@ describe('an answer', () => {
   });
 });
 
+describe('an answer to a script of another origin', () => {
+  const cors = ['Vary', 'Origin'];
+
+  it('has the headers for it last', () => {
+    const { of, written } = exchange({ cors });
+    send(of, 200, '', JSON_TYPE, ['Vary', 'Accept'], RUNNING);
+    expect((written[1] as string[]).slice(10)).toEqual(['Vary', 'Accept', 'Vary', 'Origin']);
+  });
+
+  it('has these headers without a body too', () => {
+    const { of, written } = exchange({ cors });
+    sendHead(of, 304, ['ETag', '"a"'], RUNNING);
+    expect((written[1] as string[]).slice(4)).toEqual(['ETag', '"a"', 'Vary', 'Origin']);
+  });
+});
+
 describe('an answer without a body', () => {
   it.each<[string, string | undefined, { active: boolean }, string[]]>([
     ['of a running gateway', undefined, RUNNING, ['Cache-Control', 'private, no-store', 'X-Request-Id', 'r-1', 'ETag', '"a"']],

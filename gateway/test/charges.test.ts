@@ -153,6 +153,8 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
     noteShed: () => void (noted.shed += 1),
     operations,
     compile: of,
+    cors: undefined,
+    preflights: (_req, _res, next) => next(),
     publicPages: (_req, _res, next) => next(),
     requestLog: createRequestLog(silentLog, metrics),
     draining,

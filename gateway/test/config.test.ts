@@ -23,6 +23,7 @@ test('has the addresses of the services, and defaults for what else it needs', (
     callCredential: { caller: 'gateway', text: SECRETS.CALL_CREDENTIAL },
     callDeadlineMs: 10_000,
     publicUrl: undefined,
+    corsOrigins: [],
     securityContact: 'mailto:security@truckroll.example',
     tokenIssuer: undefined,
     tokenAudience: undefined,
@@ -49,6 +50,7 @@ test('takes every other setting from the variable of its name', () => {
   const environment = {
     CALL_DEADLINE: '7s',
     PUBLIC_URL: 'https://api.example.com',
+    CORS_ORIGINS: 'https://app.example.com, http://localhost:5173',
     SECURITY_CONTACT: 'https://example.com/security',
     TOKEN_ISSUER: 'https://id.example.com',
     TOKEN_AUDIENCE: 'truckroll',

@@ -24,7 +24,7 @@ export class HeldCallers {
     this.#authentication = authentication;
   }
 
-  /** Whether the request has waited so long since `at`, as performance.now(), that its caller must be authenticated again. */
+  /** Whether a caller authenticated at `at`, as performance.now(), must be authenticated again. */
   isStale(at: number): boolean {
     return performance.now() - at > VALID_MS;
   }

@@ -16,11 +16,11 @@ export interface Draining {
 const PRIVATE = 'private, no-store';
 
 /** What writing an answer reads and records of an exchange. */
-type Answering = Pick<Exchange, 'res' | 'requestId' | 'limit' | 'bytes'>;
+type Answering = Pick<Exchange, 'res' | 'requestId' | 'limit' | 'bytes' | 'cors'>;
 
 /** Sends a complete answer. If the body is a string, head and body reach the socket as one write. */
 export function send(exchange: Answering, status: number, body: Buffer | string, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
-  const { res, limit } = exchange;
+  const { res, limit, cors } = exchange;
   const bytes = Buffer.byteLength(body);
   const headers: Headers = [
     'Content-Type',
@@ -41,13 +41,14 @@ export function send(exchange: Answering, status: number, body: Buffer | string,
   exchange.bytes = bytes;
   if (draining.active) headers.push('Connection', 'close');
   for (const part of extra) headers.push(part);
+  if (cors !== undefined) headers.push(...cors);
   res.writeHead(status, headers);
   res.end(body);
 }
 
 /** Sends an answer without a body, such as a 304. */
-export function sendHead({ res, requestId }: Exchange, status: number, extra: Headers, draining: Draining, caching = PRIVATE): void {
-  res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
+export function sendHead({ res, requestId, cors = [] }: Exchange, status: number, extra: Headers, draining: Draining, caching = PRIVATE): void {
+  res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra, ...cors]).end();
 }
 
 /** Answers with an error; `extra` are headers of this error, such as Allow. */

@@ -29,6 +29,8 @@ export interface Exchange extends RequestContext {
   readonly query: string;
   /** Headers that an error answer needs. */
   readonly errorHeaders: string[];
+  /** Headers for scripts of other origins, if there are any. */
+  cors?: readonly string[] | undefined;
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;

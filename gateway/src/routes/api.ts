@@ -7,6 +7,7 @@ import type { HeldCallers } from '../auth/held-callers.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { Limits } from '../auth/limits.ts';
 import type { TrustsProxy } from '../http/addresses.ts';
+import type { Cors } from '../http/cors.ts';
 import { checkSingleHeaders } from '../http/single-headers.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { createFindRead, fastReads, shedReads } from './fast-reads.ts';
@@ -37,6 +38,9 @@ export interface ApiParts extends ErrorParts {
   heldCallers: HeldCallers;
   operations: readonly Operation[];
   compile(operation: Operation): CompiledOperation;
+  /** Undefined if no origins are configured. */
+  cors: Cors | undefined;
+  preflights: RequestHandler;
   publicPages: RequestHandler;
   requestLog: RequestLog;
   trustedProxies: readonly string[];
@@ -58,9 +62,10 @@ export function createApi(parts: ApiParts): Express {
   const app = express().disable('x-powered-by').disable('etag').disable('query parser').enable('case sensitive routing').enable('strict routing');
   const trustsProxy = trustProxies(app, parts.trustedProxies);
 
-  app.use(combined(shedReads({ ...parts, find, known }), begin(requestLog, trustsProxy), fastReads(find)));
+  app.use(combined(shedReads({ ...parts, find, known }), begin(requestLog, trustsProxy, parts.cors), fastReads(find)));
   app.use(routable);
   app.use(middleware(singleHeaders));
+  app.use(parts.preflights);
   app.use(parts.publicPages);
   app.use(middleware(authenticated));
 

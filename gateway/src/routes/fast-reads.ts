@@ -6,6 +6,7 @@ import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
+import type { Cors } from '../http/cors.ts';
 import { splitTarget } from '../http/exchange.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { singleHeader } from '../http/single-headers.ts';
@@ -66,10 +67,11 @@ export interface SheddingParts {
   noteShed(): void;
   requestLog: RequestLog;
   draining: Draining;
+  cors: Cors | undefined;
 }
 
 /** While the queue is full: sheds lists and details without a context, span or log line for each, so that a flood takes little time. */
-export function shedReads({ find, known, keyUses, limiter, noteShed, requestLog, draining }: SheddingParts): RequestHandler {
+export function shedReads({ find, known, keyUses, limiter, noteShed, requestLog, draining, cors }: SheddingParts): RequestHandler {
   const callerToShed = (req: Request) => {
     if (find(req.method, splitTarget(req.url).path) === undefined) return undefined;
     const principal = known(singleHeader(req, 'authorization'));
@@ -82,7 +84,7 @@ export function shedReads({ find, known, keyUses, limiter, noteShed, requestLog,
     if (principal === undefined) return next();
     noteShed();
     if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id);
-    sendError({ res, requestId: randomUUID() }, SHED, [], draining);
+    sendError({ res, requestId: randomUUID(), cors: cors?.(splitTarget(req.url).path, singleHeader(req, 'origin')) }, SHED, [], draining);
     requestLog.shed(startedAt);
     limiter.chargeShed(principal.company_id, performance.now() - startedAt);
   };

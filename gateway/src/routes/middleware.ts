@@ -25,6 +25,7 @@ import type { Strangers } from '../auth/strangers.ts';
 import { clientAddress, type TrustsProxy } from '../http/addresses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
+import type { Cors } from '../http/cors.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
 import { ignoreLongHeaders } from '../http/negotiation.ts';
 import type { RequestLog } from '../http/request-log.ts';
@@ -57,7 +58,7 @@ export function combined(...handlers: RequestHandler[]): RequestHandler {
 }
 
 /** Gives a request its id, its log line and its span, which ends when the connection has taken the answer or is closed. */
-export function begin(requestLog: RequestLog, trustsProxy: TrustsProxy): RequestHandler {
+export function begin(requestLog: RequestLog, trustsProxy: TrustsProxy, cors: Cors | undefined): RequestHandler {
   return (req, res, next) => {
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     // The exchange itself is not the context: the timers of an idle connection keep the context in which they were set.
@@ -65,6 +66,7 @@ export function begin(requestLog: RequestLog, trustsProxy: TrustsProxy): Request
     ignoreLongHeaders(req);
     const peer = clientAddress(req, trustsProxy);
     const exchange: Exchange = { req, res, ...context, peer, startedAt: performance.now(), ...splitTarget(req.url), errorHeaders: [] };
+    if (cors !== undefined) exchange.cors = cors(exchange.path, header('origin'));
     res.locals.exchange = exchange;
     res.once('close', () => requestLog.ended(exchange));
     const span = { [ATTR_HTTP_REQUEST_METHOD]: req.method, [ATTR_URL_PATH]: exchange.path };
