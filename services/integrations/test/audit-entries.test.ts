@@ -17,7 +17,7 @@ async function entriesOf(id: string): Promise<{ action: string; before: State; a
   return rows.map(({ action, before, after }) => ({ action: String(action), before: read(before), after: read(after) }));
 }
 
-test('an operator’s rotation and revocation of a key have the key before and after them', async () => {
+test('an operator’s rotation and revocation of a key have what they changed, before and after them', async () => {
   const company = await desk.company();
   const user = await desk.user(company.id);
   const { key } = await desk.keys.createKey({ company_id: company.id, user_id: user.id, name: 'Export', limits: null });
@@ -25,26 +25,54 @@ test('an operator’s rotation and revocation of a key have the key before and a
   const { key: revoked } = await desk.keys.revokeKey({ id: key!.id });
   // Revoked again, it stays revoked since the first time.
   expect((await desk.keys.revokeKey({ id: key!.id })).key?.revoked_at).toBe(revoked!.revoked_at);
-  const live = { state: 'ACTIVE', revokedAt: null };
-  expect(await entriesOf(key!.id)).toMatchObject([
-    { action: 'api_key.rotated', before: { ...live, keySuffix: key!.key_suffix }, after: { ...live, keySuffix: rotated!.key_suffix } },
+  const [one, other] = [key!, rotated!].map(({ key_prefix: keyPrefix, key_suffix: keySuffix }) => ({ keyPrefix, keySuffix }));
+  expect(await entriesOf(key!.id)).toEqual([
+    { action: 'api_key.rotated', before: one, after: other },
     {
       action: 'api_key.revoked',
-      before: { ...live, keySuffix: rotated!.key_suffix },
-      after: { state: 'REVOKED', revokedAt: formatInstant(revoked!.revoked_at!), keySuffix: rotated!.key_suffix },
+      before: { state: 'ACTIVE', revokedAt: null },
+      after: { state: 'REVOKED', revokedAt: formatInstant(revoked!.revoked_at!) },
     },
-    { action: 'api_key.revoked', before: { state: 'REVOKED' }, after: { state: 'REVOKED' } },
+    { action: 'api_key.revoked', before: {}, after: {} },
   ]);
 });
 
-test('a rotation of a secret has the endpoint before and after it', async () => {
+test('a rotation of a secret has the time of the endpoint’s last change before and after it', async () => {
   const one = await desk.endpoint();
   const before = await one.read();
   await desk.webhooks.rotateWebhookSecret({ caller: one.caller, id: one.id });
   const after = await one.read();
   expect(after.updated_at).toBeGreaterThan(before.updated_at);
-  const [first, second] = [before, after].map(({ name, updated_at }) => ({ id: one.id, name, updatedAt: formatInstant(updated_at) }));
-  expect(await entriesOf(one.id)).toMatchObject([{ action: 'webhook.secret_rotated', before: first, after: second }]);
+  const [first, second] = [before, after].map(({ updated_at }) => ({ updatedAt: formatInstant(updated_at) }));
+  expect(await entriesOf(one.id)).toEqual([{ action: 'webhook.secret_rotated', before: first, after: second }]);
+});
+
+test('a change has only the fields that differ, and a value above 1 KB as its length and keyed hash', async () => {
+  const filter = (bytes: number): string => JSON.stringify({ summary: { $eq: 'é'.repeat((bytes - 22) / 2) } });
+  expect(Buffer.byteLength(filter(1024))).toBe(1024);
+  const one = await desk.endpoint({ filter: filter(1024) });
+  const other = await desk.endpoint({ filter: filter(1026) });
+  for (const each of [one, other]) {
+    await each.update({ filter: filter(1026), name: 'Renamed' });
+    await each.update({ filter: filter(16_384) });
+    await each.update({ filter: filter(1026), name: 'Renamed' });
+  }
+  const [first, ...rest] = await entriesOf(one.id);
+  const changed = { name: 'Renamed', updatedAt: expect.any(String), filter: { length: 1026, hash: expect.stringMatching(/^[0-9a-f]{64}$/) } };
+  expect(first).toEqual({
+    action: 'webhook.updated',
+    before: { name: 'Lead sync', updatedAt: expect.any(String), filter: JSON.parse(filter(1024)) },
+    after: changed,
+  });
+  const hashOf = (state: State): unknown => (state?.['filter'] as { hash?: string } | undefined)?.hash;
+  expect(rest.map(({ before, after }) => [hashOf(before) === hashOf(first!.after), hashOf(after) === hashOf(first!.after)])).toEqual([
+    [true, false],
+    [false, true],
+  ]);
+  // Another company's hash of the same filter differs. Its first change did not change the filter.
+  const [unchanged, second] = await entriesOf(other.id);
+  expect(Object.keys(unchanged!.after!).toSorted()).toEqual(['name', 'updatedAt']);
+  expect(hashOf(second!.before)).not.toBe(hashOf(first!.after));
 });
 
 test('redeliveries have the deliveries that were queued, and no others of the request', async () => {

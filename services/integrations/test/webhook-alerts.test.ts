@@ -108,6 +108,69 @@ describe('endpoints', () => {
     expect(await mailsOf(one)).toEqual(['bo@example.com: Webhook endpoint disabled: Lead sync', 'ana@example.com: Webhook endpoint disabled: Lead sync']);
   });
 
+  test('that answer a test with 410 are disabled without an alert, and a failed test begins no failure', async () => {
+    const one = await desk.endpoint();
+    const tested = async (fields: object) => {
+      const { data } = await desk.webhooks.testWebhook({ caller: one.caller, id: one.id });
+      await desk.report((await desk.lease()).find(({ delivery_id }) => delivery_id === data!.id)!, fields);
+    };
+    await tested(FAILURE);
+    expect((await one.read()).health?.failing_since).toBeNull();
+    await tested({ response_status: 410 });
+    expect(await one.read()).toMatchObject({ enabled: false, disabled_reason: 'DISABLED_REASON_GONE' });
+    await sendAlerts(database);
+    expect(await mailsOf(one)).toEqual([]);
+  });
+
+  test('alert about five days of failures even if a test was the last of them, and a successful test ends them', async () => {
+    const one = await desk.endpoint();
+    const tested = async (fields: object) => {
+      await desk.sql(`update webhook_endpoints set failing_since = now() - interval '5 days' where id = $1`, [one.id]);
+      await desk.webhooks.testWebhook({ caller: one.caller, id: one.id });
+      await desk.report((await desk.lease())[0]!, fields);
+    };
+    await tested({});
+    expect((await one.read()).health?.failing_since).toBeNull();
+    await tested(FAILURE);
+    expect(await mailsOf(one)).toEqual(['ana@example.com: Webhook endpoint disabled: Lead sync']);
+  });
+
+  test('send at most ten e-mails a day to one user of a company, over all endpoints, and the tenth says so', async () => {
+    const one = await desk.endpoint();
+    const bo = await desk.user(one.company.id, 'bo@example.com');
+    await desk.sql(`insert into company_budgets values ($1, 'mail ' || $2, (now() at time zone 'UTC')::date - 1, 10)`, [one.company.id, bo.id]);
+    const gone = async (...emails: string[]) => {
+      const fields = { name: 'Lead sync', url: 'https://example.com', event_types: ['service_request.created'], alert_emails: { values: emails } };
+      const { data } = await desk.webhooks.createWebhook({ caller: one.caller, ...fields });
+      await desk.sql(`update webhook_endpoints set enabled = false, disabled_reason = 'GONE' where id = $1`, [data!.id]);
+      await database.transaction((tx) => alertIfDue(tx, one.company.id, data!.id, now()));
+      await desk.webhooks.deleteWebhook({ caller: one.caller, id: data!.id });
+    };
+    for (let i = 0; i < 11; i++) await gone('ana@example.com');
+    for (let i = 0; i < 11; i++) await gone('ana@example.com', 'bo@example.com');
+    const mails = await desk.sql('select u.email, m.body from mails m join users u on u.id = m.user_id where m.company_id = $1 order by m.id', [
+      one.company.id,
+    ]);
+    expect(mails.map(({ email }) => email as string)).toEqual([...Array(10).fill('ana@example.com'), ...Array(10).fill('bo@example.com')]);
+    const last = mails.map(({ body }) => /\n\nThis is the last e-mail about webhook endpoints today/.test(body as string));
+    expect(last).toEqual([...Array(9).fill(false), true, ...Array(9).fill(false), true]);
+  });
+
+  test.each([
+    ['Lead sync', 'Lead sync'],
+    ['Invoice overdue! Pay at https://evil.example/x', 'Invoice overdue Pay at https evil exampl'],
+    ["Zoë's CRM-2_b 東京", "Zoë's CRM-2_b 東京"],
+    ['\u202egnp.exe <b>', 'gnp exe b'],
+    ['😀 …', 'without a name'],
+    ['x'.repeat(100), 'x'.repeat(40)],
+  ])('have a plain and short name in e-mails: %j', async (name, plain) => {
+    const one = await desk.endpoint();
+    await desk.sql(`update webhook_endpoints set enabled = false, disabled_reason = 'GONE', name = $2 where id = $1`, [one.id, name]);
+    await database.transaction((tx) => alertIfDue(tx, one.company.id, one.id, now()));
+    const [mail] = await desk.sql('select subject, body from mails where company_id = $1', [one.company.id]);
+    expect(mail).toMatchObject({ subject: `Webhook endpoint disabled: ${plain}`, body: expect.stringContaining(`"${plain}" (example.com) has answered 410`) });
+  });
+
   test('that fail for an hour send one alert, and one e-mail when they accept deliveries again', async () => {
     const one = await desk.endpoint();
     await desk.fanOut(one.event(), one.event());

@@ -76,6 +76,50 @@ test('creates partitions of the event log where an older release has created the
   expect(await desk.sql('select from webhook_event_log where company_id = $1', [one.company.id])).toHaveLength(1);
 });
 
+describe('the size of filters', () => {
+  /** A filter of this many bytes, of characters with two bytes each. */
+  const sized = (bytes: number): string => {
+    const empty = Buffer.byteLength(JSON.stringify({ summary: { $eq: '' } }));
+    return JSON.stringify({ summary: { $eq: `${'é'.repeat((bytes - empty) >> 1)}${'x'.repeat((bytes - empty) & 1)}` } });
+  };
+
+  test('is at most 16 KB of UTF-8, also in a preview', async () => {
+    const one = await desk.endpoint({ filter: sized(16_384) });
+    expect((await one.update({ filter: sized(16_383) })).data?.filter).toBe(sized(16_383));
+    const message = 'Shorten it to 16384 bytes of UTF-8: it has 16385.';
+    const tooLarge = [{ field: 'filter', code: 'TOO_LARGE', message }];
+    expect((await refusal(one.update({ filter: sized(16_385) }))).details).toMatchObject(tooLarge);
+    const preview = desk.webhooks.previewWebhookFilter({ caller: one.caller, event_types: ['service_request.created'], filter: sized(16_385) });
+    expect((await refusal(preview)).details).toMatchObject(tooLarge);
+  });
+
+  test('is at most 512 KB for a company together, and filters that were stored before stay and may become shorter', async () => {
+    const one = await desk.endpoint();
+    const create = async (filter: string) => {
+      const request = { caller: one.caller, name: 'Other', url: 'https://example.com/other', event_types: ['service_request.created'], filter };
+      return (await desk.webhooks.createWebhook(request)).data!.id;
+    };
+    const other = await create(BOOKED);
+    await desk.sql(`update webhook_endpoints set filter = '"' || repeat('é', 262135) || '"' where id = $1`, [other]);
+    expect((await one.update({ filter: '' })).data?.filter).toBeNull();
+    const smallest = '{"status":{"$eq":"NEW"}}';
+    for (const refused of [one.update({ filter: smallest }), create(smallest)]) {
+      expect(await refusal(refused)).toMatchObject({
+        code: 'LIMIT_REACHED',
+        status: 409,
+        message: expect.stringContaining('other endpoints have 524272 bytes'),
+      });
+    }
+    expect((await desk.webhooks.updateWebhook({ caller: one.caller, id: other, name: 'Renamed' })).data?.name).toBe('Renamed');
+    expect((await desk.webhooks.updateWebhook({ caller: one.caller, id: other, filter: smallest })).data?.filter).toBe(smallest);
+    expect((await one.update({ filter: sized(16_384) })).data?.filter).toBe(sized(16_384));
+    await desk.webhooks.deleteWebhook({ caller: one.caller, id: other });
+    // The size of another company's filters is its own.
+    await desk.sql(`update webhook_endpoints set filter = repeat('x', 524288) where id = $1`, [(await desk.endpoint()).id]);
+    expect((await one.update({ filter: sized(16_383) })).data?.filter).toBe(sized(16_383));
+  });
+});
+
 describe('a preview', () => {
   const preview = async (one: Awaited<ReturnType<typeof desk.endpoint>>, filter: string | undefined, event_types = ['service_request.created']) =>
     (await desk.webhooks.previewWebhookFilter({ caller: one.caller, event_types, filter })).data!;

@@ -175,7 +175,7 @@ test('shows as many attempts in a page as have a megabyte of answers together, a
   }
   const { id } = (await one.deliveries())[0]!;
   await desk.sql(
-    `update webhook_attempts set response_body = decode(repeat('78', case number when 1 then 1 when 2 then 1000001 else 500000 end), 'hex') where delivery_id = $1`,
+    `update webhook_attempts set response_body = decode(repeat('78', case number when 1 then 1 when 2 then 1000001 else 490000 end), 'hex') where delivery_id = $1`,
     [id],
   );
   const pages: number[][] = [];

@@ -3,15 +3,23 @@ import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
 import { NO_COMPANY, auditEntry, type AuditedChange } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/postgres';
+import { requireBudget, spending } from '../budgets.ts';
+import { MOST_PAGE_BYTES } from '../pages.ts';
+import { changedFields } from './states.ts';
 
 /** Age at which events are deleted. A trigger refuses to delete younger ones. */
 const KEPT = `interval '365 days'`;
 const PURGED_AT_ONCE = 500;
+/** Size of an entry without `before` and `after`, in bytes: ids, names and an address. */
+const ENTRY_BYTES = 500;
 const KINDS = /^AUDIT_ACTOR_KIND_/;
 
-/** Adds a change to the trail, in the transaction of the change. */
+/** Changes that a company may always make, however full its trail is. They are fewer than those that they undo. */
+const ALWAYS_ALLOWED = new Set(['api_key.revoked', 'webhook.deleted']);
+
+/** Adds a change to the trail, in the transaction of the change. Throws 429 if a client's change exceeds the company's budget. */
 export async function audit(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<void> {
-  await tx.query(auditing(change));
+  for (const statement of await auditing(tx, change)) await tx.query(statement);
 }
 
 /** Adds a command that works directly on the database. Its actor is the database role, `role:<name>`, which PostgreSQL authenticates. */
@@ -20,9 +28,15 @@ export async function auditRole(db: Pick<Queryable, 'query'>, change: Omit<Audit
   await audit(db, { companyId: NO_COMPANY, operator: `role:${rows[0]?.role}`, ...change });
 }
 
-/** The statement of `audit`, for transactions that batch it with others. */
-export function auditing(change: AuditedChange): Statement {
-  return insertingEntries([auditEntry(change)]);
+/** The statements of `audit`, for transactions that send them with COMMIT. */
+export async function auditing(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<Statement[]> {
+  const { companyId, caller, action, before, after } = change;
+  const entry = auditEntry({ ...change, ...(before !== undefined && after !== undefined && changedFields(before, after)) });
+  const inserting = insertingEntries([entry]);
+  if (caller === undefined) return [inserting];
+  if (!ALWAYS_ALLOWED.has(action)) await requireBudget(tx, companyId, 'audit');
+  const bytes = ENTRY_BYTES + Buffer.byteLength(entry.before ?? '') + Buffer.byteLength(entry.after ?? '');
+  return [inserting, spending('audit', new Map([[companyId, bytes]]))];
 }
 
 /** Adds entries to the trail, with the current names of their users and keys. Skips entries that are stored already. */
@@ -82,6 +96,8 @@ export interface AuditPage {
 }
 
 interface Row extends Omit<AuditEvent, 'actor' | 'object'> {
+  /** Number of events from the first on this page, at most one more than the limit. */
+  found: number;
   company_id: string;
   actor_kind: 'USER' | 'OPERATOR' | 'KEY';
   actor_id: string;
@@ -116,14 +132,18 @@ export async function selectAuditEvents(db: Queryable, filter: AuditFilter): Pro
     // PostgreSQL allows 63 characters.
     name: ['audit', ...names].join('_'),
     label: 'select_audit_events',
-    text: `select company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address
-      from audit_events${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`} order by at desc, id desc limit $1`,
+    text: `select company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address, found from (
+        select *, count(*) over () as found, row_number() over newest as place,
+          sum(${ENTRY_BYTES} + coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)) over newest as bytes
+        from (select * from audit_events${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`} order by at desc, id desc limit $1) listed
+        window newest as (order by at desc, id desc)) measured
+      where place = 1 or bytes <= ${MOST_PAGE_BYTES} order by at desc, id desc`,
     values,
   });
   const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
+  const last = (rows[0]?.found ?? 0) > page.length ? page.at(-1) : undefined;
   return {
-    events: page.map(({ company_id, actor_kind, actor_id, actor_name, object_kind, object_id, ...event }) => ({
+    events: page.map(({ company_id, actor_kind, actor_id, actor_name, object_kind, object_id, found: _found, ...event }) => ({
       company_id,
       event: {
         ...event,

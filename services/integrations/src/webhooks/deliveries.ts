@@ -5,7 +5,8 @@ import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deli
 import type { Queryable } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 import { checked, companyOf } from '../requests.ts';
-import { cut, listAttempts, newestAttempts, positionBefore, LISTED, WHOLE, type Extent } from './log/attempts.ts';
+import { fitting } from '../pages.ts';
+import { cut, listAttempts, newestAttempts, positionBefore, readable, LISTED, WHOLE, type Extent } from './log/attempts.ts';
 import { dayOfDelivery } from './log/delivery-id.ts';
 import { requireEndpoint } from './endpoints/store.ts';
 import { redeliver, redeliverAll } from './queue/redeliver.ts';
@@ -62,9 +63,8 @@ async function list({ database }: Context, request: wire.ListWebhookDeliveriesRe
   ];
   return await own.transaction(async (tx) => {
     const rows = await select(tx, where, values);
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return { data: await withAttempts(tx, page, LISTED), next: Buffer.from(last?.id ?? '', 'latin1') };
+    const data = fittingDeliveries(await withNewestAttempts(tx, await readable(tx, rows.slice(0, limit), LISTED)));
+    return { data, next: Buffer.from(rows.length > data.length ? (data.at(-1)?.id ?? '') : '', 'latin1') };
   }, ONE_MOMENT);
 }
 
@@ -75,12 +75,12 @@ async function get({ database }: Context, request: wire.GetWebhookDeliveryReques
   const own = database.of(companyId);
   await requireEndpoint(own, companyId, webhook_id);
   const values = [companyId, webhook_id, WHOLE.bytes, dayOfDelivery(id), id];
-  const [delivery] = await own.transaction(
-    async (tx) => withAttempts(tx, await select(tx, 'd.company_id = $1 and d.endpoint_id = $2 and d.day = $4 and d.id = $5', values), WHOLE),
-    ONE_MOMENT,
-  );
-  if (delivery === undefined) throw ApiError.notFound('delivery');
-  return { data: delivery };
+  return await own.transaction(async (tx) => {
+    const [row] = await select(tx, 'd.company_id = $1 and d.endpoint_id = $2 and d.day = $4 and d.id = $5', values);
+    if (row === undefined) throw ApiError.notFound('delivery');
+    const { data: newest, next } = await listAttempts(tx, id, WHOLE.attempts, new Uint8Array());
+    return { data: deliveryOf(row, WHOLE, newest.toReversed(), next.length === 0 ? null : Buffer.from(next)) };
+  }, ONE_MOMENT);
 }
 
 async function attempts({ database }: Context, request: wire.ListWebhookDeliveryAttemptsRequest): Promise<wire.ListWebhookDeliveryAttemptsResponse> {
@@ -117,30 +117,41 @@ async function select(db: Queryable, where: string, values: unknown[]): Promise<
   return rows;
 }
 
-async function withAttempts(db: Queryable, rows: readonly Row[], extent: Extent): Promise<wire.WebhookDelivery[]> {
-  const attempts = await newestAttempts(db, rows, extent);
+async function withNewestAttempts(db: Queryable, rows: readonly Row[]): Promise<wire.WebhookDelivery[]> {
+  const attempts = await newestAttempts(db, rows, LISTED);
   return rows.map((row) => {
-    const body = cut(row.body, extent.characters, false);
     const { shown = [], hasMore = false } = attempts.get(row.id) ?? {};
-    return {
-      id: row.id,
-      event_id: row.event_id,
-      event_type: row.event_type,
-      status: DeliveryStatus[row.state],
-      created_at: row.occurred_at,
-      next_attempt_at: row.next_at,
-      request_body: body.text,
-      request_body_truncated: body.truncated,
-      attempts: shown,
-      attempts_next_cursor: hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null,
-      progress: DeliveryProgress[row.progress],
-      subject: row.subject,
-      subject_number: row.subject_number,
-      customer_name: row.customer_name,
-      request_id: row.request_id,
-      test: row.test || row.event_type === TEST_EVENT,
-    };
+    return deliveryOf(row, LISTED, shown, hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null);
   });
+}
+
+/** The first deliveries that fit a page together; at least one. */
+function fittingDeliveries(deliveries: readonly wire.WebhookDelivery[]): wire.WebhookDelivery[] {
+  // Only the gateway can write cursors.
+  const measured = deliveries.map((delivery) => ({ ...delivery, attempts_next_cursor: null }));
+  return deliveries.slice(0, fitting('truckroll.integrations.v1.WebhookDelivery', measured).length);
+}
+
+function deliveryOf(row: Row, { characters }: Extent, attempts: wire.WebhookAttempt[], nextAttempts: Buffer | null): wire.WebhookDelivery {
+  const body = cut(row.body, characters, false);
+  return {
+    id: row.id,
+    event_id: row.event_id,
+    event_type: row.event_type,
+    status: DeliveryStatus[row.state],
+    created_at: row.occurred_at,
+    next_attempt_at: row.next_at,
+    request_body: body.text,
+    request_body_truncated: body.truncated,
+    attempts,
+    attempts_next_cursor: nextAttempts,
+    progress: DeliveryProgress[row.progress],
+    subject: row.subject,
+    subject_number: row.subject_number,
+    customer_name: row.customer_name,
+    request_id: row.request_id,
+    test: row.test || row.event_type === TEST_EVENT,
+  };
 }
 
 export const webhookDeliveries = {

@@ -16,6 +16,7 @@ import { DeliveryStatus, type PublicEvent } from '@truckroll/contract/gen/integr
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/telemetry';
 import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
+import { requireBudget, spending } from '../budgets.ts';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
@@ -63,7 +64,7 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
     await setFilter(tx, companyId, id, filter);
     await setAlertUsers(tx, companyId, id, alert_emails?.values);
     const after = await selectEndpoint(tx, companyId, id);
-    await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
+    await auditEndpoint(tx, secrets, request, id, { action: 'webhook.created', after });
     return { data: { ...after, signing_secret: secretText(secret) } };
   });
 }
@@ -111,7 +112,7 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
       // Deliveries that were held back because of earlier failures are due now.
       if (state === 'ENABLED' || url !== null) notifyDue(tx, id);
       const after = await selectEndpoint(tx, companyId, id);
-      await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
+      await auditEndpoint(tx, secrets, request, id, { action: 'webhook.updated', before, after });
       return after;
     },
     { retryContention: true },
@@ -120,7 +121,7 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
   return { data };
 }
 
-async function remove({ database }: Context, request: wire.DeleteWebhookRequest): Promise<wire.DeleteWebhookResponse> {
+async function remove({ database, secrets }: Context, request: wire.DeleteWebhookRequest): Promise<wire.DeleteWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
   const { id } = checked('DeleteWebhookRequest', request);
   return await database.of(companyId).transaction(
@@ -128,14 +129,14 @@ async function remove({ database }: Context, request: wire.DeleteWebhookRequest)
       await lockEndpoint(tx, companyId, id);
       const data = await selectEndpoint(tx, companyId, id);
       await markDeleted(tx, companyId, id);
-      await auditEndpoint(tx, request, id, { action: 'webhook.deleted', before: data });
+      await auditEndpoint(tx, secrets, request, id, { action: 'webhook.deleted', before: data });
       return { data };
     },
     { retryContention: true },
   );
 }
 
-async function test({ database, partitions }: Context, request: wire.TestWebhookRequest): Promise<wire.TestWebhookResponse> {
+async function test({ database, partitions, secrets }: Context, request: wire.TestWebhookRequest): Promise<wire.TestWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpointId, event_type } = checked('TestWebhookRequest', request);
   const event = testEvent(company_id, endpointId, event_type ?? TEST_EVENT);
@@ -143,10 +144,12 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   await partitions.ensure([dayOf(timestamp)]);
   await database.of(company_id).transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
-    const inserting = [insertingBodies([event]), ...insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true, test: true }])];
+    await requireBudget(tx, company_id, 'tests');
+    const spent = spending('tests', new Map([[company_id, event.body.length]]));
+    const inserting = [spent, insertingBodies([event]), ...insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true, test: true }])];
     await Promise.all(inserting.map((statement) => tx.query(statement)));
     notifyDue(tx);
-    await auditEndpoint(tx, request, endpointId, { action: 'webhook.tested', of: { eventId: id, eventType: type } });
+    await auditEndpoint(tx, secrets, request, endpointId, { action: 'webhook.tested', of: { eventId: id, eventType: type } });
   });
   return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
 }
@@ -172,7 +175,7 @@ async function rotateSecret({ database, secrets }: Context, request: wire.Rotate
     const before = await selectEndpoint(tx, companyId, id);
     await replaceSecret(tx, companyId, id, secrets.seal(id, secret), now() + OVERLAP);
     const after = await selectEndpoint(tx, companyId, id);
-    await auditEndpoint(tx, request, id, { action: 'webhook.secret_rotated', before, after });
+    await auditEndpoint(tx, secrets, request, id, { action: 'webhook.secret_rotated', before, after });
     return { data: { ...after, signing_secret: secretText(secret) } };
   });
 }

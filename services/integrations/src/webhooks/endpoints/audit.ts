@@ -2,8 +2,10 @@ import { messageJson } from '@truckroll/contract';
 import type { Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import type { Transaction } from '@truckroll/postgres';
+import { shortened } from '../../audit/states.ts';
 import { auditing } from '../../audit/store.ts';
 import { callerOf } from '../../requests.ts';
+import type { SecretBox } from './secrets.ts';
 
 interface EndpointChange {
   action: string;
@@ -13,21 +15,24 @@ interface EndpointChange {
   of?: object;
 }
 
-/** Adds a client's action to the trail and commits, in the same round trip. */
+/** Adds a client's action to the trail and commits, in the same round trip. Throws 429 if the company's trail is full for today. */
 export async function auditEndpoint(
   tx: Transaction,
+  secrets: SecretBox,
   request: { caller?: Caller | null | undefined },
   id: string,
   { action, before, after, of }: EndpointChange,
 ): Promise<void> {
   const caller = callerOf(request);
-  const state = { before: before && stateOf(before), after: after === undefined ? of && JSON.stringify(of) : stateOf(after) };
-  await tx.finish([auditing({ caller, companyId: caller.company_id, action, object: { kind: 'webhooks', id }, ...state })]);
+  const companyId = caller.company_id;
+  const shown = (endpoint: Webhook): string => stateOf(endpoint, (json) => secrets.hash(companyId, json));
+  const state = { before: before && shown(before), after: after === undefined ? of && JSON.stringify(of) : shown(after) };
+  await tx.finish(await auditing(tx, { caller, companyId, action, object: { kind: 'webhooks', id }, ...state }));
 }
 
 /** The endpoint's settings, without the fields that change with deliveries. */
-function stateOf(endpoint: Webhook): string {
+function stateOf(endpoint: Webhook, hashOf: (json: string) => string): string {
   const shown = JSON.parse(messageJson('truckroll.integrations.v1.Webhook', endpoint, 'camel')) as Record<string, unknown>;
   const { lastDeliveryAt: _at, lastDeliveryStatus: _status, health: _health, ...settings } = shown;
-  return JSON.stringify(settings);
+  return JSON.stringify(shortened(settings, hashOf));
 }

@@ -4,10 +4,15 @@ import { queued } from '@truckroll/mail';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
+import { takeOne } from '../../budgets.ts';
 import { queueMail } from '../../mails/store.ts';
 import { alertDue, type Alert, type AlertState } from './alert-rules.ts';
 
 const EVERY_MS = 60_000;
+/** E-mails a day to one user about all of a company's endpoints. */
+const MOST_MAILS = 10;
+/** Length of an endpoint's name in an e-mail. */
+const MOST_NAME = 40;
 
 interface Row extends AlertState {
   id: string;
@@ -39,14 +44,29 @@ export async function alertIfDue(tx: Transaction, companyId: string, id: string,
       where company_id = $1 and id = $2`,
     values: [companyId, id, alert === 'RECOVERED' ? null : alert, formatInstant(at)],
   });
-  for (const userId of row.user_ids) await queueMail(tx, { companyId, userId, ...letterOf(row, alert) });
+  const { subject, body } = letterOf(row, alert);
+  const taken = new Map<string, number | undefined>();
+  // In the order of ids, so that alerts about two endpoints cannot deadlock.
+  for (const userId of row.user_ids.toSorted()) taken.set(userId, await takeOne(tx, companyId, `mail ${userId}`, MOST_MAILS));
+  for (const userId of row.user_ids) {
+    const count = taken.get(userId);
+    if (count !== undefined) await queueMail(tx, { companyId, userId, subject, body: count < MOST_MAILS ? body : `${body}\n\n${LAST}` });
+  }
   tx.afterCommit(queued);
 }
 
+const LAST = `This is the last e-mail about webhook endpoints today: there are at most ${MOST_MAILS} a day. The console shows how they all fare.`;
 const KEPT = 'Events from now on are kept as skipped, for 30 days.';
 const RECOVER = 'Once it answers again, enable it and recover what was skipped: nothing in that time is lost.';
 
-function letterOf({ name, url, failing_since: since }: Row, alert: Alert): { subject: string; body: string } {
+/** A user chose the name, and others get the e-mail: words only, nothing that a mail program takes for a link. */
+function plainName(name: string): string {
+  const words = name.replace(/[^\p{L}\p{M}\p{N}_'-]+/gu, ' ').trim();
+  return [...words].slice(0, MOST_NAME).join('').trim() || 'without a name';
+}
+
+function letterOf({ name: given, url, failing_since: since }: Row, alert: Alert): { subject: string; body: string } {
+  const name = plainName(given);
   const endpoint = `The webhook endpoint "${name}" (${new URL(url).host})`;
   const sinceWhen = since === null ? '' : ` since ${formatInstant(since)}`;
   const texts: Readonly<Record<Alert, readonly [string, ...string[]]>> = {

@@ -75,6 +75,12 @@ export function healthAfter(health: Health, outcome: Outcome): HealthChange {
   return { ...failing, ...slowdownAfter(health, outcome) };
 }
 
+/** A failed test does not begin a failure: otherwise it would raise an alert an hour later. */
+export function healthAfterTest(health: Health, outcome: Outcome): HealthChange {
+  const { failing_since, ...change } = healthAfter(health, outcome);
+  return failing_since === null ? { ...change, failing_since } : change;
+}
+
 /** `reported` is 0 for a closed circuit, and null or undefined if the dispatcher did not report it. */
 function circuitAfter({ circuit_open_until: stored }: Health, reported: number | null | undefined): HealthChange {
   if (reported == null) return {};

@@ -3,6 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { AttemptError, HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { Queryable } from '@truckroll/postgres';
+import { MOST_PAGE_BYTES, fitting } from '../../pages.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 
 export interface Extent {
@@ -15,12 +16,10 @@ export interface Extent {
 }
 
 const MOST_BYTES_OF_A_CHARACTER = 4;
-/** For lists. Keeps a page of a hundred deliveries to a few megabytes, whatever their endpoints answer. */
+/** For lists. */
 export const LISTED: Extent = { attempts: 5, characters: 2048, bytes: 2048 * MOST_BYTES_OF_A_CHARACTER };
 /** For one delivery: its bodies are never longer than this. */
 export const WHOLE: Extent = { attempts: 20, characters: 1_000_000_000, bytes: 1_000_000_000 };
-/** Maximum size of the answers on one page of attempts, in bytes. The first attempt may exceed it. */
-const MOST_PAGE_BYTES = 1_000_000;
 
 interface Row {
   delivery_id: string;
@@ -42,10 +41,29 @@ interface Row {
 const COLUMNS = `a.delivery_id, a.number, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message, a.address,
   a.request_headers, a.response_headers, substring(a.response_body for $1) as response_body, a.response_truncated`;
 
+/** SQL for the bytes to read of an attempt (alias a): its headers, and at most this many of its body. */
+const bytesRead = (body: string): string =>
+  `least(octet_length(a.response_body), ${body}) + octet_length(a.request_headers::text) + octet_length(a.response_headers::text)`;
+
 export interface Newest {
   /** Oldest first. */
   readonly shown: wire.WebhookAttempt[];
   readonly hasMore: boolean;
+}
+
+/** The first deliveries that fit a page together with what `newestAttempts` reads of them; at least one. */
+export async function readable<D extends { id: string; day: string; body: Buffer }>(db: Queryable, deliveries: readonly D[], extent: Extent): Promise<D[]> {
+  const { rows } = await db.query<{ bytes: number }>({
+    name: 'measure_webhook_attempts',
+    text: `select coalesce(a.bytes, 0)::int as bytes from unnest($2::date[], $3::uuid[]) with ordinality d (day, id, place)
+      cross join lateral (select sum(bytes) as bytes from (
+        select ${bytesRead('$1')} as bytes from webhook_attempts a where a.day = d.day and a.delivery_id = d.id order by a.number desc limit $4) n) a
+      order by d.place`,
+    values: [extent.bytes, deliveries.map(({ day }) => day), deliveries.map(({ id }) => id), extent.attempts],
+  });
+  let room = MOST_PAGE_BYTES;
+  const end = deliveries.findIndex(({ body }, index) => (room -= body.length + (rows[index]?.bytes ?? 0)) < 0 && index > 0);
+  return end === -1 ? [...deliveries] : deliveries.slice(0, end);
 }
 
 export async function newestAttempts(db: Queryable, deliveries: readonly { id: string; day: string }[], extent: Extent): Promise<Map<string, Newest>> {
@@ -78,16 +96,20 @@ export async function listAttempts(db: Queryable, deliveryId: string, limit: num
   const { rows } = await db.query<Row & { goes_on: boolean }>({
     name: 'list_webhook_attempts',
     text: `with listed as (
-        select lease_token, number, row_number() over newest as place, sum(octet_length(response_body)) over newest as bytes
-        from webhook_attempts where day = $2 and delivery_id = $3 and ($4::int is null or number < $4) window newest as (order by number desc))
+        select lease_token, number, row_number() over newest as place, sum(${bytesRead('$1')}) over newest as bytes
+        from webhook_attempts a where day = $2 and delivery_id = $3 and ($4::int is null or number < $4) window newest as (order by number desc))
       select ${COLUMNS}, exists (select from listed o where o.number < a.number) as goes_on
       from listed l join webhook_attempts a on a.day = $2 and a.delivery_id = $3 and a.lease_token = l.lease_token
       where l.place = 1 or (l.place <= $5 and l.bytes <= $6) order by a.number desc`,
     values: [WHOLE.bytes, dayOfDelivery(deliveryId), deliveryId, before === undefined ? null : Number(before), limit, MOST_PAGE_BYTES],
   });
-  const last = rows.at(-1);
-  const next = last?.goes_on ? positionBefore(deliveryId, last.number) : Buffer.alloc(0);
-  return { data: rows.map((row) => attemptOf(row, WHOLE)), next };
+  const data = fitting(
+    'truckroll.integrations.v1.WebhookAttempt',
+    rows.map((row) => attemptOf(row, WHOLE)),
+  );
+  const last = rows[data.length - 1];
+  const next = last !== undefined && (last.goes_on || data.length < rows.length) ? positionBefore(deliveryId, last.number) : Buffer.alloc(0);
+  return { data, next };
 }
 
 function attemptOf(row: Row, { characters }: Extent): wire.WebhookAttempt {

@@ -9,8 +9,8 @@ interface Endpoint {
   readonly endpoint_id: string;
 }
 
-/** Stores a change of health; most attempts cause none. `at` is the end of the attempt, in microseconds since 1970. */
-export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: HealthChange, at: number): Promise<void> {
+/** Stores a change of health; most attempts cause none. `at` is the end of the attempt, in microseconds since 1970. A test raises no alert. */
+export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: HealthChange, at: number, isTest = false): Promise<void> {
   const { company_id, endpoint_id } = endpoint;
   const { failing_since: failingSince, slowdowns, resume_at: resumeAt, circuit_open_until: circuitOpenUntil, disable } = change;
   if (failingSince !== undefined) {
@@ -36,17 +36,20 @@ export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: H
       values: [company_id, endpoint_id, circuitOpenUntil === null ? null : formatInstant(circuitOpenUntil)],
     });
   }
-  if (disable !== undefined) await disableFor(tx, endpoint, disable, at);
+  if (disable === undefined || !(await disableFor(tx, endpoint, disable))) return;
+  // Five days of failures are reported, whichever attempt was the last.
+  if (!isTest || disable === 'FAILING') await alertIfDue(tx, company_id, endpoint_id, at);
 }
 
-async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint, reason: DisabledReason, at: number): Promise<void> {
+/** False if it was disabled before. */
+async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint, reason: DisabledReason): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'disable_webhook',
     text: `update webhook_endpoints set enabled = false, disabled_reason = $3, updated_at = now()
       where company_id = $1 and id = $2 and enabled and deleted_at is null`,
     values: [company_id, endpoint_id, reason],
   });
-  if (rowCount === 0) return;
+  if (rowCount === 0) return false;
   await skipQueued(tx, company_id, endpoint_id);
-  await alertIfDue(tx, company_id, endpoint_id, at);
+  return true;
 }

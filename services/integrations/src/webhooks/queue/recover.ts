@@ -15,7 +15,7 @@ import { MOST_AT_ONCE, NOT_A_TEST, countToReplay, replaySome, replayWindow, type
 import { HELD, skipOverdue } from './skip.ts';
 
 /** Queues in order per subject, with a new retry schedule. A large recovery continues in the background; call again for what remains. */
-export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
+export async function recover({ database, recoveries, secrets }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpoint_id, since, include } = checked('RecoverWebhookRequest', request);
   const at = now();
@@ -34,7 +34,7 @@ export async function recover({ database, recoveries }: Context, request: Recove
       const rest = next === null ? undefined : { ...replay, since: next };
       if (rest !== undefined) await insertReplay(tx, rest);
       const of = { since: formatInstant(since), until: formatInstant(replay.until), include: delivered ? 'ALL' : 'MISSED', queued };
-      await auditEndpoint(tx, request, endpoint_id, { action: 'webhook.recovered', of });
+      await auditEndpoint(tx, secrets, request, endpoint_id, { action: 'webhook.recovered', of });
       return { queued, rest };
     },
     { retryContention: true },

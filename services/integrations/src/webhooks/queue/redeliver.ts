@@ -29,7 +29,7 @@ interface Queued {
 }
 
 /** Sends one delivery again, whatever its state, with a new retry schedule. Throws 404, or 409 at the limit. */
-export async function redeliver({ database }: Context, request: RedeliverWebhookRequest): Promise<RedeliverWebhookResponse> {
+export async function redeliver({ database, secrets }: Context, request: RedeliverWebhookRequest): Promise<RedeliverWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
   const { id, webhook_id: endpointId } = checked('RedeliverWebhookRequest', request);
   return await database.of(companyId).transaction(
@@ -37,14 +37,14 @@ export async function redeliver({ database }: Context, request: RedeliverWebhook
       const found = (await queueAgain(tx, companyId, endpointId, [id])).get(id);
       if (found === undefined) throw ApiError.notFound('delivery');
       if (!found.queued) throw new ApiError('LIMIT_REACHED', LIMIT_REACHED);
-      await auditEndpoint(tx, request, endpointId, { action: 'webhook.redelivered', of: { deliveryIds: [id] } });
+      await auditEndpoint(tx, secrets, request, endpointId, { action: 'webhook.redelivered', of: { deliveryIds: [id] } });
       return { data: { id, event_id: found.event_id, status: DeliveryStatus.PENDING } };
     },
     { retryContention: true },
   );
 }
 
-export async function redeliverAll({ database }: Context, request: RedeliverWebhooksRequest): Promise<RedeliverWebhooksResponse> {
+export async function redeliverAll({ database, secrets }: Context, request: RedeliverWebhooksRequest): Promise<RedeliverWebhooksResponse> {
   const { company_id: companyId } = callerOf(request);
   const { delivery_ids, webhook_id: endpointId } = checked('RedeliverWebhooksRequest', request);
   const ids = [...new Set(delivery_ids)];
@@ -52,7 +52,7 @@ export async function redeliverAll({ database }: Context, request: RedeliverWebh
     async (tx) => {
       const again = await queueAgain(tx, companyId, endpointId, ids);
       const deliveryIds = ids.filter((id) => again.get(id)?.queued === true);
-      await auditEndpoint(tx, request, endpointId, { action: 'webhook.redelivered', of: { deliveryIds } });
+      await auditEndpoint(tx, secrets, request, endpointId, { action: 'webhook.redelivered', of: { deliveryIds } });
       return again;
     },
     { retryContention: true },

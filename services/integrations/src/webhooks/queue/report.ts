@@ -11,11 +11,13 @@ import {
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
+import { spending } from '../../budgets.ts';
+import { withinBudget } from '../log/answers.ts';
 import { addToCounts } from '../health/count-store.ts';
 import { countAttempts, type CountedAttempt } from '../health/counts.ts';
 import { count } from '../health/metrics.ts';
 import { storeHealth } from './health-change.ts';
-import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health } from '../health/rules.ts';
+import { afterChange, deliveryAfter, healthAfter, healthAfterTest, isSuccess, type DeliveryState, type Health } from '../health/rules.ts';
 import { dayOfDelivery } from '../log/delivery-id.ts';
 
 const { boolean, bytea, timestamptz, integer, jsonb, text, uuid } = binaryArrays;
@@ -95,7 +97,8 @@ interface Settled {
 }
 
 /** Stores attempts of different deliveries, with their consequences. Answers in their order. A repeated attempt changes nothing. */
-export async function storeAttempts(tx: Transaction, attempts: readonly ReportRequest[]): Promise<ReportResponse[]> {
+export async function storeAttempts(tx: Transaction, reported: readonly ReportRequest[]): Promise<ReportResponse[]> {
+  const { attempts, spent } = await withinBudget(tx, reported);
   // Locks deliveries in the order of their ids, and so of their days, to avoid deadlocks between reports.
   const ordered = attempts.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
   const days = [...Map.groupBy(ordered, ({ delivery_id }) => dayOfDelivery(delivery_id))];
@@ -121,19 +124,21 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
       continue;
     }
     const health = healths.get(row.endpoint_id) ?? row;
-    const change = healthAfter(health, attempt);
-    await storeHealth(tx, row, change, attempt.ended_at);
+    const isTest = row.test || row.event_type === TEST_EVENT;
+    const change = (isTest ? healthAfterTest : healthAfter)(health, attempt);
+    await storeHealth(tx, row, change, attempt.ended_at, isTest);
     const after = afterChange(health, change);
     healths.set(row.endpoint_id, after);
     // A delivery leased to another worker is left to it, unless this attempt succeeded.
     const settles = holds || isSuccess(attempt);
-    const attempted = { failures: row.failures ?? 0, isTest: row.test || row.event_type === TEST_EVENT, enabled: after.enabled };
+    const attempted = { failures: row.failures ?? 0, isTest, enabled: after.enabled };
     const next = settles ? deliveryAfter(attempted, attempt, Math.random()) : { state: row.state };
     settled.push({ attempt, state: next.state, nextAt: next.nextAt, settles });
     counted.push(countedOf(row, attempt, isSuccess(attempt)));
     answers.set(row.id, answerOf(row, next.state, next.nextAt ?? (next.state === 'PENDING' ? row.due_at : null), change.disable !== undefined, !holds));
   }
-  if (settled.length > 0) await tx.finish([...settleDeliveries(settled), ...settleQueue(settled), addToCounts(countAttempts(counted, now()))]);
+  const storing = [...settleDeliveries(settled), ...settleQueue(settled), addToCounts(countAttempts(counted, now()))];
+  if (settled.length > 0) await tx.finish(spent.size === 0 ? storing : [...storing, spending('answers', spent)]);
   return attempts.map(({ delivery_id: id }) => answers.get(id) as ReportResponse);
 }
 
