@@ -108,12 +108,14 @@ test('an endpoint is paused, limited and given headers; null removes the limit, 
   };
   expect((await change(wrong)).error.details.map(({ field, code }: any) => [field, code]).toSorted()).toEqual([
     ['enabled', 'INVALID_FORMAT'],
+    ['headers[0].name', 'INVALID_FORMAT'],
     ['headers[0].value', 'OUT_OF_RANGE'],
     ['headers[1].colour', 'UNKNOWN_FIELD'],
+    ['headers[1].value', 'MISSING'],
     ['maxPerSecond', 'OUT_OF_RANGE'],
     ['resumeSkipped', 'INVALID_FORMAT'],
   ]);
-  expect((await change({ headers: [{ name: 'Host' }, { name: 'X' }] })).error.details).toMatchObject([{ field: 'headers[0].name', code: 'INVALID_FORMAT' }]);
+  expect((await change({ headers: [{ name: 'Host', value: 'x' }] })).error.details).toMatchObject([{ field: 'headers[0].name', code: 'INVALID_FORMAT' }]);
   const eleven = Array.from({ length: 11 }, (_, n) => ({ name: `X-${n}`, value: 'x' }));
   expect((await change({ headers: eleven })).error.details).toMatchObject([{ field: 'headers', code: 'OUT_OF_RANGE' }]);
   expect((await change({ headers: [{ name: 'X' }] })).error.details).toMatchObject([{ field: 'headers[0].value', code: 'MISSING' }]);

@@ -1,10 +1,10 @@
-// Rules over several fields of a body, and the check of an endpoint's address for a body that is rejected anyway.
+// Rules over several fields of a body, and what integrations adds to the problems of a body that is rejected anyway.
 import type { ErrorDetail } from '@truckroll/contract';
-import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { WebhookServiceService, type CheckWebhookRequest, type CheckWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer, type Handlers } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testCaller, testConfig } from '@truckroll/testing';
-import { compileTargetCheck } from '../src/routes/body-rules.ts';
+import { compileWebhookCheck } from '../src/routes/body-rules.ts';
 import { inputsOf } from '../src/routes/inputs.ts';
 import { bodyShape, readJson } from '../src/routes/request.ts';
 import type { Exchange } from '../src/http/exchange.ts';
@@ -13,6 +13,7 @@ import { operation } from './support/operation.ts';
 
 const shapeOf = (name: string) => bodyShape(operation(name), inputsOf(operation(name)));
 const URL = 'https://example.com/hook';
+const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 
 function problemsOf(name: string, json: object): string[] {
@@ -37,6 +38,11 @@ describe('a rule over several fields', () => {
     ['UpdateWebhook', { resumeSkipped: true }, ['body resumeSkipped INVALID_FORMAT']],
     ['UpdateWebhook', { ...reserved }, ['body headers[0].name INVALID_FORMAT']],
     ['UpdateWebhook', { headers: [{ name: 'X-Key', value: 'é' }] }, ['body headers[0].value INVALID_FORMAT']],
+    [
+      'UpdateWebhook',
+      { headers: [{ name: 'Host' }, { name: 7 }, 7] },
+      ['body headers[1].name INVALID_FORMAT', 'body headers[2] INVALID_FORMAT', 'body headers[0].name INVALID_FORMAT'],
+    ],
     ['UpdateWebhook', { headers: [{ name: 'X-Key' }], state: 'ENABLED', resumeSkipped: true }, []],
   ])('finds in %s with %j the problems %j', (name, body, expected) => {
     expect(problemsOf(name, body)).toEqual(expected);
@@ -47,17 +53,16 @@ describe('a rule over several fields', () => {
     ['RecoverWebhook', { since: '2020-01-02T00:00:00Z', until: 'now' }, ['body until INVALID_FORMAT']],
     ['RecoverWebhook', { until: '2020-01-01T00:00:00Z' }, ['body since MISSING']],
     ['UpdateWebhook', { state: 'ASLEEP', resumeSkipped: true }, ['body state INVALID_ENUM_VALUE']],
-    ['UpdateWebhook', { headers: [{ name: 'Host' }, { name: 7 }] }, ['body headers[1].name INVALID_FORMAT']],
   ])('is skipped in %s with %j, one of whose fields cannot be read', (name, body, expected) => {
     expect(problemsOf(name, body)).toEqual(expected);
   });
 });
 
-describe('the address of an endpoint, in a body that is rejected anyway', () => {
+describe('what only integrations can judge, in a body that is rejected anyway', () => {
   let server: GrpcServer;
   let channel: Channel;
-  let answer: () => { problem: string | null };
-  const asked: unknown[] = [];
+  let answer: () => CheckWebhookResponse;
+  const asked: CheckWebhookRequest[] = [];
 
   beforeAll(async () => {
     server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
@@ -67,8 +72,9 @@ describe('the address of an endpoint, in a body that is rejected anyway', () => 
     const handlers = Object.fromEntries(Object.keys(WebhookServiceService).map((name) => [name, unused])) as unknown as Handlers<typeof WebhookServiceService>;
     server.implement(WebhookServiceService, {
       ...handlers,
-      checkWebhookTarget: ({ url }, { requestId }) => {
-        asked.push([url, requestId]);
+      checkWebhook: (request, { requestId }) => {
+        expect(requestId).toBe(REQUEST);
+        asked.push(request);
         return answer();
       },
     });
@@ -81,38 +87,61 @@ describe('the address of an endpoint, in a body that is rejected anyway', () => 
   });
   beforeEach(() => {
     asked.length = 0;
-    answer = () => ({ problem: 'Addresses of private networks are not allowed.' });
+    answer = () => ({ problems: [{ field: 'headers', code: 'TOO_LARGE', message: 'Shorten them.' }] });
   });
 
-  const found = (message: Record<string, unknown>, problems: readonly ErrorDetail[] = [], name = 'CreateWebhook'): Promise<ErrorDetail[]> =>
-    compileTargetCheck(operation(name), shapeOf(name), { channels: { integrations: channel } } as unknown as Services)(message, problems, {
-      requestId: REQUEST,
-    } as Exchange);
-  const problem = (location: ErrorDetail['location'], field: string): ErrorDetail => ({ location, field, code: 'INVALID_FORMAT', message: 'No.' });
-  const refused = [{ location: 'body', field: 'url', code: 'INVALID_FORMAT', message: 'Addresses of private networks are not allowed.' }];
+  const EXCHANGE = { requestId: REQUEST, principal: { company_id: 'acme', time_zone: 'UTC', user_id: 'ana' } } as Exchange;
 
-  test('is one more problem if integrations refuses it, and the call carries the id of the request', async () => {
-    expect(await found({ url: URL }, [problem('body', 'name'), problem('query', 'url')])).toEqual(refused);
-    expect(await found({ url: URL }, [], 'UpdateWebhook')).toEqual(refused);
-    expect(asked).toEqual([
-      [URL, REQUEST],
-      [URL, REQUEST],
-    ]);
+  /** What is found more, in a body that is read and judged as in a request. */
+  async function found(name: string, json: object, exchange = EXCHANGE): Promise<string[]> {
+    const problems: ErrorDetail[] = [];
+    const message = readJson(operation(name), shapeOf(name)!, json, problems);
+    const more = await compileWebhookCheck(operation(name), { channels: { integrations: channel } } as unknown as Services)(message, ID, problems, exchange);
+    return more.map(({ location, field, code }) => `${location} ${field} ${code}`);
+  }
+
+  test('is added to the problems, whatever the operation', async () => {
+    for (const name of ['CreateWebhook', 'UpdateWebhook', 'PreviewWebhookFilter'])
+      expect(await found(name, { colour: 'red' })).toEqual(['body headers TOO_LARGE']);
+    expect(await found('CreateApiKey', { colour: 'red' })).toEqual([]);
+    expect(asked.map(({ caller, id }) => [caller?.company_id, caller?.user_id, id])).toEqual(Array(3).fill(['acme', 'ana', ID]));
   });
 
-  test('is no problem if integrations allows it, or cannot answer', async () => {
-    answer = () => ({ problem: null });
-    expect(await found({ url: URL })).toEqual([]);
+  test('is nothing if integrations cannot answer', async () => {
     answer = () => {
       throw new Error('away');
     };
-    expect(await found({ url: URL })).toEqual([]);
+    expect(await found('CreateWebhook', { url: URL })).toEqual([]);
   });
 
-  test('is not asked about if it is left out, is a problem already, or is not one of an endpoint', async () => {
-    expect(await found({})).toEqual([]);
-    expect(await found({ url: URL }, [problem('body', 'url')])).toEqual([]);
-    expect(await found({ url: URL }, [], 'AddAssignment')).toEqual([]);
-    expect(asked).toEqual([]);
+  test('is judged without what could not be read, and repeats no problem', async () => {
+    const headers = [{ name: 'X-A', value: 'a' }, 7, { name: 7, value: 'b' }];
+    const json = { url: 7, headers, alertEmails: ['ana@example.com', 'bo'], filter: { status: { $eq: 'NEW' } }, eventTypes: ['service_request.created'] };
+    answer = () => ({
+      problems: ['url', 'headers[1].name', 'headers[2].name', 'alertEmails[0]', 'alertEmails[1]', 'filter.status'].map((field) => ({
+        field,
+        code: 'MISSING',
+        message: '',
+      })),
+    });
+    expect(await found('UpdateWebhook', json)).toEqual(['body alertEmails[0] MISSING', 'body filter.status MISSING']);
+    expect(asked[0]).toMatchObject({
+      url: null,
+      headers: {
+        values: [
+          { name: 'X-A', value: 'a' },
+          { name: '', value: null },
+          { name: '', value: 'b' },
+        ],
+      },
+      event_types: { values: ['service_request.created'] },
+      filter: '{"status":{"$eq":"NEW"}}',
+    });
+  });
+
+  test('is no filter if the types could not be read', async () => {
+    await found('CreateWebhook', { name: 'Till', url: URL, filter: { status: {} }, eventTypes: ['service_request.lost'] });
+    await found('CreateWebhook', { name: 'Till', url: URL, filter: { status: {} } });
+    expect(asked.map(({ url, filter, event_types }) => [url, filter, event_types])).toEqual(Array(2).fill([URL, null, null]));
   });
 });

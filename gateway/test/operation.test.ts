@@ -27,7 +27,11 @@ function compiled(name: string, { exceeded = false, answersLate = false } = {}) 
   });
   const context = {
     services: {
-      channels: { integrations: { client: () => ({ checkWebhookTarget: async () => ({ problem: 'Not this address.' }) }) } },
+      channels: {
+        integrations: {
+          client: () => ({ checkWebhook: async () => ({ problems: [{ field: 'url', code: 'INVALID_FORMAT', message: 'Not this address.' }] }) }),
+        },
+      },
       call: () => async (request: Buffer) => {
         called.push(request);
         if (answersLate) res.destroyed = true;

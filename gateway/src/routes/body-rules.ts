@@ -6,12 +6,18 @@ import {
   checkWebhookHeaders,
   checkWebhookState,
   now,
+  type DetailCode,
   type ErrorDetail,
   type JsonProblem,
   type Operation,
   type Shape,
 } from '@truckroll/contract';
-import { WebhookServiceService, type WebhookHeaders } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import {
+  WebhookServiceService,
+  type CreateWebhookRequest,
+  type UpdateWebhookRequest,
+  type WebhookHeaderValue,
+} from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';
 
@@ -24,7 +30,8 @@ interface Rule {
 }
 
 const STATE: Rule = { of: ['enabled', 'state', 'resumeSkipped'], check: checkWebhookState };
-const HEADERS: Rule = { of: ['headers'], check: ({ headers }) => checkWebhookHeaders((headers as WebhookHeaders | undefined)?.values ?? []) };
+/** Judges each header by itself, so that others may be unreadable. */
+const HEADERS: Rule = { of: [], check: ({ headers }) => checkWebhookHeaders(readableHeaders(headers)) };
 
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   CreateApiKey: [{ of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) }],
@@ -38,17 +45,51 @@ export function brokenRules({ name }: Operation, body: Shape, message: Message, 
   const unread = new Set(found.flatMap(({ field }) => [field, field.replace(/[.[].*$/s, '')]));
   const ranges = checkRanges(body, message).filter(({ field }) => !unread.has(field) && !unread.has(body.byName.get(field)?.after ?? ''));
   const rules = (RULES[name] ?? []).filter(({ of }) => !of.some((field) => unread.has(field)));
-  return [...ranges, ...rules.flatMap(({ check }) => check(message))];
+  return [
+    ...ranges,
+    ...unreported(
+      rules.flatMap(({ check }) => check(message)),
+      found,
+    ),
+  ];
 }
 
-/** For a body that is rejected anyway: asks integrations whether its operator allows the address. No problem if it cannot answer. */
-export function compileTargetCheck({ owner }: Operation, body: Shape | undefined, { channels }: Services) {
-  const field = owner === 'integrations' ? body?.fields.find(({ format }) => format === 'url') : undefined;
+/** The headers of a body; one that could not be read has an empty name, and a problem already. */
+function readableHeaders(headers: unknown): WebhookHeaderValue[] {
+  const { values = [] } = (headers ?? {}) as { values?: readonly Partial<WebhookHeaderValue>[] };
+  return values.map(({ name = '', value }) => ({ name, value }));
+}
+
+/** Leaves out problems of fields that have one already, or are part of one that has. */
+function unreported<P extends { field: string }>(more: readonly P[], found: readonly { field: string }[]): P[] {
+  const parents = found.flatMap(({ field }) => [`${field}.`, `${field}[`]);
+  return more.filter(({ field }) => !found.some((known) => known.field === field) && !parents.some((parent) => field.startsWith(parent)));
+}
+
+/** Operations whose body has parts of a webhook that only integrations can judge: the target, the filter, stored headers, users to alert. */
+const OF_WEBHOOKS = new Set(['CreateWebhook', 'UpdateWebhook', 'PreviewWebhookFilter']);
+
+/** For a body that is rejected anyway: what integrations finds wrong with it too; nothing if it cannot answer. `id` is that of the path. */
+export function compileWebhookCheck({ name }: Operation, { channels }: Services) {
   const client = channels.integrations.client(WebhookServiceService);
-  return async (message: Message, problems: readonly ErrorDetail[], { requestId }: Exchange): Promise<ErrorDetail[]> => {
-    const url = field && message[field.name];
-    if (typeof url !== 'string' || problems.some(({ location, field: wrong }) => location === 'body' && wrong === field?.name)) return [];
-    const { problem } = await client.checkWebhookTarget({ url }, { requestId }).catch(() => ({ problem: null }));
-    return problem == null ? [] : [{ location: 'body', field: 'url', code: 'INVALID_FORMAT', message: problem }];
+  return async (message: Message, id: unknown, problems: readonly ErrorDetail[], { principal, requestId }: Exchange): Promise<ErrorDetail[]> => {
+    if (!OF_WEBHOOKS.has(name) || principal?.user_id == null) return [];
+    const { company_id, time_zone, user_id } = principal;
+    const found = problems.filter(({ location }) => location === 'body');
+    const { url, filter, event_types, alert_emails } = message as Partial<CreateWebhookRequest & UpdateWebhookRequest>;
+    const types = Array.isArray(event_types) ? { values: event_types as string[] } : event_types;
+    // Without knowing the types, nothing can be said about the filter.
+    const knowsTypes = !found.some(({ field }) => /^eventTypes\b/.test(field));
+    const request = {
+      caller: { company_id, time_zone, user_id },
+      id: typeof id === 'string' ? id : null,
+      url: found.some(({ field }) => field === 'url') ? null : url,
+      headers: message.headers == null ? null : { values: readableHeaders(message.headers) },
+      alert_emails,
+      event_types: knowsTypes ? types : null,
+      filter: knowsTypes ? filter : null,
+    };
+    const { problems: more } = await client.checkWebhook(request, { requestId }).catch(() => ({ problems: [] }));
+    return unreported(more, found).map(({ field, code, message: text }) => ({ location: 'body', field, code: code as DetailCode, message: text }));
   };
 }

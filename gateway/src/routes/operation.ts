@@ -18,7 +18,7 @@ import type { CursorScope, Cursors } from './cursor.ts';
 import { inputsOf } from './inputs.ts';
 import { nextLink } from './next-link.ts';
 import { MOST_PROBLEMS, compileQuery, type Query } from './query.ts';
-import { compileTargetCheck } from './body-rules.ts';
+import { compileWebhookCheck } from './body-rules.ts';
 import { bodyShape, compileRequest, keysOf, mayBeLeftOut, readHeaders, refuseFields, readJson, readPath } from './request.ts';
 
 export interface CompiledOperation {
@@ -68,7 +68,7 @@ export function compileOperation(operation: Operation, context: OperationContext
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
   const body = bodyShape(operation, inputs);
-  const checkTarget = compileTargetCheck(operation, body, services);
+  const checkWebhook = compileWebhookCheck(operation, services);
   const writeEnvelope = compileEnvelope(operation);
   const writeCsv = operation.kind === 'report' ? compileCsv(operation) : undefined;
   const compresses = context.compresses && mayBeCompressed(operation);
@@ -92,7 +92,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const message = body === undefined || json === undefined ? {} : readJson(operation, body, json, problems);
     if (body === undefined && operation.camelCase) refuseFields(bytes, problems);
     if (problems.length > 0) {
-      problems.push(...(await checkTarget(message, problems, exchange)));
+      problems.push(...(await checkWebhook(message, path[0], problems, exchange)));
       throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
     }
     const more = writesIn(body, message) - 1;

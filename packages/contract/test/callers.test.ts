@@ -12,7 +12,7 @@ test('the gateway may call every rpc with a public route, and without one only t
     '/truckroll.integrations.v1.EndpointCountService/CountEndpoints',
     '/truckroll.integrations.v1.IdentityService/Authenticate',
     '/truckroll.integrations.v1.IdentityService/TouchKeys',
-    '/truckroll.integrations.v1.WebhookService/CheckWebhookTarget',
+    '/truckroll.integrations.v1.WebhookService/CheckWebhook',
     '/truckroll.records.v1.ChangeService/DigestRecords',
     '/truckroll.records.v1.ChangeService/FindChanged',
     '/truckroll.records.v1.ChangeService/ReadChanges',

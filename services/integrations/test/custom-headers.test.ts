@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { KeyRing } from '@truckroll/process';
-import { NO_HEADERS, openHeaders, sealHeaders } from '../src/webhooks/endpoints/custom-headers.ts';
+import { NO_HEADERS, headerProblems, openHeaders, sealHeaders } from '../src/webhooks/endpoints/custom-headers.ts';
 import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 
 const secrets = createSecretBox(new KeyRing([['k1', randomBytes(32)]]));
@@ -9,12 +9,7 @@ const OTHER = { name: 'X-Other', value: 'another' };
 const stored = sealHeaders(secrets, 'e1', [KEY, OTHER], NO_HEADERS);
 
 function problems(given: { name: string; value?: string }[]): unknown {
-  try {
-    sealHeaders(secrets, 'e1', given, stored);
-    return undefined;
-  } catch (error) {
-    return (error as { details: { field: string; code: string }[] }).details.map(({ field, code }) => [field, code]);
-  }
+  return headerProblems(secrets, 'e1', given, stored).map(({ field, code }) => [field, code]);
 }
 
 it('keeps names readable and values encrypted for the endpoint', () => {
@@ -40,8 +35,13 @@ it('stores nothing without headers', () => {
 
 it('names what is missing, wrong or too long', () => {
   expect(problems([KEY, { name: 'X-New' }])).toEqual([['headers[1].value', 'MISSING']]);
-  expect(problems([{ name: 'Host' }])).toEqual([['headers[0].name', 'INVALID_FORMAT']]);
+  expect(problems([{ name: 'Host' }, { name: 'X-Long', value: `${'x'.repeat(5000)}é` }])).toEqual([
+    ['headers[0].name', 'INVALID_FORMAT'],
+    ['headers[1].value', 'INVALID_FORMAT'],
+    ['headers[0].value', 'MISSING'],
+    ['headers', 'TOO_LARGE'],
+  ]);
   // With the kept value of X-Key: 5 + 7 + 6 + 4078 bytes.
-  expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4078) }])).toBeUndefined();
+  expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4078) }])).toEqual([]);
   expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4079) }])).toEqual([['headers', 'TOO_LARGE']]);
 });

@@ -1,28 +1,17 @@
 // Management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import {
-  ApiError,
-  TEST_EVENT,
-  checkWebhookState,
-  exampleRecord,
-  formatInstant,
-  now,
-  publicEvents,
-  refuseBroken,
-  type JsonProblem,
-  type Shape,
-} from '@truckroll/contract';
+import { ApiError, TEST_EVENT, checkWebhookState, exampleRecord, formatInstant, now, publicEvents, refuseBroken, type Shape } from '@truckroll/contract';
 import { DeliveryStatus, type PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/telemetry';
-import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
 import { requireBudget, spending } from '../budgets.ts';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { setAlertUsers } from './health/alerts.ts';
 import { auditEndpoint } from './endpoints/audit.ts';
-import { NO_HEADERS, originProblems, sealHeaders } from './endpoints/custom-headers.ts';
+import { NO_HEADERS, sealHeaders } from './endpoints/custom-headers.ts';
+import { endpointProblems } from './endpoints/problems.ts';
 import { dayOf, deliveryId } from './log/delivery-id.ts';
 import { notifyDue } from './queue/due-notices.ts';
 import { endpointState, wantedState } from './endpoints/state.ts';
@@ -30,7 +19,7 @@ import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, 
 import { eventTypes } from './events/event-types.ts';
 import { insertingBodies, insertingDeliveries } from './queue/insert.ts';
 import { previewFilter } from './filter/preview.ts';
-import { filterProblems, setFilter } from './filter/store.ts';
+import { setFilter } from './filter/store.ts';
 import { queueSkipped, recover } from './queue/recover.ts';
 import { skipQueued } from './queue/skip.ts';
 import { newSecret, secretText } from './endpoints/secrets.ts';
@@ -38,16 +27,18 @@ import { newSecret, secretText } from './endpoints/secrets.ts';
 /** Time for which the old secret stays valid after a rotation, in microseconds. */
 const OVERLAP = 24 * 3_600_000_000;
 
-async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
+async function create(context: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
+  const { database, secrets } = context;
   const { company_id: companyId, user_id: userId } = callerOf(request);
   const { name, url, event_types, max_per_second = null, headers: given, filter, alert_emails, ...rest } = checked('CreateWebhookRequest', request);
-  refuseBroken([...urlProblems(url, targets), ...checkWebhookState(rest), ...filterProblems(filter, event_types)]);
+  const parts = { url, event_types, filter, headers: given?.values, alert_emails: alert_emails?.values };
   const id = randomUUID();
   const secret = newSecret();
-  const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
   return await database.of(companyId).transaction(async (tx) => {
     if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
+    refuseBroken([...checkWebhookState(rest), ...(await endpointProblems(context, tx, companyId, parts))]);
     await requireRoom(tx, companyId);
+    const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
     const eventTypes = [...new Set(event_types)];
     await insertEndpoint(tx, {
       id,
@@ -79,7 +70,8 @@ async function get({ database }: Context, request: wire.GetWebhookRequest): Prom
   return { data: await selectEndpoint(database.of(companyId), companyId, request.key?.id ?? '') };
 }
 
-async function update({ database, targets, recoveries, secrets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
+async function update(context: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
+  const { database, recoveries, secrets } = context;
   const { company_id: companyId } = callerOf(request);
   const {
     id,
@@ -94,14 +86,12 @@ async function update({ database, targets, recoveries, secrets }: Context, reque
     ...rest
   } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
-  refuseBroken([...(url === null ? [] : urlProblems(url, targets)), ...checkWebhookState(request)]);
+  const parts = { url, event_types: types, filter, headers: given?.values, alert_emails: alert_emails?.values };
   const data = await database.of(companyId).transaction(
     async (tx) => {
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
-      // Also when only the types change: a stored filter may name paths that the new types lack.
-      const ofFilter = filter != null || types !== null ? filterProblems(filter ?? before.filter, types ?? before.event_types) : [];
-      refuseBroken([...ofFilter, ...originProblems(before.url, url ?? before.url, held.header_names, given?.values)]);
+      refuseBroken([...checkWebhookState(request), ...(await endpointProblems(context, tx, companyId, parts, { ...before, ...held }))]);
       await setFilter(tx, companyId, id, filter);
       await setAlertUsers(tx, companyId, id, alert_emails?.values);
       const state = wantedState(rest, endpointState(held));
@@ -185,20 +175,16 @@ async function listEventTypes(_: Context, request: wire.ListWebhookEventTypesReq
   return { data: [...eventTypes] };
 }
 
-/** Checks only the URL itself: host names are resolved and their addresses checked when something is sent. */
-function urlProblems(url: string, targets: Context['targets']): JsonProblem[] {
-  try {
-    readTarget(url, targets);
-    return [];
-  } catch (error) {
-    if (!(error instanceof TargetProblem)) throw error;
-    return [{ field: 'url', code: 'INVALID_FORMAT', message: error.message }];
-  }
-}
-
-/** Checks a URL as creation would, so that a gateway can report it together with the request's other problems. */
-function checkTarget({ targets }: Context, { url }: wire.CheckWebhookTargetRequest): wire.CheckWebhookTargetResponse {
-  return { problem: urlProblems(url, targets)[0]?.message ?? null };
+/** Finds what creation or a change would refuse. */
+async function check(context: Context, request: wire.CheckWebhookRequest): Promise<wire.CheckWebhookResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const { id, event_types: types, headers, alert_emails: emails, ...rest } = request;
+  const parts = { ...rest, event_types: types?.values, headers: headers?.values, alert_emails: emails?.values };
+  const problems = await context.database.of(companyId).transaction(async (tx) => {
+    const present = id == null ? undefined : { ...(await selectEndpoint(tx, companyId, id)), ...(await lockEndpoint(tx, companyId, id)) };
+    return await endpointProblems(context, tx, companyId, parts, present);
+  });
+  return { problems };
 }
 
 export const webhooks = {
@@ -212,5 +198,5 @@ export const webhooks = {
   recoverWebhook: recover,
   previewWebhookFilter: previewFilter,
   listWebhookEventTypes: listEventTypes,
-  checkWebhookTarget: checkTarget,
+  checkWebhook: check,
 };

@@ -1,5 +1,5 @@
 // Headers that an endpoint's owner adds to every request. Their values are stored encrypted, as signing secrets are, and never shown.
-import { checkWebhookHeaders, refuseBroken, type JsonProblem } from '@truckroll/contract';
+import { checkWebhookHeaders, type JsonProblem } from '@truckroll/contract';
 import type { HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { WebhookHeaderValue } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { SecretBox } from './secrets.ts';
@@ -38,18 +38,27 @@ export function originProblems(from: string, to: string, names: readonly string[
   );
 }
 
-/** The headers to store. A header without a value keeps that of `present` under its name. Throws 400. */
-export function sealHeaders(secrets: SecretBox, endpointId: string, given: readonly WebhookHeaderValue[], present: StoredHeaders): StoredHeaders {
-  refuseBroken(checkWebhookHeaders(given));
+/** The values of the headers: that of `present` under its name for one that is given without; undefined if there is none. */
+function valuesOf(secrets: SecretBox, endpointId: string, given: readonly WebhookHeaderValue[], present: StoredHeaders): (string | undefined)[] {
   const known = new Map(openHeaders(secrets, endpointId, present).map(({ name, value }) => [name.toLowerCase(), value]));
-  const values = given.map(({ name, value }) => value ?? known.get(name.toLowerCase()));
-  refuseBroken(
-    values.flatMap((value, index): JsonProblem[] =>
+  return given.map(({ name, value }) => value ?? known.get(name.toLowerCase()));
+}
+
+export function headerProblems(secrets: SecretBox, endpointId: string, given: readonly WebhookHeaderValue[], present: StoredHeaders): JsonProblem[] {
+  const values = valuesOf(secrets, endpointId, given, present);
+  const bytes = given.reduce((sum, { name }, index) => sum + name.length + (values[index]?.length ?? 0), 0);
+  return [
+    ...checkWebhookHeaders(given),
+    ...values.flatMap((value, index): JsonProblem[] =>
       value === undefined ? [{ field: `headers[${index}].value`, code: 'MISSING', message: 'Give a value: the endpoint has no header of this name.' }] : [],
     ),
-  );
-  const bytes = given.reduce((sum, { name }, index) => sum + name.length + (values[index] as string).length, 0);
-  if (bytes > MOST_BYTES) refuseBroken([{ field: 'headers', code: 'TOO_LARGE', message: `Shorten names and values to ${MOST_BYTES} bytes together.` }]);
+    ...(bytes > MOST_BYTES ? [{ field: 'headers', code: 'TOO_LARGE', message: `Shorten names and values to ${MOST_BYTES} bytes together.` } as const] : []),
+  ];
+}
+
+/** The headers to store, in which headerProblems has found none. */
+export function sealHeaders(secrets: SecretBox, endpointId: string, given: readonly WebhookHeaderValue[], present: StoredHeaders): StoredHeaders {
   if (given.length === 0) return NO_HEADERS;
+  const values = valuesOf(secrets, endpointId, given, present);
   return { header_names: given.map(({ name }) => name), header_values: secrets.seal(boundTo(endpointId), Buffer.from(JSON.stringify(values))) };
 }

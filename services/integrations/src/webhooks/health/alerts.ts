@@ -1,7 +1,7 @@
 // Sends e-mails about endpoints that fail, are disabled, or deliver again.
-import { formatInstant, now, refuseBroken } from '@truckroll/contract';
+import { formatInstant, now, type JsonProblem } from '@truckroll/contract';
 import { queued } from '@truckroll/mail';
-import type { Database, Transaction } from '@truckroll/postgres';
+import type { Database, Queryable, Transaction } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { takeOne } from '../../budgets.ts';
@@ -118,21 +118,31 @@ export function webhookAlerts(database: Database, log: Logger): BackgroundPart {
   return { name: 'webhook alerts', start: async () => looks.start(), stop: () => looks.stop() };
 }
 
-/** Makes the users with these addresses get the e-mails about an endpoint; undefined keeps those who do. Throws 400 for an unknown address. */
-export async function setAlertUsers(tx: Transaction, companyId: string, id: string, emails: readonly string[] | undefined): Promise<void> {
-  if (emails === undefined) return;
+/** The ids of the company's active users with these addresses, in their order; undefined for an unknown address. */
+async function usersWith(db: Queryable, companyId: string, emails: readonly string[]): Promise<(string | undefined)[]> {
   const lower = emails.map((email) => email.toLowerCase());
-  const { rows } = await tx.query<{ id: string; email: string }>({
+  const { rows } = await db.query<{ id: string; email: string }>({
     name: 'users_to_alert',
     text: 'select id, lower(email) as email from users where company_id = $1 and active and lower(email) = any($2::text[])',
     values: [companyId, lower],
   });
   const ids = new Map(rows.map((user) => [user.email, user.id]));
+  return lower.map((email) => ids.get(email));
+}
+
+export async function alertProblems(db: Queryable, companyId: string, emails: readonly string[]): Promise<JsonProblem[]> {
   const message = 'No active user of the company has this address: give the address of one.';
-  refuseBroken(lower.flatMap((email, index) => (ids.has(email) ? [] : [{ field: `alertEmails[${index}]`, code: 'INVALID_FORMAT', message } as const])));
+  const users = await usersWith(db, companyId, emails);
+  return users.flatMap((user, index) => (user === undefined ? [{ field: `alertEmails[${index}]`, code: 'INVALID_FORMAT', message } as const] : []));
+}
+
+/** Makes the users with these addresses, in which alertProblems has found none, get the e-mails about an endpoint; undefined keeps those who do. */
+export async function setAlertUsers(tx: Transaction, companyId: string, id: string, emails: readonly string[] | undefined): Promise<void> {
+  if (emails === undefined) return;
+  const users = await usersWith(tx, companyId, emails);
   await tx.query({
     name: 'set_webhook_alert_users',
     text: 'update webhook_endpoints set alert_user_ids = $3::uuid[], updated_at = now() where company_id = $1 and id = $2',
-    values: [companyId, id, [...new Set(lower.map((email) => ids.get(email)))]],
+    values: [companyId, id, [...new Set(users.filter((user) => user !== undefined))]],
   });
 }
