@@ -42,10 +42,16 @@ export async function write(client: Client, { credentials: { usual: credential }
 async function retryBusy(client: Client, operation: Operation, ask: Ask): Promise<Answer> {
   let answer = await client.ask(operation, ask);
   for (let sends = 1; sends < SENDS && (answer.status === 0 || answer.status === 429 || answer.status === 503); sends++) {
-    await client.pause(Math.min(2, Number(answer.header('retry-after') ?? 1)));
+    await client.pause(pauseOf(answer.header('retry-after')));
     answer = await client.ask(operation, ask);
   }
   return answer;
+}
+
+/** Seconds that Retry-After, a number or a date, asks for; at most 2, and 1 without it. */
+function pauseOf(retryAfter = '1'): number {
+  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? 1 : Math.min(2, Math.max(0, seconds));
 }
 
 function visitOf(answer: Answer): Visit {

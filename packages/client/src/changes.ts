@@ -1,3 +1,4 @@
+import { wasCut } from './errors.ts';
 import { pause } from './send.ts';
 import type { Answer, BodyOf, CallOptions, OperationAt, PagedPath, RecordOf, components } from './types.ts';
 
@@ -28,29 +29,36 @@ export interface ChangesOptions extends CallOptions {
   limit?: number;
   /** Whether to wait for further changes, by long polling, instead of ending. Default: false. */
   follow?: boolean;
+  /** Maximum seconds, up to 30, for which a poll is held while nothing changes. Default: 20, because some proxies end requests after 30 seconds. */
+  waitSeconds?: number;
 }
 
-/** Longest wait that the API allows, in seconds. */
-const WAIT_SECONDS = 30;
+const WAIT_SECONDS = 20;
 /** Minimum time between two empty answers, in ms: the API does not hold a poll while the company has 20 others. */
 const EMPTY_MS = 1000;
 
-type Get = (input: CallOptions & { query: Record<string, unknown> }) => Promise<ChangesPage>;
+type Get = (input: CallOptions & { query: Record<string, unknown>; held: boolean }) => Promise<ChangesPage>;
 
 /** `timeoutMs` is the timeout of an answer that is not held back. */
 export async function* readChanges(get: Get, options: ChangesOptions, timeoutMs: number): AsyncGenerator<ChangesPage, void, void> {
-  const { kinds, cursor: first, limit = 1000, follow = false, ...call } = options;
+  const { kinds, cursor: first, limit = 1000, follow = false, waitSeconds = WAIT_SECONDS, ...call } = options;
   // The first pages are not held back, so that the caller learns at once when there is nothing more.
   let wait = 0;
   for (let cursor = first; ; ) {
     const askedAt = Date.now();
-    const page = await get({ ...call, timeoutMs: timeoutMs + wait * 1000, query: { kinds, cursor, limit, wait } });
+    const asked = (seconds: number) =>
+      get({ ...call, timeoutMs: timeoutMs + seconds * 1000, held: seconds > 0, query: { kinds, cursor, limit, wait: seconds } });
+    const page = await asked(wait).catch((error: unknown) => {
+      // What stands between has ended the poll. A request that is not held is retried like others if the API is away.
+      if (wait === 0 || options.signal?.aborted || !wasCut(error)) throw error;
+      return asked(0);
+    });
     yield page;
     cursor = page.nextCursor;
     if (page.hasMore) continue;
     if (!follow) return;
     const early = EMPTY_MS - (Date.now() - askedAt);
     if (wait > 0 && page.data.length === 0 && early > 0) await pause(early, options.signal);
-    wait = WAIT_SECONDS;
+    wait = waitSeconds;
   }
 }

@@ -7,7 +7,7 @@ import { syncChanges, type SyncOptions, type SyncStore } from './sync.ts';
 import type { Answer, Argument, BodyOf, CallOptions, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, components, paths } from './types.ts';
 
 export interface ClientOptions {
-  /** Address of the API: `https://api.example.com`. */
+  /** Address of the API: `https://api.example.com`, or with the path of a proxy in front of it. */
   baseUrl: string;
   /** An API key, or a user's token for changes under `/api/v1`. A function is called before every request. */
   token: string | (() => string | Promise<string>);
@@ -52,16 +52,25 @@ export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments',
 
 const TIMEOUT_MS = 30_000;
 
-type Input = CallOptions & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string };
+type Input = CallOptions & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string; held?: boolean };
 interface Page {
   data: unknown[];
   pagination: { next_cursor?: string | null; nextCursor?: string | null };
 }
 
+/** The address without a final slash, `/v1` or `/api/v1`, which the paths of operations begin with. Throws TypeError. */
+function baseOf(baseUrl: unknown): string {
+  const [, base] = (typeof baseUrl === 'string' && /^(https?:\/\/[^/?#][^?#]*?)(?:(?:\/api)?\/v1)?\/*$/i.exec(baseUrl.trim())) || [];
+  if (base === undefined)
+    throw new TypeError(`createClient needs the API's address as baseUrl, such as https://api.example.com, without a query: got ${String(baseUrl)}.`);
+  return base;
+}
+
 export function createClient(options: ClientOptions): Client {
   // Looked up at each call, because tests and instrumentation replace the global.
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
-  const http = createFetchClient<paths>({ baseUrl: options.baseUrl.replace(/\/+$/, '') });
+  const http = createFetchClient<paths>({ baseUrl: baseOf(options.baseUrl) });
+  if (!options.token) throw new TypeError('createClient needs a token: an API key, or a function that returns one.');
 
   async function raw(method: Method, path: string, input: Input = {}): Promise<Response> {
     const writes = REPEATABLE_WRITES.includes(`${method} ${path}`);
@@ -86,7 +95,14 @@ export function createClient(options: ClientOptions): Client {
         // raw() returns the body unread; call() parses it.
         parseAs: 'stream',
         fetch: (request: Request) =>
-          send(request, { fetch, ...limits, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS, signal: input.signal, onRetry: options.onRetry }),
+          send(request, {
+            fetch,
+            ...limits,
+            timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+            held: input.held ?? false,
+            signal: input.signal,
+            onRetry: options.onRetry,
+          }),
       } as never,
     );
     return response;

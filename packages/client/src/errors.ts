@@ -1,3 +1,4 @@
+import { retryAfterSeconds } from './retry-after.ts';
 import type { ErrorCode, ErrorDetail } from './types.ts';
 
 /** The API answered with an error. Branch on `code`; `message` and `details` are for people. */
@@ -10,7 +11,7 @@ export class TruckrollError extends Error {
   readonly details: readonly ErrorDetail[];
   /** Id to quote when you ask for help. */
   readonly requestId: string | undefined;
-  /** Seconds to wait before trying again, from Retry-After. */
+  /** Seconds to wait before trying again, from Retry-After, a number or a date. */
   readonly retryAfterSeconds: number | undefined;
   /** The original response; its body can still be read. */
   readonly response: Response;
@@ -21,7 +22,7 @@ export class TruckrollError extends Error {
     this.status = response.status;
     this.details = details;
     this.requestId = requestId;
-    this.retryAfterSeconds = retryAfter(response.headers.get('retry-after'));
+    this.retryAfterSeconds = retryAfterSeconds(response.headers.get('retry-after'));
     this.response = response;
   }
 
@@ -39,6 +40,11 @@ export class ConnectionError extends Error {
 /** An attempt took longer than `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name = 'TimeoutError';
+}
+
+/** Whether a held poll ended because of what stands between: the connection was cut, or a proxy's time was up. */
+export function wasCut(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof TruckrollError && error.code === 'UNRECOGNIZED' && error.status >= 500);
 }
 
 export async function errorOf(response: Response): Promise<TruckrollError> {
@@ -69,11 +75,4 @@ function parsed(text: string): ErrorBody | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Seconds of a Retry-After header: a number of seconds or an HTTP date. */
-function retryAfter(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }

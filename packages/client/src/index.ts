@@ -2,6 +2,7 @@ export { createClient, type Client, type ClientOptions } from './client.ts';
 export type { Change, ChangeKind, ChangesOptions, ChangesPage } from './changes.ts';
 export type { Comparison } from './digest.ts';
 export { ConnectionError, TimeoutError, TruckrollError } from './errors.ts';
+export { retryAfterSeconds } from './retry-after.ts';
 export type { Fetch, Retry } from './send.ts';
 export { CopyMovedError, type StoredVersion, type SyncOptions, type SyncPage, type SyncProgress, type SyncStore } from './sync.ts';
 export type { Answer, CallOptions, ErrorCode, ErrorDetail, PageOf, PagedPath, RecordOf, components, paths } from './types.ts';

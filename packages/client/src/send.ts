@@ -1,5 +1,5 @@
 // Sends one request with retries: each attempt has a timeout, with a pause between attempts.
-import { ConnectionError, TimeoutError, errorOf } from './errors.ts';
+import { ConnectionError, TimeoutError, errorOf, wasCut } from './errors.ts';
 import { pauseAfter, type RetryLimits } from './repeat.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,6 +15,8 @@ export interface Retry {
 export interface SendOptions extends RetryLimits {
   readonly fetch: Fetch;
   readonly timeoutMs: number;
+  /** Whether the request is a held poll, which rejects if it was cut. */
+  readonly held: boolean;
   readonly signal: AbortSignal | undefined;
   readonly onRetry: ((retry: Retry) => void) | undefined;
 }
@@ -29,7 +31,7 @@ export async function send(request: Request, options: SendOptions): Promise<Resp
       return await attempt(url, init, options);
     } catch (error) {
       options.signal?.throwIfAborted();
-      const pauseMs = pauseAfter(error, attempts, options, Math.random());
+      const pauseMs = options.held && wasCut(error) ? undefined : pauseAfter(error, attempts, options, Math.random());
       if (pauseMs === undefined) throw error;
       options.onRetry?.({ method, url, attempts, pauseMs, error: error as Error });
       await pause(pauseMs, options.signal);

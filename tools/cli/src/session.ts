@@ -116,7 +116,8 @@ export class Session {
     if (!isUrlOf(['http', 'https'], found)) {
       throw new Failure(`The address of the API must begin with http:// or https://, such as http://127.0.0.1:8080: correct --url or TRUCKROLL_URL.`);
     }
-    return found.replace(/\/+$/, '');
+    // Paths of operations begin with /v1 or /api/v1.
+    return found.replace(/\/+$/, '').replace(/(\/api)?\/v1$/, '');
   }
 
   databaseUrl(): string {

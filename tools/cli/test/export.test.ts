@@ -86,6 +86,19 @@ test('waits for its limit for longer than for an API that is unavailable, becaus
   );
 });
 
+test('waits until the date that Retry-After gives, and says for how long', async () => {
+  await withApi(
+    (turn) => (turn === 0 ? { status: 503, headers: { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() } } : undefined),
+    async (baseUrl) => {
+      const end = new AbortController();
+      const reasons: string[] = [];
+      const onWaiting = (reason: string) => (reasons.push(reason), end.abort());
+      await expect(exportRecords(folder, 'invoices', { ...options(baseUrl), signal: end.signal, onWaiting }, () => undefined)).rejects.toThrow();
+      expect(reasons).toEqual([expect.stringMatching(/^The API does not answer; waiting (3600|359\d) s\.$/)]);
+    },
+  );
+});
+
 test('fails at once for a rejected key or a fault of the API, and after a while for an API that stays unavailable', async () => {
   for (const status of [401, 500]) {
     await withApi(

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '@truckroll/client/sqlite';
+import { cuttingProxy } from '@truckroll/testing';
 import { feedIsCurrent, haveSameRecords } from '../../../test/changes/compared.ts';
 import { until } from '../../../test/support/until.ts';
 import { startSystem, truckroll, type Outcome } from './system.ts';
@@ -95,26 +96,38 @@ test('sync makes a copy that equals an export, with a progress bar, and brings i
   expect(await json('sync', copy, '--only', 'service-requests')).toMatchObject({ upserted: 0, deleted: 0 });
 }, 60_000);
 
-test('sync --follow stores changes until Ctrl-C, and then ends with success', async () => {
-  const followed = join(system.folder, 'followed.db');
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'sync', followed, '--follow', '--json', '--only', 'service-requests'], {
-    env: { PATH: process.env['PATH'], ...environment() },
-    cwd: system.folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said: Json[] = [];
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  let id = '';
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (said.push(JSON.parse(line)) === 1) id = await request();
-    else child.kill('SIGINT');
-  }
-  if (child.exitCode === null) await once(child, 'exit');
-  expect(said[1]).toMatchObject({ upserted: 1, deleted: 0 });
-  expect([child.exitCode, stderr]).toEqual([0, 'Following changes; Ctrl-C ends it.\nEnded. Run the same command to continue.\n']);
-  expect(query<{ id: string }>('SELECT id FROM records', followed)).toContainEqual(expect.objectContaining({ id }));
-});
+test.each([
+  ['and then ends with success', undefined],
+  ['through a proxy with a path prefix that answers 504 to held polls', true],
+  ['through a proxy with a path prefix that cuts held polls', false],
+])(
+  'sync --follow stores changes until Ctrl-C, %s',
+  async (_, answers504) => {
+    const proxy = answers504 === undefined ? undefined : await cuttingProxy(system.env['TRUCKROLL_URL'] as string, { limitMs: 1500, answers504 });
+    const followed = join(system.folder, `followed-${answers504}.db`);
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'sync', followed, '--follow', '--json', '--only', 'service-requests'], {
+      env: { PATH: process.env['PATH'], ...environment(), ...(proxy && { TRUCKROLL_URL: `${proxy.url}/v1/` }) },
+      cwd: system.folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said: Json[] = [];
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    let id = '';
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (said.push(JSON.parse(line)) === 1) {
+        await proxy?.cut(2);
+        id = await request();
+      } else child.kill('SIGINT');
+    }
+    if (child.exitCode === null) await once(child, 'exit');
+    await proxy?.close();
+    expect(said[1]).toMatchObject({ upserted: 1, deleted: 0 });
+    expect([child.exitCode, stderr]).toEqual([0, 'Following changes; Ctrl-C ends it.\nEnded. Run the same command to continue.\n']);
+    expect(query<{ id: string }>('SELECT id FROM records', followed)).toContainEqual(expect.objectContaining({ id }));
+  },
+  30_000,
+);
 
 test('sync --verify names the kinds that differ, and what to do', async () => {
   const damaged = join(system.folder, 'damaged.db');

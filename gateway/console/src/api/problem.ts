@@ -1,4 +1,5 @@
 // Why a request failed, with the API's message if there is one.
+import { retryAfterSeconds } from '@truckroll/client/retry-after';
 
 export interface Detail {
   readonly field?: string;
@@ -32,8 +33,8 @@ export class Problem extends Error {
 
 /** Reads an error answer. Assumes nothing about its form, because a proxy may have sent it. */
 export async function problemOf(response: Response): Promise<Problem> {
-  const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
-  const common = { status: response.status, ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}) };
+  const retryAfter = retryAfterSeconds(response.headers.get('retry-after'));
+  const common = { status: response.status, ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }) };
   const requestId = response.headers.get('x-request-id');
   try {
     const { error } = (await response.json()) as { error: { code: string; message: string; request_id: string; details: Detail[] } };

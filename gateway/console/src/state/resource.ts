@@ -69,7 +69,7 @@ export function useResource<T>(
       } catch (error) {
         if (ended.signal.aborted) return;
         const problem = Problem.of(error);
-        next = Math.max(SELDOM_MS, (problem.retryAfterSeconds ?? 0) * 1000);
+        next = Math.max(SELDOM_MS, Math.min(problem.retryAfterSeconds ?? 0, 3600) * 1000);
         setState((known) => ({ ...known, problem, loading: false }));
       } finally {
         busy = false;

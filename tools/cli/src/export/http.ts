@@ -1,6 +1,7 @@
-// Reads from the public API, retried after Retry-After. @truckroll/client is not used: it limits retries by number rather than by
-// time, and takes 1.2 times as long for a page.
+// Reads from the public API, retried after Retry-After. The client of @truckroll/client is not used: it limits retries by number
+// rather than by time, and takes 1.2 times as long for a page.
 import { setTimeout as delay } from 'node:timers/promises';
+import { retryAfterSeconds } from '@truckroll/client';
 import { backoffMs } from '@truckroll/process';
 import { EXIT, Failure } from '../failure.ts';
 
@@ -19,6 +20,8 @@ export type ExportQuery = Readonly<Record<string, string | readonly string[]>>;
 
 const MAX_RETRY_MS = 60_000;
 const LONGEST_ANSWER_MS = 30_000;
+/** Longest pause, in ms: timers take no more than 24 days. */
+const MAX_PAUSE_MS = 86_400_000;
 const PASSING = new Set([429, 502, 503, 504]);
 
 /** The body of a successful answer. Throws Failure. */
@@ -33,7 +36,8 @@ export async function readApi(path: string, query: ExportQuery, options: ApiClie
     // Reaching a limit does not count as unavailable: it always ends.
     if (answer.status !== 429) awaySince ??= performance.now();
     if (awaySince !== undefined && performance.now() - awaySince > (options.maxRetryMs ?? MAX_RETRY_MS)) throw away(options, answer);
-    const pause = Math.max(answer.status === 429 ? 1000 : 0, (answer.retryAfterSeconds ?? 0) * 1000, backoffMs(failures));
+    const asked = Math.min(MAX_PAUSE_MS, (answer.retryAfterSeconds ?? 0) * 1000);
+    const pause = Math.max(answer.status === 429 ? 1000 : 0, asked, backoffMs(failures));
     const reason = answer.status === 429 ? 'The key’s limit is reached' : 'The API does not answer';
     if (pause >= 2000 || failures === 3) options.onWaiting?.(`${reason}; waiting ${Math.ceil(pause / 1000)} s.`);
     await delay(pause, undefined, { signal: options.signal });
@@ -44,7 +48,7 @@ interface Answer {
   /** 503 if there was no answer. */
   readonly status: number;
   readonly body?: unknown;
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 async function attempt(url: URL, { apiKey, signal, longestAnswerMs = LONGEST_ANSWER_MS }: ApiClientOptions): Promise<Answer> {
@@ -54,10 +58,8 @@ async function attempt(url: URL, { apiKey, signal, longestAnswerMs = LONGEST_ANS
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(longestAnswerMs)]),
     });
-    const after = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const retry = Number.isFinite(after) ? { retryAfterSeconds: after } : {};
     const text = await response.text();
-    return { status: response.status, body: parse(text), ...retry };
+    return { status: response.status, body: parse(text), retryAfterSeconds: retryAfterSeconds(response.headers.get('retry-after')) };
   } catch {
     signal.throwIfAborted();
     // Refused, reset, too slow, or cut off: temporary failures, which are reported if they last.

@@ -1,6 +1,7 @@
 // The public API's two writes, as an integrator should send them: one idempotency key per write, and a new read if the revision is stale.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { retryAfterSeconds } from '@truckroll/client';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 
 export interface Visit {
@@ -96,8 +97,8 @@ export class SchedulingApi {
         // Not the signal to stop: a write that has been sent is completed.
         signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
       });
-      const retryAfterSeconds = Number(response.headers.get('retry-after') ?? 0) || 0;
-      return { status: response.status, retryAfterSeconds, body: (await response.json()) as NonNullable<Answer['body']> };
+      const asked = retryAfterSeconds(response.headers.get('retry-after')) ?? 0;
+      return { status: response.status, retryAfterSeconds: Math.min(MAX_RETRY_MS / 1000, asked), body: (await response.json()) as NonNullable<Answer['body']> };
     } catch {
       return { status: 0, retryAfterSeconds: 0 };
     }
