@@ -10,6 +10,7 @@ export {
 } from './caller-credentials.ts';
 export { openChannel, type Channel } from './client.ts';
 export type { Callers, Definition, Handlers, ResponseMetadata } from './handlers.ts';
+export { LARGEST_MESSAGE } from './options.ts';
 export { checkServing } from './health-check.ts';
 export { createGrpcServer, type GrpcServer, type RecordOperatorCall } from './server.ts';
 export { createService, type ServiceKit } from './service.ts';

@@ -1,4 +1,4 @@
-// Message size limits of topics. The import accepts lines of 3 MiB (docs/decisions.md §10), and records are published whole.
+// Message size limits of topics. Records are published whole, so an import refuses larger ones.
 
 /** `max.message.bytes` of the topics that services create. */
 export const LARGEST_MESSAGE = 4 * 1024 * 1024;

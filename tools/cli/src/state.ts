@@ -24,13 +24,15 @@ function trusted(folder: string): string {
   return folder;
 }
 
-/** A JSON file of the state; undefined if it is missing or incomplete. */
+/** A JSON file of the state; undefined if it is missing or incomplete. Throws Failure if it cannot be read. */
 export function readState<T>(folder: string, name: string): T | undefined {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    throw new Failure(
+      `${join(folder, name)} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}): check that it is a file that you may read.`,
+    );
   }
 }
 

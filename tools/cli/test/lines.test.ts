@@ -1,5 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { LONGEST_LINE, batches, linesIn, type Batch } from '../src/import/lines.ts';
+import { planImport } from '../src/import/files.ts';
+import { LONGEST_LINE, batches, batchesOf, linesIn, type Batch } from '../src/import/lines.ts';
 
 async function* chunked(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
@@ -36,10 +42,10 @@ test('numbers every line, whatever the batches', async () => {
   for (const batch of all) batch.lines.forEach((line, index) => expect(Number(line)).toBe(batch.firstLine + index));
 });
 
-test('needs no final line break, finds no line in an empty file, and drops a byte order mark', async () => {
+test('needs no final line break, finds no line in an empty file, and drops byte order marks, which concatenated files have in the middle', async () => {
   expect((await read('a\nb')).lines).toEqual(['a', 'b']);
   expect((await read('')).batches).toEqual([]);
-  expect((await read('\uFEFFa\n\uFEFFb\n', [1])).lines).toEqual(['a', '\uFEFFb']);
+  expect((await read('\uFEFFa\n\uFEFFb\n\uFEFF', [1])).lines).toEqual(['a', 'b', '']);
 });
 
 test('reports the number of a line that is too long, and numbers those after it correctly', async () => {
@@ -68,4 +74,47 @@ test('limits a batch by lines and by bytes', async () => {
   const { batches: all } = await read(`${'x'.repeat(300_000)}\n`.repeat(4) + 'y\n'.repeat(1001));
   expect(all.map(({ lines }) => lines.length)).toEqual([1, 1, 1, 500, 500, 2]);
   expect(all.at(-1)?.readBytes).toBe(4 * 300_001 + 2002);
+});
+
+describe('a file', () => {
+  const PACKED = 'accounts.ndjson.gz';
+  let folder: string;
+  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-lines-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function readFile(content: string | Buffer, name = PACKED) {
+    writeFileSync(join(folder, name), content);
+    const problems: string[] = [];
+    const lines: string[] = [];
+    const [input] = planImport([join(folder, name)]).inputs;
+    for await (const batch of batchesOf(input!, (line, code, message) => problems.push(`${line} ${code} ${message}`))) lines.push(...batch.lines.map(String));
+    return { lines, problems };
+  }
+  const some = Array.from({ length: 3000 }, (_, n) => `${n} ${randomBytes(100).toString('hex')}`);
+  const packed = gzipSync(`${some.join('\n')}\n`);
+
+  it.each<[string, string | Buffer, string]>([
+    ['compressed', packed, PACKED],
+    ['compressed in two parts', Buffer.concat([gzipSync(`${some[0]}\n`), gzipSync(some.slice(1).join('\n'))]), PACKED],
+    ['unpacked by a browser, which keeps the name', some.join('\n'), PACKED],
+    ['compressed without saying so', packed, 'accounts.ndjson'],
+  ])('that is %s is read whole', async (_, content, name) => {
+    expect(await readFile(content, name)).toEqual({ lines: some, problems: [] });
+  });
+
+  it.each<[string, Buffer, RegExp]>([
+    ['ends early', packed.subarray(0, packed.length >> 1), /^\d+ UNREADABLE The file cannot be read from here on: the gzip file ends early/],
+    ['is damaged', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]), /^\d+ UNREADABLE .* the gzip file is damaged \(incorrect data check\)/],
+    ['is followed by something else', Buffer.concat([packed, Buffer.from('{}\n')]), /UNREADABLE .* the gzip file is damaged/],
+  ])('that is compressed and %s is read up to there, without a part of a line', async (_, content, problem) => {
+    const { lines, problems } = await readFile(content);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(lines).toEqual(some.slice(0, lines.length));
+    expect(Number.parseInt(problems[0]!)).toBe(lines.length + 1);
+  });
+
+  it('whose compressed content is only one letter is given up soon', async () => {
+    const bomb = Buffer.concat(Array<Buffer>(20).fill(gzipSync('x'.repeat(4 * 1024 * 1024))));
+    expect(await readFile(bomb)).toEqual({ lines: [], problems: [expect.stringMatching(/^1 UNREADABLE .* it unpacks to more than 200 times its size/)] });
+  });
 });

@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { inOrderOfReference, resources } from '@truckroll/contract';
 import { planImport, suggestion } from '../src/import/files.ts';
 
@@ -8,10 +10,16 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-plan-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const file = (name: string): string => {
+const file = (name: string, content: string | Buffer = '{}\n'): string => {
   const path = join(folder, name);
-  writeFileSync(path, '{}\n');
+  writeFileSync(path, content);
   return path;
+};
+
+/** What is read from each file, by its name, and what is said about the others. */
+const planned = (...names: string[]) => {
+  const { inputs, remarks, unread } = planImport(names.length === 0 ? [folder] : names);
+  return { read: inputs.map(({ file: name, resource }) => `${basename(name)}: ${resource.path}`), remarks, unread };
 };
 
 test('orders all records of the contract: references before the records that need them, invoices before their payments', () => {
@@ -32,24 +40,62 @@ test('orders all records of the contract: references before the records that nee
 test('reads the record files of a folder in that order and skips the others', () => {
   const others = ['company.json', 'README.md', 'service-requests.ndjson', 'interactions.ndjson', 'changes.ndjson', 'cursor'];
   for (const name of ['payments.ndjson', 'accounts.ndjson', 'invoices.ndjson', ...others]) file(name);
-  const { inputs, ignored } = planImport([folder]);
-  expect(inputs.map(({ resource }) => resource.path)).toEqual(['accounts', 'invoices', 'payments']);
-  expect(ignored).toHaveLength(others.length);
-  expect(ignored.join()).toMatch(/company\.json: left alone; create the company with `truckroll company create`/);
+  const { read, remarks, unread } = planned();
+  expect(read).toEqual(['accounts.ndjson: accounts', 'invoices.ndjson: invoices', 'payments.ndjson: payments']);
+  expect([remarks.length, unread]).toEqual([others.length, []]);
+  expect(remarks.join()).toMatch(/company\.json: left alone; create the company with `truckroll company create`/);
 });
 
-test('imports nothing if a file name matches no record, and suggests the nearest', () => {
-  file('invoices.ndjson');
-  file('job_types.ndjson');
-  expect(() => planImport([folder])).toThrow(
-    /job_types\.ndjson: there are no records called job_types\. Did you mean job-types\.ndjson\?\nNothing was imported\./,
-  );
+test('suggests the nearest name, or names all', () => {
   const known = inOrderOfReference();
   expect(suggestion('invoice', known)).toBe('Did you mean invoices.ndjson?');
   expect(suggestion('payroll', known)).toMatch(/^Known names: accounts, /);
 });
 
+test.each<[string, () => void, string[], RegExp | undefined]>([
+  ['._accounts.ndjson, which macOS adds', () => file('._accounts.ndjson'), [], undefined],
+  ['.DS_Store', () => file('.DS_Store'), [], undefined],
+  ['accounts.jsonl', () => file('accounts.jsonl'), ['accounts.jsonl: accounts'], undefined],
+  ['ACCOUNTS.NDJSON', () => file('ACCOUNTS.NDJSON'), ['ACCOUNTS.NDJSON: accounts'], undefined],
+  ['accounts.ndjson.gz', () => file('accounts.ndjson.gz', gzipSync('{}\n')), ['accounts.ndjson.gz: accounts'], undefined],
+  ['accounts (1).ndjson', () => file('accounts (1).ndjson'), [], /accounts \(1\)\.ndjson: not read: there are no .* Did you mean accounts\.ndjson\?$/],
+  ['job_types.ndjson', () => file('job_types.ndjson'), [], /job_types\.ndjson: not read: there are no .* Did you mean job-types\.ndjson\?$/],
+  ['a folder with the name of records', () => mkdirSync(join(folder, 'accounts.ndjson')), [], /accounts\.ndjson: not read: it is a folder/],
+  ['a FIFO', () => spawnSync('mkfifo', [join(folder, 'accounts.ndjson')]), [], /accounts\.ndjson: not read: it is not a regular file/],
+  ['a link out of the folder', () => symlinkSync(import.meta.filename, join(folder, 'accounts.ndjson')), [], /not read: it is a link out of the folder/],
+  ['a link to itself', () => symlinkSync('accounts.ndjson', join(folder, 'accounts.ndjson')), [], /not read: it is a link that leads back to itself/],
+  ['a link to nothing', () => symlinkSync('nowhere', join(folder, 'accounts.ndjson')), [], /not read: it is a link to something that does not exist/],
+])('in a folder, %s is read, ignored or named, and the rest is imported', (_, make, read, unread) => {
+  make();
+  file('tags.ndjson');
+  expect(planned()).toEqual({
+    read: expect.arrayContaining(['tags.ndjson: tags', ...read]),
+    remarks: [],
+    unread: unread === undefined ? [] : [expect.stringMatching(unread)],
+  });
+  expect(planned().read).toHaveLength(1 + read.length);
+});
+
+test('reads the files of a mounted ConfigMap once, through its links', () => {
+  mkdirSync(join(folder, '..2026_11_27'));
+  file('..2026_11_27/accounts.ndjson');
+  symlinkSync('..2026_11_27', join(folder, '..data'));
+  symlinkSync('..data/accounts.ndjson', join(folder, 'accounts.ndjson'));
+  symlinkSync('accounts.ndjson', join(folder, 'accounts.jsonl'));
+  expect(planned()).toEqual({ read: ['accounts.jsonl: accounts'], remarks: [], unread: [] });
+  expect(planned(folder, join(folder, 'accounts.ndjson')).read).toEqual(['accounts.jsonl: accounts']);
+});
+
+test('says in which order it reads several files of the same records', () => {
+  for (const name of ['accounts.ndjson', 'accounts.jsonl', 'Accounts.ndjson.gz']) file(name);
+  const { read, remarks } = planned();
+  expect(read).toEqual(['Accounts.ndjson.gz: accounts', 'accounts.jsonl: accounts', 'accounts.ndjson: accounts']);
+  expect(remarks).toEqual([expect.stringMatching(/^accounts are read from .*Accounts\.ndjson\.gz, then .*accounts\.jsonl, then .*accounts\.ndjson\.$/)]);
+});
+
 test('reports in one sentence that a file does not exist, or a folder has no records', () => {
   expect(() => planImport([join(folder, 'nowhere')])).toThrow(/nowhere does not exist/);
+  symlinkSync('itself', join(folder, 'itself'));
+  expect(() => planImport([join(folder, 'itself')])).toThrow(/itself cannot be read: it is a link that leads back to itself/);
   expect(() => planImport([folder])).toThrow('There is no file to import: give a folder or files such as invoices.ndjson.');
 });

@@ -15,7 +15,7 @@ test('reports an id that is repeated in a later batch at its previous line, in a
     code: 'INVALID_FORMAT',
     message: `Line ${line} has the same id and has replaced this one: leave one of them out.`,
   });
-  expect(repeats.of(batch(4, `{"id":"${b}"}`, `{ "id" : "${a.toUpperCase()}" }`), answer())).toEqual([said(3, 4), said(1, 5)]);
+  expect(repeats.of(batch(4, `{"id":"${b}"}`, `\uFEFF{ "id" : "${a.toUpperCase()}" }`), answer())).toEqual([said(3, 4), said(1, 5)]);
   expect(repeats.of(batch(6, `{"id":"${b}"}`), answer())).toEqual([said(4, 6)]);
 });
 

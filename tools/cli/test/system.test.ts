@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
 import { newCallCredential, openChannel } from '@truckroll/grpc';
@@ -168,6 +170,46 @@ test('reports an id that is repeated hundreds of lines later, and counts every l
   const { code, stdout, stderr } = await system.truckroll('import', file, '--company', company, '--json');
   expect({ code, ...(JSON.parse(stdout) as ImportSummary) }).toMatchObject({ code: 1, created: 600, changed: 1, unchanged: 0, refused: 0, repeated: 1 });
   expect(JSON.parse(stderr)).toMatchObject({ line: 4, field: 'id', message: 'Line 601 has the same id and has replaced this one: leave one of them out.' });
+});
+
+test('imports what its owner accepts, whatever else is in the files and the folder', async () => {
+  const { company } = await companyWithKey('Strange files');
+  const folder = join(system.folder, 'strange');
+  mkdirSync(folder);
+  const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content);
+  const tags = (count: number, more = {}) =>
+    Array.from({ length: count }, (_, n) => ({
+      ...{ id: randomUUID(), name: `Tag ${n}`, color: null, applies_to: ['ACCOUNT'], archived_at: null },
+      ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
+      ...more,
+    }));
+  const lines = (records: readonly unknown[], end = '\n') => records.map((record) => JSON.stringify(record) + end).join('');
+  const refused = [
+    Buffer.from('{"name":"\xff"}\n', 'latin1'),
+    Buffer.from('\0\n{"a":"\0"}\n'),
+    Buffer.from(lines(tags(2), '\r')),
+    Buffer.from(`\n${'['.repeat(1_000_000)}\n`),
+    Buffer.from(`{"a":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_001)}\n`),
+    Buffer.from(`${'9'.repeat(5_000_000)}\nnull\n[]\n" "\n`),
+  ];
+  put('tags.ndjson', Buffer.concat([Buffer.from(lines(tags(600))), Buffer.from(`\uFEFF${lines(tags(3))}\uFEFF\uFEFF${lines(tags(1))}\uFEFF`)]));
+  put('tags.jsonl', `\uFEFF${lines(tags(2), '\r\n')}${' '.repeat(6_000_000)}${JSON.stringify(tags(1)[0])}`);
+  put('TAGS.ndjson.gz', gzipSync(lines(tags(4))));
+  put('Tags.jsonl', Buffer.concat(refused));
+  put('tAgs.ndjson', '');
+  put('._tags.ndjson', Buffer.from([0, 5, 22, 7]));
+  put('tags (1).ndjson', lines(tags(1)));
+  put('accounts.ndjson.gz', gzipSync(`{}\n`.repeat(10)).subarray(0, -4));
+  mkdirSync(join(folder, 'jobs.ndjson'));
+  spawnSync('mkfifo', [join(folder, 'locations.ndjson')]);
+  symlinkSync('contacts.ndjson', join(folder, 'contacts.ndjson'));
+  const { code, stdout, stderr } = await system.truckroll('import', folder, '--company', company, '--json');
+  const { created, refused: bad } = JSON.parse(stdout) as ImportSummary;
+  const named = stderr.split('\n').filter((line) => line.includes('not read'));
+  // The bad lines of `refused`, and ten of accounts with the place where that file ends.
+  expect({ code, created, bad }).toEqual({ code: 1, created: 611, bad: 10 + 11 });
+  expect(named.map((line) => line.slice(folder.length + 1).split(':')[0])).toEqual(['contacts.ndjson', 'jobs.ndjson', 'locations.ndjson', 'tags (1).ndjson']);
+  expect(stderr).toContain('the gzip file ends early');
 });
 
 test('verify lists records stored before a rule existed, by field and reason, until corrected ones are imported', async () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { knownCompany } from '../company.ts';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT } from '../failure.ts';
 import { planImport, type InputFile } from '../import/files.ts';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batchesOf } from '../import/lines.ts';
@@ -9,8 +9,11 @@ import { duration } from '../progress.ts';
 import type { Session } from '../session.ts';
 
 const HELP = `
-Files contain records as newline-delimited JSON, as the API returns them, one file for each path: invoices.ndjson for
-/v1/invoices. A folder written by \`truckroll export\` can be given unchanged. Reference data is imported first.
+Files contain records as newline-delimited JSON, as the API returns them, named after their path: invoices.ndjson for
+/v1/invoices, or invoices.jsonl, each also compressed by gzip (.gz). A folder written by \`truckroll export\` can be given
+unchanged. Reference data is imported first; several files of the same records are read in the order of their names, or as you
+give them. Of a folder, dot files are ignored, links are followed inside it, and every other file that is not read is named; one
+that looks like records makes the exit code 1.
 
 A line adds a record or replaces the record with its id. A line that changes nothing counts as unchanged, so the same import
 may be repeated at any time. A bad line, or one whose id is repeated later in the file, is reported as file:line field:
@@ -35,13 +38,14 @@ export function register(program: Command, session: Session): void {
       const startedAt = performance.now();
       const plan = planImport(files);
       const companyId = (await knownCompany(session, company)).id;
-      for (const remark of plan.ignored) session.note(remark);
+      for (const remark of [...plan.remarks, ...plan.unread]) session.note(remark);
+      if (plan.unread.length > 0) session.exitCode = EXIT.refused;
       const totals: Totals[] = [];
       for (const input of plan.inputs) {
         try {
           totals.push(await importFile(session, companyId, input, dryRun));
         } catch (error) {
-          if (!(error instanceof NotImported)) throw unreadable(error, input.file);
+          if (!(error instanceof NotImported)) throw error;
           session.note(error.message);
           session.exitCode = EXIT.refused;
         }
@@ -50,20 +54,14 @@ export function register(program: Command, session: Session): void {
     });
 }
 
-function unreadable(error: unknown, file: string): unknown {
-  const code = error instanceof Error && 'syscall' in error ? (error as NodeJS.ErrnoException).code : undefined;
-  if (code === undefined) return error;
-  return new Failure(`${file} cannot be read (${code}): check that it exists and that you may read it.`, EXIT.unreachable, error);
-}
-
 async function importFile(session: Session, companyId: string, input: InputFile, dryRun: boolean): Promise<Totals> {
   return await importRecords(session, {
     companyId,
     dryRun,
     resource: input.resource,
     name: input.file,
-    total: input.bytes,
-    batches: (onTooLong) => batchesOf(input.file, onTooLong),
+    total: input.gzip ? undefined : input.bytes,
+    batches: (unsendable) => batchesOf(input, unsendable),
   });
 }
 

@@ -26,8 +26,13 @@ export function register(program: Command, session: Session): void {
         throw new Failure(`${given} is not a request id: give the X-Request-Id of an answer, such as 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55.`);
       const folder = join(session.state, 'logs');
       const lines = await linesOf(folder, name).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        throw new Failure(`There are no logs in ${folder}: run this where \`npm start\` runs.`);
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === undefined) throw error;
+        throw new Failure(
+          code === 'ENOENT'
+            ? `There are no logs in ${folder}: run this where \`npm start\` runs.`
+            : `The logs in ${folder} cannot be read (${code}): check that they are files that you may read.`,
+        );
       });
       if (lines.length === 0) {
         session.exitCode = EXIT.refused;

@@ -50,7 +50,7 @@ export async function importDemo(session: Session, { options, companyId }: DemoC
   for (const { path, records } of generateCompany(options)) {
     const work = { companyId, resource: resource(path), name: `demo ${path}`, total: undefined };
     try {
-      totals.push(await importRecords(session, { ...work, batches: (tooLong) => batches(linesOf(records), tooLong) }));
+      totals.push(await importRecords(session, { ...work, batches: (unsendable) => batches(linesOf(records), unsendable) }));
     } catch (error) {
       if (!(error instanceof NotImported)) throw error;
       session.note(error.message);

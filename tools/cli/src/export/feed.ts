@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeKinds, resources } from '@truckroll/contract';
+import { Failure } from '../failure.ts';
 import { writeWhole } from './folder.ts';
 import { readApi, type ApiClientOptions, type ExportQuery } from './http.ts';
 
@@ -29,11 +30,14 @@ export async function writeCursor(folder: string, cursor: string): Promise<strin
   return file;
 }
 
-/** A cursor, or what a file of this name holds. */
+/** A cursor, or what a file of this name holds. Throws Failure if there is such a file and it cannot be read. */
 export async function readCursor(cursorOrFile: string): Promise<string> {
   return await readFile(cursorOrFile, 'utf8').then(
     (text) => text.trim(),
-    () => cursorOrFile,
+    ({ code }: NodeJS.ErrnoException) => {
+      if (code !== 'EISDIR' && code !== 'EACCES') return cursorOrFile;
+      throw new Failure(`${cursorOrFile} cannot be read (${code}): give the file \`${CURSOR_FILE}\` of an export, or a cursor.`);
+    },
   );
 }
 

@@ -4,7 +4,7 @@ import { EXIT, Failure } from '../failure.ts';
 import { onOneLine } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
-import { LONGEST_LINE, type Batch } from './lines.ts';
+import type { Batch, Unsendable } from './lines.ts';
 import { Repeats } from './repeats.ts';
 import { UNIMPLEMENTED, deliver, type ImportCall } from './send.ts';
 import { addAnswer, noTotals, recordsOf, type Totals } from './totals.ts';
@@ -18,7 +18,7 @@ export interface Import {
   readonly name: string;
   /** In the unit of the batches' readBytes; undefined if unknown. */
   readonly total: number | undefined;
-  batches(onTooLong: (line: number) => void): AsyncIterable<Batch>;
+  batches(unsendable: Unsendable): AsyncIterable<Batch>;
 }
 
 export class NotImported extends Failure {}
@@ -33,9 +33,9 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
     session.note(problemText(session, work.name, problem));
   };
   const repeats = new Repeats();
-  const batches = work.batches((line) => {
+  const batches = work.batches((line, code, message) => {
     totals.refused += 1;
-    report({ line, field: '', code: 'TOO_LARGE', message: `The line is longer than ${LONGEST_LINE} bytes: no record is.` });
+    report({ line, field: '', code, message });
   });
   try {
     const delivered = deliver(batches, {

@@ -1,5 +1,10 @@
 // Reads a file of lines in pieces: memory use does not depend on the length of the file or of a line.
-import { createReadStream } from 'node:fs';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { LARGEST_MESSAGE } from '@truckroll/grpc';
+import { Failure } from '../failure.ts';
+import type { InputFile } from './files.ts';
 
 export interface Batch {
   /** Starts at 1. */
@@ -9,22 +14,37 @@ export interface Batch {
   readonly readBytes: number;
 }
 
-/** Called for a line that is too long to send; the owner judges everything else. */
-export type TooLong = (line: number) => void;
+/** Called for a line that cannot be sent; the owner judges everything else. */
+export type Unsendable = (line: number, code: 'TOO_LARGE' | 'UNREADABLE', message: string) => void;
 
 const MOST_LINES = 500;
 const MOST_BYTES = 512 * 1024;
-/** Maximum length of a line in bytes. Its gRPC message must stay well below 4 MiB, the default limit of receivers. */
-export const LONGEST_LINE = 3 * 1024 * 1024;
+/** Maximum length of a line in bytes: it must fit into one message to its owner, next to the company's id and the path. */
+export const LONGEST_LINE = LARGEST_MESSAGE - 1024;
+/** Unpacked size up to which a gzip file may have any content, in bytes. */
+const UNPACKED_AT_LEAST = 4 * 1024 * 1024;
+/** Maximum size of the content beyond that, as a multiple of the compressed size. Records are compressed about ten times. */
+const MOST_TIMES_PACKED = 200;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** Batches of the file's lines, in order. Blank lines are sent empty, so that line numbers in a batch have no gaps. */
-export async function* batchesOf(file: string, tooLong: TooLong): AsyncGenerator<Batch> {
+export async function* batchesOf({ file, gzip }: InputFile, unsendable: Unsendable): AsyncGenerator<Batch> {
   const source = createReadStream(file, { highWaterMark: 256 * 1024 });
-  yield* batches(linesIn(source), tooLong);
+  yield* batches(linesIn(gzip ? unpacked(source) : source), unsendable);
+}
+
+async function* unpacked(source: ReadStream): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  let bytes = 0;
+  for await (const chunk of pipeline(source, gunzip, () => undefined) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > UNPACKED_AT_LEAST && bytes > gunzip.bytesWritten * MOST_TIMES_PACKED)
+      throw new Failure(`it unpacks to more than ${MOST_TIMES_PACKED} times its size, as no export does. If it is right, unpack it and import the result.`);
+    yield chunk;
+  }
 }
 
 /** A line and the number of bytes read so far; `text` is undefined if the line is too long. */
@@ -33,7 +53,8 @@ interface Line {
   readonly readBytes: number;
 }
 
-export async function* batches(lines: AsyncIterable<Line>, tooLong: TooLong): AsyncGenerator<Batch> {
+/** Ends early, after what could be read, if reading fails. */
+export async function* batches(lines: AsyncIterable<Line>, unsendable: Unsendable): AsyncGenerator<Batch> {
   let number = 0;
   let collected: Buffer[] = [];
   let bytes = 0;
@@ -44,30 +65,41 @@ export async function* batches(lines: AsyncIterable<Line>, tooLong: TooLong): As
     bytes = 0;
     return batch;
   };
-  for await (const line of lines) {
-    const length = line.text?.length ?? 0;
-    if (collected.length > 0 && (line.text === undefined || collected.length === MOST_LINES || bytes + length > MOST_BYTES)) yield take();
-    number += 1;
-    readBytes = line.readBytes;
-    if (line.text === undefined) tooLong(number);
-    else collected.push(line.text);
-    bytes += length;
+  try {
+    for await (const line of lines) {
+      const length = line.text?.length ?? 0;
+      if (collected.length > 0 && (line.text === undefined || collected.length === MOST_LINES || bytes + length > MOST_BYTES)) yield take();
+      number += 1;
+      readBytes = line.readBytes;
+      if (line.text === undefined)
+        unsendable(number, 'TOO_LARGE', `The line is longer than ${LONGEST_LINE} bytes, the most that its owner receives: shorten the record.`);
+      else collected.push(line.text);
+      bytes += length;
+    }
+  } catch (error) {
+    unsendable(number + 1, 'UNREADABLE', `The file cannot be read from here on: ${reasonOf(error)}`);
   }
   if (collected.length > 0) yield take();
 }
 
-/** Splits chunks into lines. `\r\n` ends a line too, and a byte order mark before the first line is dropped. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (code === 'Z_BUF_ERROR') return 'the gzip file ends early. Copy it again, and repeat the import.';
+  if (code.startsWith('Z_')) return `the gzip file is damaged (${message}). Copy it again, and repeat the import.`;
+  return `${message}. Repeat the import when that is fixed.`;
+}
+
+/** Splits chunks into lines. `\r\n` ends a line too. A byte order mark before a line is dropped: concatenated files have them in the middle. */
 export async function* linesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let readBytes = 0;
   let parts: Buffer[] = [];
   let length = 0;
-  let first = true;
   const finish = (): Line => {
     const whole = length > LONGEST_LINE ? undefined : Buffer.concat(parts, length);
     parts = [];
     length = 0;
-    const text = first && whole?.subarray(0, 3).equals(BYTE_ORDER_MARK) ? whole.subarray(3) : whole;
-    first = false;
+    const text = whole?.subarray(0, 3).equals(BYTE_ORDER_MARK) ? whole.subarray(3) : whole;
     const end = text !== undefined && text.at(-1) === CARRIAGE_RETURN ? text.length - 1 : text?.length;
     return { text: text?.subarray(0, end), readBytes };
   };

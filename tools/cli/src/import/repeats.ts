@@ -32,8 +32,11 @@ export class Repeats {
   }
 }
 
+/** Reads a line as its owner does, which takes a byte order mark before it. */
+const utf8 = new TextDecoder();
+
 /** The id in a line that the owner has stored, which is therefore valid JSON without duplicate keys. */
 function idIn(text: Buffer): string | undefined {
-  const id = ID_FIRST.exec(text.toString('latin1', 0, HEAD_BYTES))?.[1] ?? (JSON.parse(text.toString()) as { id?: unknown }).id;
+  const id = ID_FIRST.exec(text.toString('latin1', 0, HEAD_BYTES))?.[1] ?? (JSON.parse(utf8.decode(text)) as { id?: unknown }).id;
   return typeof id === 'string' ? id.toLowerCase() : undefined;
 }
