@@ -1,5 +1,5 @@
 import { codec, type Field, type Operation } from '@truckroll/contract';
-import { CSV_TYPE, compileCsv, csvColumns, type CsvAmounts } from '../src/http/csv.ts';
+import { CSV_TYPE, compileCsv, csvColumns, type CsvForm } from '../src/http/csv.ts';
 import { describeCsv } from '../src/openapi/csv.ts';
 import { operation } from './support/operation.ts';
 
@@ -14,10 +14,10 @@ function withColumns(name: string, columns: readonly string[], change: Partial<F
 }
 
 /** The CSV of rows; fields of a row that are not given have their defaults. */
-function csvOf(of: Operation, rows: readonly object[], next = '', amounts?: CsvAmounts): { text: string; next: string } {
+function csvOf(of: Operation, rows: readonly object[], next = '', form?: CsvForm): { text: string; next: string } {
   const response = codec(of.response.typeName);
   const empty = codec(of.response.byName.get('data')!.shape!.typeName).decode(new Uint8Array()) as object;
-  const csv = compileCsv(of)(response.encode({ data: rows.map((row) => ({ ...empty, ...row })), next: Buffer.from(next), time_zone: '' }).finish(), amounts);
+  const csv = compileCsv(of)(response.encode({ data: rows.map((row) => ({ ...empty, ...row })), next: Buffer.from(next), time_zone: '' }).finish(), form);
   return { text: csv.body.toString(), next: Buffer.from(csv.next).toString() };
 }
 
@@ -76,14 +76,14 @@ it.each<[number | null, string]>([
   [Number.MAX_SAFE_INTEGER, '90071992547409.91'],
   [Number.MIN_SAFE_INTEGER, '-90071992547409.91'],
 ])('writes %j cents as %s in decimal, in a column that is not called cents', (received_cents, cell) => {
-  expect(csvOf(withColumns('GetCollectionsReport', ['received_cents']), [{ received_cents }], '', 'decimal').text).toBe(`received\r\n${cell}\r\n`);
+  expect(csvOf(withColumns('GetCollectionsReport', ['received_cents']), [{ received_cents }], '', { amounts: 'decimal' }).text).toBe(`received\r\n${cell}\r\n`);
 });
 
 it('writes counts, margins and empty cells in decimal as in cents', () => {
   const invoices = withColumns('GetInvoiceActivityReport', ['invoice_count', 'average_total_cents']);
-  expect(csvOf(invoices, [{ invoice_count: 12, average_total_cents: null }], '', 'decimal').text).toBe('invoice_count,average_total\r\n12,\r\n');
+  expect(csvOf(invoices, [{ invoice_count: 12, average_total_cents: null }], '', { amounts: 'decimal' }).text).toBe('invoice_count,average_total\r\n12,\r\n');
   const jobs = withColumns('GetJobProfitabilityReport', ['gross_profit_cents', 'gross_margin']);
-  expect(csvOf(jobs, [{ gross_profit_cents: 250, gross_margin: 0.325 }], '', 'decimal').text).toBe('gross_profit,gross_margin\r\n2.50,0.325\r\n');
+  expect(csvOf(jobs, [{ gross_profit_cents: 250, gross_margin: 0.325 }], '', { amounts: 'decimal' }).text).toBe('gross_profit,gross_margin\r\n2.50,0.325\r\n');
 });
 
 it.each([...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\u00a0'].map((space) => `${space}${sign}1`)).concat(['\tx', '\rx', '\nx', '=', '-']))(
@@ -95,6 +95,20 @@ it.each([...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\u00a
 
 it.each(['a=1', ' x', 'x\t', 'x;=1+1', "'=1", '1-2', '１', 'a\n=1', '', ' ', '(=1)', '.=1', ','])('leaves the text %j as it is', (text) => {
   expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"${text}"\r\n`);
+});
+
+it.each(['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\u000cb', 'a\rb', 'a\r\nb', '\uFEFFa', 'a\0b'])(
+  'keeps the line separator or control character in %j',
+  (text) => {
+    expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"${text}"\r\n`);
+  },
+);
+
+it.each<[CsvForm, string]>([
+  [{ bom: 'true' }, '\uFEFF'],
+  [{ bom: 'false' }, ''],
+])('with %j begins with %j', (form, beginning) => {
+  expect(csvOf(collections, [], '', form).text).toBe(`${beginning}${HEADER}\r\n`);
 });
 
 it('doubles every quotation mark within a text', () => {

@@ -230,16 +230,18 @@ describe('the query of a report', () => {
     expect(report(`${RANGE}&bucket=week`).filters).not.toBe(report(RANGE).filters);
   });
 
-  test.each<[string, string | undefined, string[]]>([
-    ['', undefined, []],
-    ['&amounts=cents', 'cents', []],
-    ['&amounts=decimal', 'decimal', []],
-    ['&amounts=', undefined, ['amounts EMPTY_VALUE']],
-    ['&amounts=dollars', undefined, ['amounts INVALID_ENUM_VALUE']],
-    ['&amounts=cents&amounts=decimal', 'cents', ['amounts REPEATED_PARAMETER']],
-  ])('with %j has the amounts %s, the problems %j, and the same canonical text', (text, amounts, problems) => {
+  test.each<[string, object, string[]]>([
+    ['', {}, []],
+    ['&amounts=cents', { amounts: 'cents' }, []],
+    ['&amounts=decimal&bom=true', { amounts: 'decimal', bom: 'true' }, []],
+    ['&bom=false', { bom: 'false' }, []],
+    ['&amounts=', {}, ['amounts EMPTY_VALUE']],
+    ['&amounts=dollars', {}, ['amounts INVALID_ENUM_VALUE']],
+    ['&bom=1&amounts=true', {}, ['bom INVALID_ENUM_VALUE', 'amounts INVALID_ENUM_VALUE']],
+    ['&amounts=cents&amounts=decimal', { amounts: 'cents' }, ['amounts REPEATED_PARAMETER']],
+  ])('with %j has the form of CSV %j, the problems %j, and the same canonical text', (text, form, problems) => {
     const query = report(`${RANGE}${text}`);
-    expect([query.amounts, query.cursor, codes(query), query.filters]).toEqual([amounts, undefined, problems, report(RANGE).filters]);
+    expect([query.csv, query.cursor, codes(query), query.filters]).toEqual([form, undefined, problems, report(RANGE).filters]);
   });
 
   test('may have at most 10,000 periods', () => {

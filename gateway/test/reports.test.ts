@@ -306,9 +306,19 @@ describe('as CSV', () => {
     [`${RANGE}&amounts=cents&amounts=cents`, 'text/csv', 'amounts REPEATED_PARAMETER'],
     [`${RANGE}&amounts=decimal`, 'application/json', 'amounts UNKNOWN_PARAMETER'],
     [`${RANGE}&amounts=cents`, '*/*', 'amounts UNKNOWN_PARAMETER'],
+    [`${RANGE}&bom=true`, 'application/json', 'bom UNKNOWN_PARAMETER'],
+    [`${RANGE}&bom=yes`, 'text/csv', 'bom INVALID_ENUM_VALUE'],
   ])('refuses %s with Accept: %s', async (query, accept, expected) => {
     const answer = await gateway.get(`/v1/reports/collections?${query}`, { headers: { accept } });
     expect([answer.status, failures(answer)]).toEqual([400, [expected]]);
+  });
+
+  test('begins with a byte order mark with bom=true, as its next page does', async () => {
+    reports.next = Buffer.from('there');
+    const headers = { accept: 'text/csv', authorization: `Bearer ${gateway.key}` };
+    const answer = await fetch(`${gateway.url}/v1/reports/collections?${RANGE}&bom=true`, { headers });
+    expect(answer.headers.get('link')).toContain('&bom=true&cursor=');
+    expect(Buffer.from(await answer.arrayBuffer()).subarray(0, 9)).toEqual(Buffer.from('\uFEFFperiod'));
   });
 
   test('is refused amounts in a list, which has no CSV', async () => {

@@ -253,7 +253,9 @@ test.each([
   ['CSV in dollars', cents],
 ])('%s has the rows of the API', async (button, amount) => {
   await go(`collections?${CUSTOM}&bucket=month`);
-  const lines = (await saved(button)).toString().trim().split('\r\n');
+  const file = await saved(button);
+  expect(file.subarray(0, 3)).toEqual(Buffer.from('\uFEFF'));
+  const lines = file.toString().trim().split('\r\n');
   const rows = oracle({ report: 'collections', groupBy: 'payment_method' });
   expect(lines.length).toBe(rows.length + 1);
   expect(lines.slice(1).reduce((all, line) => all + amount(line.split(',').at(-1)!), 0)).toBe(sum(rows, 'net_collected_cents'));

@@ -1,9 +1,14 @@
 // Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
 import { codec, formatInstant, type EnumShape, type Field, type Operation, type Shape } from '@truckroll/contract';
 
-/** How CSV answers write amounts of money (decisions §16). */
-export const AMOUNTS = ['cents', 'decimal'] as const;
-export type CsvAmounts = (typeof AMOUNTS)[number];
+/**
+ * Parameters of CSV answers with their values, the default first. `amounts` is how amounts of money are written (decisions §16); `bom` is
+ * whether a byte order mark comes first, by which Excel knows UTF-8 (§17).
+ */
+export const CSV_PARAMETERS = { amounts: ['cents', 'decimal'], bom: ['false', 'true'] } as const;
+export type CsvParameter = keyof typeof CSV_PARAMETERS;
+export type CsvForm = { [P in CsvParameter]?: (typeof CSV_PARAMETERS)[P][number] };
+type CsvAmounts = (typeof CSV_PARAMETERS)['amounts'][number];
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
@@ -24,15 +29,15 @@ interface Column {
 }
 
 /** Writes amounts as integer cents, or as decimal dollars in columns whose names lack `_cents`. */
-export function compileCsv(operation: Operation): (bytes: Uint8Array, amounts?: CsvAmounts) => CsvPage {
+export function compileCsv(operation: Operation): (bytes: Uint8Array, form?: CsvForm) => CsvPage {
   const { decode } = codec(operation.response.typeName);
   const forms = { cents: columnsOf(rowsOf(operation), 'cents'), decimal: columnsOf(rowsOf(operation), 'decimal') };
-  return (bytes, amounts = 'cents') => {
+  return (bytes, { amounts = 'cents', bom } = {}) => {
     const { data, next } = decode(bytes) as { data: Row[]; next: Uint8Array };
     const columns = forms[amounts];
     const header = columns.map(({ name }) => name).join();
     const lines = data.map((row) => columns.map(({ cell }) => cell(row)).join());
-    return { body: Buffer.from(`${[header, ...lines].join('\r\n')}\r\n`), next };
+    return { body: Buffer.from(`${bom === 'true' ? '\uFEFF' : ''}${[header, ...lines].join('\r\n')}\r\n`), next };
   };
 }
 

@@ -3,7 +3,8 @@ import type { Operation } from '@truckroll/contract';
 import { csvColumns } from '../http/csv.ts';
 import type { Schema } from './schemas.ts';
 
-export const CSV_TEXT = 'With `Accept: text/csv` the rows come as CSV for spreadsheets, in cents or dollars (`amounts`); errors stay JSON.';
+export const CSV_TEXT =
+  'With `Accept: text/csv` the rows come as CSV for spreadsheets, in cents or dollars (`amounts`), on request with a byte order mark (`bom`); errors stay JSON.';
 
 export function describeCsv(operation: Operation): Schema {
   const names = csvColumns(operation);

@@ -19,7 +19,7 @@ import { CSV_TEXT, describeCsv } from './csv.ts';
 import { bodyShape, mayBeLeftOut } from '../routes/request.ts';
 import { errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
 import { overview } from './overview.ts';
-import { amountsParameter, cursorParameter, describeParameters } from './parameters.ts';
+import { cursorParameter, csvParameters, describeParameters } from './parameters.ts';
 import { Components, spelled, type Schema } from './schemas.ts';
 import { WEBHOOKS_TAG, describeWebhooks } from './webhooks.ts';
 
@@ -101,7 +101,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
         CamelCasePagination: pagination('nextCursor'),
         ...errorSchemas,
       }),
-      parameters: { cursor: cursorParameter, ...(reports.length > 0 && { amounts: amountsParameter }) },
+      parameters: { cursor: cursorParameter, ...(reports.length > 0 && csvParameters) },
       headers: headerComponents,
       responses,
       securitySchemes: {

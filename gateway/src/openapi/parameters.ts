@@ -1,6 +1,6 @@
 import { exampleOf, goingText, publicText, type Parameter } from '@truckroll/contract';
 import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput } from '../routes/inputs.ts';
-import { AMOUNTS } from '../http/csv.ts';
+import { CSV_PARAMETERS, type CsvParameter } from '../http/csv.ts';
 import { DEFAULT_LIMIT } from '../routes/query.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
@@ -9,7 +9,7 @@ export function describeParameters({ path, query, headers, pages, csv }: Inputs,
     ...path.map((input) => describePath(input, components)),
     ...query.map((parameter) => describeQuery(parameter, components)),
     ...(pages ? [{ $ref: '#/components/parameters/cursor' }] : []),
-    ...(csv ? [{ $ref: '#/components/parameters/amounts' }] : []),
+    ...(csv ? Object.keys(CSV_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })) : []),
     ...headers.map(describeHeader),
   ];
 }
@@ -23,13 +23,23 @@ export const cursorParameter: Schema = {
   schema: { type: 'string', minLength: 1 },
 };
 
-export const amountsParameter: Schema = {
-  name: 'amounts',
-  in: 'query',
-  required: false,
-  description:
-    'How CSV writes amounts of money: `cents` as integers, or `decimal` as dollars, such as `-1234.05`, in columns whose names lack `_cents`. Only with `Accept: text/csv`.',
-  schema: { type: 'string', enum: AMOUNTS, default: 'cents' },
+/** By their names. */
+export const csvParameters: Record<CsvParameter, Schema> = {
+  amounts: {
+    name: 'amounts',
+    in: 'query',
+    required: false,
+    description:
+      'How CSV writes amounts of money: `cents` as integers, or `decimal` as dollars, such as `-1234.05`, in columns whose names lack `_cents`. Only with `Accept: text/csv`.',
+    schema: { type: 'string', enum: CSV_PARAMETERS.amounts, default: CSV_PARAMETERS.amounts[0] },
+  },
+  bom: {
+    name: 'bom',
+    in: 'query',
+    required: false,
+    description: 'Whether CSV begins with a byte order mark (EF BB BF), without which Excel does not know that it is UTF-8. Only with `Accept: text/csv`.',
+    schema: { type: 'boolean', default: false },
+  },
 };
 
 function describePath({ name, field }: PathInput, components: Components): Schema {

@@ -42,7 +42,7 @@ export interface Inputs {
   body: readonly Field[];
   /** Whether the operation takes `limit` and `cursor`. */
   pages: boolean;
-  /** Whether it answers with CSV too, and takes `amounts`. */
+  /** Whether it answers with CSV too, and takes its parameters. */
   csv: boolean;
 }
 

@@ -5,7 +5,7 @@ import { Baseline } from '../admission/limiter.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
 import { sendSmall } from '../http/data.ts';
 import { parseJsonBody } from '../http/body.ts';
-import { CSV_TYPE, compileCsv } from '../http/csv.ts';
+import { CSV_TYPE, compileCsv, type CsvForm } from '../http/csv.ts';
 import { compileDeprecation } from '../http/deprecation.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -52,12 +52,15 @@ export interface OperationContext {
   compresses: boolean;
 }
 
-const AMOUNTS_OF_JSON: ErrorDetail = {
-  location: 'query',
-  field: 'amounts',
-  code: 'UNKNOWN_PARAMETER',
-  message: 'Amounts in JSON are always cents: leave it out, or ask for CSV by Accept: text/csv.',
-};
+/** Problems of parameters that only CSV takes. */
+function refuseCsvForm(form: CsvForm): ErrorDetail[] {
+  return Object.keys(form).map((field) => ({
+    location: 'query',
+    field,
+    code: 'UNKNOWN_PARAMETER',
+    message: `JSON has ${field === 'amounts' ? 'amounts always in cents' : 'no byte order mark'}: leave it out, or ask for CSV by Accept: text/csv.`,
+  }));
+}
 
 /** Headers that a service may set by response metadata, by their metadata names. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
@@ -84,7 +87,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const query = parseQuery(exchange.query);
     const { problems } = query;
     const sendsCsv = writeCsv !== undefined && preferredType(exchange.req, ['application/json', 'text/csv']) === 'text/csv';
-    if (query.amounts !== undefined && !sendsCsv) problems.push(AMOUNTS_OF_JSON);
+    if (!sendsCsv) problems.push(...refuseCsvForm(query.csv));
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
     const leftOut = bytes.length === 0 && mayBeLeftOut(operation, body);
@@ -110,7 +113,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const seal = (position: Uint8Array, of = operation.name): string =>
       cursors.seal(of === operation.name ? scope : { ...scope, operation: of, filters: '' }, position);
     if (sendsCsv) {
-      const { body: rows, next } = writeCsv(answer.bytes, query.amounts);
+      const { body: rows, next } = writeCsv(answer.bytes, query.csv);
       if (next.length > 0) extra.push('Link', nextLink(`${base}${exchange.path}`, exchange.query, seal(next)));
       return sendData(exchange, operation.status, rows, CSV_TYPE, extra, draining);
     }

@@ -1,6 +1,6 @@
 // The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
 import { BEYOND, checkText, type DetailCode, type ErrorDetail, type Parameter } from '@truckroll/contract';
-import { AMOUNTS, type CsvAmounts } from '../http/csv.ts';
+import { CSV_PARAMETERS, type CsvForm, type CsvParameter } from '../http/csv.ts';
 import { mostValues, isRequired, type Inputs, type Value } from './inputs.ts';
 import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
@@ -24,7 +24,7 @@ export interface Query {
   limit: number;
   cursor: string | undefined;
   /** Not part of `filters`: a cursor goes on in either form. */
-  amounts: CsvAmounts | undefined;
+  csv: CsvForm;
   /** Canonical text of the filters, the same for every spelling of equal filters. */
   filters: string;
   problems: ErrorDetail[];
@@ -35,7 +35,7 @@ export type QueryParser = (text: string) => Query;
 export function compileQuery({ query: parameters, pages, csv }: Pick<Inputs, 'query' | 'pages' | 'csv'>): QueryParser {
   const limit = parameters.find((parameter) => parameter.within === 'collection' && parameter.name === 'limit');
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const others = new Set([...(pages ? ['cursor'] : []), ...(csv ? ['amounts'] : [])]);
+  const others = new Set([...(pages ? ['cursor'] : []), ...(csv ? Object.keys(CSV_PARAMETERS) : [])]);
   const names = [...byName.keys(), ...others];
   const restrictions = parameters.filter((parameter) => parameter !== limit);
   const canonicalOrder = restrictions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -46,7 +46,7 @@ export function compileQuery({ query: parameters, pages, csv }: Pick<Inputs, 'qu
   const bounded = restrictions.filter((parameter) => parameter.field.repeated && mostValues(parameter) !== undefined);
 
   return (text) => {
-    const query: Query = { values: new Map(), defaulted: NONE, limit: DEFAULT_LIMIT, cursor: undefined, amounts: undefined, filters: '', problems: [] };
+    const query: Query = { values: new Map(), defaulted: NONE, limit: DEFAULT_LIMIT, cursor: undefined, csv: {}, filters: '', problems: [] };
     const { values, problems } = query;
     const given = new Map<string, number>();
     let unknownNames = 0;
@@ -61,9 +61,8 @@ export function compileQuery({ query: parameters, pages, csv }: Pick<Inputs, 'qu
         if (count === 1) problems.push(unknown(name, unknownNames++ < MOST_HINTS ? hintFor(name, names) : ''));
       } else if (count > 1 && !parameter?.field.repeated) {
         if (count === 2) problems.push(problem(name, 'REPEATED_PARAMETER', 'Give it once.'));
-      } else if (name === 'amounts') {
-        query.amounts = AMOUNTS.find((form) => form === value);
-        if (query.amounts === undefined) problems.push(problem(name, value === '' ? 'EMPTY_VALUE' : 'INVALID_ENUM_VALUE', `Use one of ${AMOUNTS.join(', ')}.`));
+      } else if (Object.hasOwn(CSV_PARAMETERS, name)) {
+        readCsvForm(name as CsvParameter, value, query);
       } else if (parameter === undefined) {
         if (value === '') problems.push(problem(name, 'EMPTY_VALUE', 'Leave the parameter out to start with the first page.'));
         query.cursor = value;
@@ -96,6 +95,12 @@ export function compileQuery({ query: parameters, pages, csv }: Pick<Inputs, 'qu
     if (values.size > 0) query.filters = canonical(canonicalOrder, values);
     return query;
   };
+}
+
+function readCsvForm(name: CsvParameter, value: string, query: Query): void {
+  const values: readonly string[] = CSV_PARAMETERS[name];
+  if (values.includes(value)) Object.assign(query.csv, { [name]: value });
+  else query.problems.push(problem(name, value === '' ? 'EMPTY_VALUE' : 'INVALID_ENUM_VALUE', `Use one of ${values.join(', ')}.`));
 }
 
 function readValue(parameter: Parameter, text: string, query: Query): void {

@@ -7,6 +7,9 @@ import type { Sheet } from '../../xlsx/sheet.ts';
 import { addDays, type Range } from './calendar.ts';
 import { asked, type View } from './view.ts';
 
+/** Without it, Excel does not know that a file is UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
 /** "truckroll-collections-2026-03-01-to-2026-03-31" */
 export const fileName = (report: string, { start, end }: Range): string => `truckroll-${report}-${start}-to-${addDays(end, -1)}`;
 
@@ -39,7 +42,7 @@ export function Downloads({ view, sheets }: { view: View; sheets: () => Promise<
   const csv = async (amounts: 'cents' | 'decimal'): Promise<void> => {
     const parameters = { ...asked(view), start_date: range.start, end_date: range.end, bucket, group_by: group.key };
     const text = await readReportCsv(report.name, { ...parameters, ...(amounts === 'decimal' ? { amounts } : {}) });
-    save(`${name}-${amounts === 'decimal' ? 'dollars' : 'cents'}.csv`, new Blob([text], { type: 'text/csv' }));
+    save(`${name}-${amounts === 'decimal' ? 'dollars' : 'cents'}.csv`, new Blob([BYTE_ORDER_MARK, text], { type: 'text/csv' }));
   };
   return (
     <section class="downloads" aria-labelledby="downloads">

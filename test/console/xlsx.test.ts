@@ -1,0 +1,31 @@
+import { readSheet } from 'read-excel-file/node';
+import { workbook } from '../../gateway/console/src/xlsx/xlsx.ts';
+
+const MOST = 32_767;
+
+/** The facts and the rows of a sheet with one text, as a spreadsheet reads them. */
+async function saved(text: string, fact = 'Ours') {
+  const sheet = { name: 'Names', facts: [['Company', fact]] as const, columns: [{ title: 'Name', kind: 'text' }] as const, rows: [[text]], total: undefined };
+  const file = await workbook([sheet]);
+  return await readSheet(Buffer.from(await file.arrayBuffer()), 'Names');
+}
+
+const NOTE = ['Note', 'Texts longer than 32,767 characters, the most that a cell holds, are cut and end in […]'];
+
+test.each(['Ana', 'x'.repeat(MOST), '=1+1', 'a\u2028b'])('a sheet has a text that a cell holds as it is, %#', async (text) => {
+  const rows = await saved(text);
+  expect(rows[0]).toEqual(['Company', 'Ours']);
+  expect(rows).not.toContainEqual(NOTE);
+  expect(rows.at(-1)).toEqual([text, null]);
+});
+
+test.each([
+  ['x'.repeat(MOST + 1), `${'x'.repeat(MOST - 3)}[…]`],
+  ['x'.repeat(1_000_000), `${'x'.repeat(MOST - 3)}[…]`],
+  [`${'x'.repeat(MOST - 4)}😀${'x'.repeat(9)}`, `${'x'.repeat(MOST - 4)}[…]`],
+])('a text that no cell holds is cut between characters with a mark, and the sheet says so, %#', async (text, cut) => {
+  const rows = await saved(text);
+  expect(rows[1]).toEqual(NOTE);
+  expect(rows.at(-1)).toEqual([cut, null]);
+  expect((await saved('Ana', text)).slice(0, 2)).toEqual([['Company', cut], NOTE]);
+});
