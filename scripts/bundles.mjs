@@ -119,7 +119,9 @@ const WITHOUT_PACKAGES = {
       const key = [resolveDir, path, kind].join(' ');
       if (!found.has(key)) found.set(key, await find(path, { kind, resolveDir, importer, pluginData: WITHOUT_PACKAGES }));
       const { path: module, errors } = found.get(key);
-      return errors.length === 0 && module.includes('/node_modules/') ? { path: module, external: true } : undefined;
+      if (errors.length > 0 || !module.includes('/node_modules/')) return undefined;
+      // An import takes a URL, in which # and ? have a meaning.
+      return { path: kind === 'require-call' ? module : pathToFileURL(module).href, external: true };
     });
   },
 };
@@ -129,7 +131,7 @@ const WHERE_THEY_STAND = {
   name: 'where they stand',
   setup({ onResolve, onLoad }) {
     // This module contains the words that are replaced, and loads esbuild, which cannot be bundled.
-    onResolve({ filter: /\/scripts\/bundles\.mjs$/ }, () => ({ path: import.meta.filename, external: true }));
+    onResolve({ filter: /\/scripts\/bundles\.mjs$/ }, () => ({ path: import.meta.url, external: true }));
     const place = (places, path, loader) => {
       const source = readFileSync(path, 'utf8');
       const contents = Object.entries(places).reduce((text, [name, value]) => text.replaceAll(name, JSON.stringify(value)), source);

@@ -41,9 +41,11 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
     rmSync(fresh, { recursive: true });
     fail(`buf ${args[0]} failed${error === undefined ? ', for the reason above' : `: ${error.message}`}.`);
   };
-  run('build', 'proto', '-o', join(fresh, 'truckroll.binpb'));
-  run('build', 'proto', '--exclude-source-info', '-o', join(fresh, 'uncommented.binpb'));
-  run('generate', 'proto', '--path', 'proto/truckroll', '--template', 'proto/buf.gen.yaml', '-o', fresh);
+  // Relative, because buf takes what follows a # for options.
+  const to = (name = '') => relative(root, join(fresh, name));
+  run('build', 'proto', '-o', to('truckroll.binpb'));
+  run('build', 'proto', '--exclude-source-info', '-o', to('uncommented.binpb'));
+  run('generate', 'proto', '--path', 'proto/truckroll', '--template', 'proto/buf.gen.yaml', '-o', to());
   // A message is in the type registry only once its module is loaded; this module loads all of them.
   const modules = readdirSync(fresh, { recursive: true })
     .filter((name) => name.endsWith('.ts'))

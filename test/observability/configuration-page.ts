@@ -1,6 +1,7 @@
 // The variables of every component: names, defaults and forms from its settings, meanings from the comments above them.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { addressVariable, components, owners } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
 import type { Settings } from '@truckroll/process';
@@ -33,7 +34,7 @@ export async function componentSettings(): Promise<ReadonlyMap<string, Settings>
   const found = new Map<string, Settings>();
   for (const { name } of components) {
     const file = name === 'gateway' ? 'gateway/src/config.ts' : `services/${name}/src/config.ts`;
-    const { settings } = (await import(join(ROOT, file))) as { settings: Settings };
+    const { settings } = (await import(pathToFileURL(join(ROOT, file)).href)) as { settings: Settings };
     found.set(name, settings);
   }
   return found;

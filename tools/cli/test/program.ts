@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import type { CommandModule } from '../src/run.ts';
 
@@ -9,7 +10,7 @@ const commands = join(import.meta.dirname, '../src/commands');
 export async function wholeProgram(): Promise<Command> {
   const program = new Command('truckroll');
   for (const file of readdirSync(commands).sort()) {
-    ((await import(join(commands, file))) as CommandModule).register(program, undefined as never);
+    ((await import(pathToFileURL(join(commands, file)).href)) as CommandModule).register(program, undefined as never);
   }
   return program;
 }
