@@ -160,6 +160,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       });
       const trusted = app.get('trust proxy fn') as TrustsProxy;
       const caps = {
+        keepAliveMs: config.keepAliveMs,
         total: config.maxConnections,
         perAddress: config.maxConnectionsPerAddress,
         isProxy: (address: string) => trusted(address, 0),

@@ -3,11 +3,19 @@ import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { callCredentialSetting, grpcSettings } from '@truckroll/grpc';
 import { baseSettings, env, readConfig, type Config, type Setting } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
+import { ADVERTISED_KEEP_ALIVE_MS } from './http/server.ts';
 
 /** `billingAddress` from BILLING_ADDRESS, and so on. */
 const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, env.address(addressVariable(owner))])) as Readonly<
   Record<`${Owner}Address`, Setting<string>>
 >;
+
+/** At least a second longer than the announced timeout, which clients follow. */
+function keepAliveSetting(name: string, fallback: number): Setting<number> {
+  const duration = env.duration(name, fallback);
+  const parse = (text: string): number | undefined => [duration.parse(text)].find((ms) => ms !== undefined && ms > ADVERTISED_KEEP_ALIVE_MS);
+  return { ...duration, expected: `a duration above ${ADVERTISED_KEEP_ALIVE_MS / 1000}s, such as 65s or 620s`, parse };
+}
 
 export const settings = {
   ...baseSettings(8080),
@@ -61,6 +69,8 @@ export const settings = {
   maxConnections: env.integer('MAX_CONNECTIONS', { min: 1 }, 10_000),
   /** The same for one address that is not in TRUSTED_PROXIES. */
   maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
+  /** How long a client's connection may be idle. Longer than load balancers keep idle connections to the gateway ([Install](../how-to/install.md#load-balancers)). */
+  keepAliveMs: keepAliveSetting('KEEP_ALIVE_TIMEOUT', 65_000),
   /** Whether reads above 8 KB are compressed for clients that accept it. `false` if a proxy compresses, or clients are in the same data centre. */
   compressData: env.boolean('COMPRESS_DATA', true),
   /** Proxies whose `X-Forwarded-For` is believed: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). Entries may have ports, brackets and quotes; where one is no address, the peer counts as the client. `Forwarded` is not read. */

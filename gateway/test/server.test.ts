@@ -1,20 +1,21 @@
 // The HTTP server by itself: its limits of time, its answers to what is not HTTP, and the caps of connections.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { createMetrics } from '@truckroll/telemetry';
 import express from 'express';
 import { until } from '../../test/support/until.ts';
-import type { ConnectionCaps } from '../src/http/connections.ts';
-import { createHttpServer } from '../src/http/server.ts';
+import { createHttpServer, type HttpServerOptions } from '../src/http/server.ts';
 import { answerTo, openConnection } from './support/raw.ts';
 
 const drains: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(drains.splice(0).map((drain) => drain())));
 
-async function start(caps: Partial<ConnectionCaps> = {}) {
+async function start(options: Partial<HttpServerOptions> = {}) {
   const metrics = createMetrics('test');
   const app = express().use((_req, res) => void res.end('served'));
-  const server = createHttpServer(app, { total: 100, perAddress: 100, isProxy: () => false, ...caps }, metrics);
+  const server = createHttpServer(app, { keepAliveMs: 65_000, total: 100, perAddress: 100, isProxy: () => false, ...options }, metrics);
   const port = await server.listen(0, '127.0.0.1');
   drains.push(() => server.drain(1000, 0));
   const metric = async (name: string): Promise<number> => {
@@ -47,7 +48,26 @@ test('gives up on slow and silent clients in time', async () => {
     timeout: 75_000,
     keepAliveTimeout: 4000,
   });
-  expect((servers[0] as unknown as { keepAliveTimeoutBuffer: number }).keepAliveTimeoutBuffer).toBe(61_000);
+});
+
+test.each([5000, 620_000])('lets a connection be idle between two requests for %i ms, whatever the other limits are', async (keepAliveMs) => {
+  const sockets: Socket[] = [];
+  const note = (message: unknown): void => void sockets.push((message as { socket: Socket }).socket);
+  subscribe('http.server.request.start', note);
+  try {
+    const { port } = await start({ keepAliveMs });
+    const connection = await openConnection(port);
+    for (let requests = 1; requests <= 2; requests += 1) {
+      connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(connection, 'data');
+      expect(sockets).toHaveLength(requests);
+      // A socket's limit without traffic, in ms.
+      expect(sockets[0]!.timeout).toBe(keepAliveMs);
+    }
+    connection.destroy();
+  } finally {
+    unsubscribe('http.server.request.start', note);
+  }
 });
 
 test.each([
@@ -78,7 +98,7 @@ test('serves a request that expects something else than to continue', async () =
 
 test('does not listen at a port that is taken', async () => {
   const { port } = await start();
-  const second = createHttpServer(express(), { total: 1, perAddress: 1, isProxy: () => false }, createMetrics('test'));
+  const second = createHttpServer(express(), { keepAliveMs: 65_000, total: 1, perAddress: 1, isProxy: () => false }, createMetrics('test'));
   await expect(second.listen(port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 

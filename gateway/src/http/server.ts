@@ -10,8 +10,6 @@ import { errorBody } from './answer.ts';
 import { capConnections, type ConnectionCaps } from './connections.ts';
 import { limitUnanswered } from './unanswered.ts';
 
-/** Longer than the idle timeout of common load balancers in ms, so that they rather than the gateway close idle connections. */
-const KEEP_ALIVE_MS = 65_000;
 /**
  * Idle timeout in ms that answers announce (`Keep-Alive: timeout`). It is shorter than a drain delay, so that a client that respects it has
  * no idle connections left when the gateway stops. Closing one could lose a request that is on its way.
@@ -20,7 +18,7 @@ export const ADVERTISED_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;
 /** Longest time in ms to receive a request, whose body has at most 64 KB. */
 const REQUEST_MS = 20_000;
-/** Time in ms without traffic in either direction after which a connection is closed. Longer than keep-alive and any call. */
+/** Time in ms without traffic after which a connection with a request in progress is closed. Longer than any call. */
 const SILENT_MS = 75_000;
 /** Time in ms that a connection stays open after a rejection, so that a client that is still sending can read the answer. */
 const LINGER_MS = 1000;
@@ -30,6 +28,11 @@ const MOST_HEADER_BYTES = 65_536;
 /** An Express application: a listener, with the prototypes that it gives requests and answers. */
 type Application = RequestListener & { request: IncomingMessage; response: ServerResponse };
 
+export interface HttpServerOptions extends ConnectionCaps {
+  /** How long a connection may be idle between two requests. */
+  readonly keepAliveMs: number;
+}
+
 export interface HttpServer {
   /** Resolves to the bound port. Rejects if the port is taken. */
   listen(port: number, host: string): Promise<number>;
@@ -38,7 +41,7 @@ export interface HttpServer {
 }
 
 /** Creates requests and answers with Express's prototypes: setting them on each object afterwards makes every later access slower (ADR 18). */
-export function createHttpServer(app: Application, caps: ConnectionCaps, metrics: Metrics): HttpServer {
+export function createHttpServer(app: Application, { keepAliveMs, ...caps }: HttpServerOptions, metrics: Metrics): HttpServer {
   const serve: RequestListener = (req, res) => {
     count(req, res);
     app(req, res);
@@ -48,7 +51,7 @@ export function createHttpServer(app: Application, caps: ConnectionCaps, metrics
       IncomingMessage: withPrototype<typeof IncomingMessage>(IncomingMessage, app.request),
       ServerResponse: withPrototype<typeof ServerResponse>(ServerResponse, app.response),
       keepAliveTimeout: ADVERTISED_KEEP_ALIVE_MS,
-      keepAliveTimeoutBuffer: KEEP_ALIVE_MS - ADVERTISED_KEEP_ALIVE_MS,
+      keepAliveTimeoutBuffer: keepAliveMs - ADVERTISED_KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: 2000,
