@@ -105,7 +105,7 @@ export function chartEnvironments(profile: string, secrets: (component: Componen
         containers: [container],
       } = spec.template.spec;
       const { env, image, lifecycle } = container!;
-      const component = /\/([a-z-]+):/.exec(image)![1] as Component;
+      const component = /\/([a-z-]+)(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$/.exec(image)![1] as Component;
       const given = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef?.optional !== true);
       const valueOf = ({ value, valueFrom }: Variable): string =>
         value ?? (valueFrom?.secretKeyRef === undefined ? 'a field' : secrets(component, valueFrom.secretKeyRef.key));

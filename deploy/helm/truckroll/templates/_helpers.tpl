@@ -42,7 +42,16 @@ app.kubernetes.io/part-of: truckroll
 {{- end }}
 
 {{- define "truckroll.image" -}}
-{{ printf "%s/%s:%s" .root.Values.image.repository .image (default .root.Chart.AppVersion .root.Values.image.tag) }}
+{{- $image := .root.Values.image }}
+{{- $digests := $image.digest | default dict }}
+{{- $names := list "truckroll" }}
+{{- range $component, $facts := include "truckroll.components" .root | fromYaml }}{{ $names = append $names $facts.image }}{{ end }}
+{{- range $name, $digest := $digests }}
+{{- if not (has $name $names) }}{{ fail (printf "image.digest.%s: no image has this name; names are %s" $name (join ", " (sortAlpha $names))) }}{{ end }}
+{{- end }}
+{{- $digest := get $digests .image }}
+{{- $tag := ternary $image.tag (default .root.Chart.AppVersion $image.tag) (not (empty $digest)) }}
+{{- printf "%s/%s" $image.repository .image }}{{ with $tag }}:{{ . }}{{ end }}{{ with $digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* Meets PodSecurity "restricted", and more. */}}
