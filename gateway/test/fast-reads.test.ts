@@ -3,6 +3,7 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 import type { Request } from 'express';
 import type { Limiter } from '../src/admission/limiter.ts';
 import type { KeyUses } from '../src/auth/key-uses.ts';
+import { createCors } from '../src/http/cors.ts';
 import { createFindRead, shedReads } from '../src/routes/fast-reads.ts';
 
 const find = createFindRead(operations.map((operation) => ({ operation })));
@@ -67,6 +68,7 @@ describe('while the queue is full', () => {
       noteShed: () => void noted.push(['shed']),
       requestLog: { ended: () => undefined, shed: (startedAt) => void noted.push(['log', startedAt <= performance.now()]) },
       draining: { active: false },
+      cors: createCors(['https://app.example.com']),
     });
     let passed = false;
     handler(
@@ -82,6 +84,11 @@ describe('while the queue is full', () => {
     expect([passed, status]).toEqual([false, 429]);
     expect(headers).toEqual(expect.arrayContaining(['Retry-After', '1', 'X-Request-Id']));
     expect(noted).toEqual([['shed'], ['use', 'acme', 'k-1'], ['log', true], ['charge', 'acme', true]]);
+  });
+
+  it('sheds a read of a script in a browser so that it can see the error', () => {
+    const { headers } = sent({ authorization: ['Authorization', 'Bearer x', 'Origin', 'https://app.example.com'] });
+    expect(headers).toEqual(expect.arrayContaining(['Access-Control-Allow-Origin', 'https://app.example.com']));
   });
 
   it('notes no key for the token of a user', () => {
