@@ -1,37 +1,98 @@
 // Sums by which a copy can prove that it is complete (decisions §14, rule 9).
-import type { DigestRecordsRequest, DigestRecordsResponse, RecordDigest } from '@truckroll/contract/gen/records/v1/changes';
-import { VERSIONS_OF_EPOCH } from './clock.ts';
+import type { ChangePosition, DigestRecordsRequest, DigestRecordsResponse, RecordDigest } from '@truckroll/contract/gen/records/v1/changes';
+import { VERSIONS_OF_EPOCH, type Moment } from './clock.ts';
 import { placeOf, prepare, type ReadingParts } from './read.ts';
 
 /** Sums are kept below 2^53, which every language's numbers hold exactly. */
 const MODULUS = 2 ** 53;
+/** Time in ms that sums of live records are kept: each takes a pass over all records of a kind, and copies of a company ask together. */
+const KEPT_MS = 5000;
+/** Maximum kinds of companies whose sums are kept, with up to 256 buckets of about 100 bytes each. */
+const MOST_KEPT = 200;
 
-export async function digestRecords(parts: ReadingParts, request: DigestRecordsRequest): Promise<DigestRecordsResponse> {
-  const { company_id: companyId, positions, buckets } = request;
-  const { epoch, asOf } = await prepare(parts, request);
-  const digests = await Promise.all(
-    positions.map(async (position): Promise<RecordDigest[]> => {
-      const { kind } = position;
-      const { table, codes, storedUnder = companyId } = parts.kinds.get(kind)!;
-      const place = placeOf(position);
-      const bucketOf = (id: string): string => (!buckets ? '0' : `get_byte(${codes === true ? `convert_to(${id}, 'UTF8')` : `uuid_send(${id})`}, 0)`);
-      // A code is not in the log. No record with a code is ever deleted.
-      const changed = codes === true ? `record_changes c join ${table} t on t.company_id = c.company_id and md5(t.id)::uuid = c.id` : 'record_changes c';
-      const { rows } = await parts.database.of(companyId).query<Omit<RecordDigest, 'kind'>>({
-        text: `with live as (
-            select ${bucketOf('id')} as bucket, count(*) as count,
-              (sum(('x' || left(encode(sha256(convert_to(id || ':' || greatest(change_version, $3), 'UTF8')), 'hex'), 13))::bit(52)::bigint)
-                % ${MODULUS})::bigint as digest
-            from ${table} where company_id = $1 group by 1),
-          changed as (
-            select distinct ${bucketOf(codes === true ? 't.id' : 'c.id')} as bucket from ${changed}
-            where c.company_id = $1 and (c.version, c.kind, c.id) > ($4, $5, $6) and c.kind = $2)
-          select bucket, coalesce(count, 0) as count, coalesce(digest, 0) as digest, changed.bucket is not null as changed_since
-          from live full join changed using (bucket) order by bucket`,
-        values: [storedUnder, kind, epoch * VERSIONS_OF_EPOCH, place.version, place.kind, place.id],
-      });
-      return rows.map((row) => ({ ...row, kind }));
-    }),
-  );
-  return { digests: digests.flat(), as_of: asOf };
+interface Sums {
+  readonly count: number;
+  readonly digest: number;
+}
+
+/** Sums of the live records of a kind, by bucket, and a moment before they were read. */
+interface Live {
+  readonly moment: Moment;
+  readonly buckets: ReadonlyMap<number, Sums>;
+}
+
+export function digester(parts: ReadingParts): (request: DigestRecordsRequest) => Promise<DigestRecordsResponse> {
+  const kept = new Map<string, Promise<Live>>();
+
+  /** Sums of a kind that include every change before the position. */
+  async function liveAt(position: ChangePosition, companyId: string, buckets: boolean, moment: Moment): Promise<Live> {
+    const key = [companyId, position.kind, buckets, moment.epoch].join(' ');
+    const known = kept.get(key);
+    if (known !== undefined) {
+      const live = await known;
+      if (includes(live.moment, position)) return live;
+    }
+    const read = readLive(parts, position.kind, companyId, buckets, moment);
+    if (kept.size < MOST_KEPT) {
+      kept.set(key, read);
+      const forget = (): void => void (kept.get(key) === read && kept.delete(key));
+      setTimeout(forget, KEPT_MS).unref();
+      read.catch(forget);
+    }
+    return read;
+  }
+
+  return async (request) => {
+    const moment = await prepare(parts, request);
+    const answers = await Promise.all(
+      request.positions.map(async (position) => {
+        const companyId = parts.kinds.get(position.kind)!.storedUnder ?? request.company_id;
+        // The changes are read after the sums: a bucket without a change since the position is then what its sum says.
+        const { moment: readAt, buckets } = await liveAt(position, companyId, request.buckets, moment);
+        const changed = await readChanged(parts, position, companyId, request.buckets);
+        const all = [...new Set([...buckets.keys(), ...changed])].toSorted((a, b) => a - b);
+        const digests = all.map((bucket): RecordDigest => {
+          const { count, digest } = buckets.get(bucket) ?? { count: 0, digest: 0 };
+          return { kind: position.kind, bucket, count, digest, changed_since: changed.has(bucket) };
+        });
+        return { digests, asOf: readAt.asOf };
+      }),
+    );
+    return { digests: answers.flatMap(({ digests }) => digests), as_of: Math.min(moment.asOf, ...answers.map(({ asOf }) => asOf)) };
+  };
+}
+
+/** Whether what was read after the moment includes every change before the position. */
+function includes({ below }: Moment, { version, after_kind }: ChangePosition): boolean {
+  return version < below || (version === below && after_kind === '');
+}
+
+function bucketOf(id: string, buckets: boolean, codes: boolean | undefined): string {
+  return !buckets ? '0' : `get_byte(${codes === true ? `convert_to(${id}, 'UTF8')` : `uuid_send(${id})`}, 0)`;
+}
+
+async function readLive({ database, kinds }: ReadingParts, kind: string, companyId: string, buckets: boolean, moment: Moment): Promise<Live> {
+  const { table, codes } = kinds.get(kind)!;
+  const { rows } = await database.of(companyId).query<Sums & { bucket: number }>({
+    text: `select ${bucketOf('id', buckets, codes)} as bucket, count(*) as count,
+        (sum(('x' || left(encode(sha256(convert_to(id || ':' || greatest(change_version, $2), 'UTF8')), 'hex'), 13))::bit(52)::bigint)
+          % ${MODULUS})::bigint as digest
+      from ${table} where company_id = $1 group by 1`,
+    values: [companyId, moment.epoch * VERSIONS_OF_EPOCH],
+  });
+  return { moment, buckets: new Map(rows.map(({ bucket, ...sums }) => [bucket, sums])) };
+}
+
+/** Buckets of a kind in which something has changed since the position. */
+async function readChanged({ database, kinds }: ReadingParts, position: ChangePosition, companyId: string, buckets: boolean): Promise<Set<number>> {
+  const { table, codes } = kinds.get(position.kind)!;
+  const place = placeOf(position);
+  // A code is not in the log. No record with a code is ever deleted.
+  const changed = codes === true ? `record_changes c join ${table} t on t.company_id = c.company_id and md5(t.id)::uuid = c.id` : 'record_changes c';
+  const { rows } = await database.of(companyId).query<{ bucket: number }>({
+    text: `select distinct ${bucketOf(codes === true ? 't.id' : 'c.id', buckets, codes)} as bucket from ${changed}
+      where c.company_id = $1 and (c.version, c.kind, c.id) > ($3, $4, $5) and c.kind = $2`,
+    values: [companyId, position.kind, place.version, place.kind, place.id],
+  });
+  return new Set(rows.map(({ bucket }) => bucket));
 }

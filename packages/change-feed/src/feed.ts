@@ -7,7 +7,7 @@ import type { Logger, Metrics } from '@truckroll/telemetry';
 import { Backfill } from './backfill.ts';
 import { ChangeClock } from './clock.ts';
 import { COMPACT_EVERY_MS, compactor } from './compaction.ts';
-import { digestRecords } from './digest.ts';
+import { digester } from './digest.ts';
 import type { OwnedKind } from './kinds.ts';
 import { readChanges } from './read.ts';
 import { ChangeWatch } from './watch.ts';
@@ -35,7 +35,7 @@ export function changeFeed({ database, kinds, log, metrics }: ChangeFeedOptions)
   return {
     handlers: {
       readChanges: (request) => readChanges(reading, request),
-      digestRecords: (request) => digestRecords(reading, request),
+      digestRecords: digester(reading),
       findChanged: (request) => watch.find(request),
     },
     parts: [clock.part, backfill, compaction.asPart('change compaction')],

@@ -131,6 +131,30 @@ describe('a digest', () => {
     expect(await digest(positions, false)).toEqual([['cats', 0, 2, false]]);
   });
 
+  it('may be from a moment ago, but never from before its cursor', async () => {
+    const old = `fe${randomUUID().slice(2)}`;
+    await put('cats', cat);
+    await put('cats', old);
+    const before = (await read([beginning('cats')])).positions;
+    expect(await digest(before)).toEqual([
+      ['cats', 1, 1, false],
+      ['cats', 0xfe, 1, false],
+    ]);
+    await put('cats', `01${randomUUID().slice(2)}`);
+    await remove('cats', old);
+    const after = (await read(before)).positions;
+    // What is kept is only shown as changed since.
+    expect(await digest(before)).toEqual([
+      ['cats', 1, 1, true],
+      ['cats', 0xfe, 1, true],
+    ]);
+    expect(await digest(after)).toEqual([['cats', 1, 2, false]]);
+    expect(await digest(before)).toEqual([
+      ['cats', 1, 2, true],
+      ['cats', 0xfe, 0, true],
+    ]);
+  });
+
   it('puts codes into the bucket of their first character, and says when one changed', async () => {
     for (const code of ['PUG', 'POODLE', 'AKITA']) await put('breeds', code, EVERYWHERE);
     const { positions } = await read([beginning('breeds')]);
