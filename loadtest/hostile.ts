@@ -6,7 +6,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { Problem, choosePort, say } from '@truckroll/local-stack';
+import { Problem, STATE, choosePort, say, tokenIssuer } from '@truckroll/local-stack';
 import { emptyCompany } from './data/companies.ts';
 import { importCompany } from './data/import.ts';
 import { ATTACKS } from './hostile/attacks.ts';
@@ -48,18 +48,20 @@ await runBenchmark({
 async function benchmark(stack: Stack, { rounds, seconds, rate, only }: BenchmarkOptions<'rounds' | 'seconds' | 'rate', string>): Promise<Figures> {
   const receiverPort = await choosePort();
   const { services, create } = await startWebhooks(stack, { pid: process.pid, environment: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1:${receiverPort}` } });
-  const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
+  const { issuer, audience, jwksFile } = tokenIssuer(STATE);
+  const tokens = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile };
+  const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error', ...tokens });
   const intake = services.channels.scheduling.client(IntakeServiceService);
   const [reading, hostile] = [emptyCompany('hostile, reading'), emptyCompany('hostile, attacking')];
   const { operator } = services;
   for (const company of [reading, hostile]) await operator.createCompany(company);
-  const hostileKey = await operator.createKey(hostile.id, []);
-  await importCompany(services.channels, reading.id, { seed: 11, size: 'small' }, ['scheduling']);
+  const credentials = { API_KEY: await operator.createKey(hostile.id, []), USER_TOKEN: await operator.token(hostile.id) };
+  for (const { id } of [reading, hostile]) await importCompany(services.channels, id, { seed: 11, size: 'small' }, ['scheduling']);
   const reads = { port: gateway.port, key: await operator.createKey(reading.id), rate, seconds };
 
   async function beside(name: string): Promise<Latency> {
     const isReceiver = name === 'receiver';
-    const attack = await startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);
+    const attack = await startAttack(name, isReceiver ? receiverPort : gateway.port, credentials);
     try {
       const events = isReceiver ? sendEvents() : undefined;
       await delay(BEGIN_MS);
@@ -96,8 +98,8 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
 }
 
 /** The attacker runs at low priority, because it would be on another machine. */
-async function startAttack(name: string, port: number, key: string) {
-  const child = fork(join(import.meta.dirname, 'hostile/attack-main.ts'), [name, String(port)], { env: { ...process.env, API_KEY: key } });
+async function startAttack(name: string, port: number, credentials: Readonly<Record<string, string>>) {
+  const child = fork(join(import.meta.dirname, 'hostile/attack-main.ts'), [name, String(port)], { env: { ...process.env, ...credentials } });
   setPriority(child.pid as number, 5);
   let answers = 0;
   child.on('message', (count: number) => (answers = count));
