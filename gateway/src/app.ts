@@ -22,7 +22,7 @@ import { compileChanges } from './changes/operations.ts';
 import type { GatewayConfig } from './config.ts';
 import { consoleSignIn } from './console-sign-in.ts';
 import { consolePages } from './console.ts';
-import { docsPages, missingPage } from './docs.ts';
+import { docsPages, missingPages } from './docs.ts';
 import type { TrustsProxy } from './http/addresses.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
@@ -112,7 +112,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         digests: DIGESTS_PER_MINUTE,
       };
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
-      const description = buildDocument(base === '' ? undefined : base, operations);
+      const description = buildDocument(base === '' ? './' : base, operations);
       const limiter = new Limiter();
       const limits = createLimits({ redis, perMinute, metrics });
       const context = {
@@ -150,7 +150,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
             '/healthz': textPage(200, 'ok\n'),
             '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
           },
-          missing: missingPage(`${base === '' ? '' : new URL(base).pathname.replace(/\/$/, '')}/`),
+          missing: missingPages(),
           perMinute: config.pagesPerMinute,
           draining,
         }),

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Document, pageHeaders } from './http/documents.ts';
+import { rootFrom } from './http/exchange.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../docs/gen');
@@ -20,7 +21,14 @@ export function docsPages(): Record<string, PublicPage> {
   return pages;
 }
 
-/** The 404 page for unknown paths. `root` is where browsers find the gateway: `/`, or the path that a proxy puts before it. */
-export function missingPage(root: string): Document {
-  return new Document(HTML, readFileSync(join(FOLDER, 'missing.html'), 'utf8').replaceAll('{{root}}', root), HEADERS, 404);
+/** The 404 page for each unknown path. Its links are relative, so pages at paths of the same depth are the same. */
+export function missingPages(): (path: string) => Document {
+  const html = readFileSync(join(FOLDER, 'missing.html'), 'utf8');
+  const pages = new Map<string, Document>();
+  return (path) => {
+    const root = rootFrom(path);
+    const page = pages.get(root) ?? new Document(HTML, html.replaceAll('{{root}}', root), HEADERS, 404);
+    pages.set(root, page);
+    return page;
+  };
 }

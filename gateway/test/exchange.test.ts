@@ -1,4 +1,4 @@
-import { splitTarget } from '../src/http/exchange.ts';
+import { rootFrom, splitTarget } from '../src/http/exchange.ts';
 
 it.each([
   ['/', '/', ''],
@@ -19,4 +19,16 @@ it.each([
   ['://api.example.com/v1', '://api.example.com/v1', ''],
 ])('splits the request target %j into the path %j and the query %j', (target, path, query) => {
   expect(splitTarget(target)).toEqual({ path, query });
+});
+
+test.each([
+  ['/', ''],
+  ['/docs', ''],
+  ['/docs/', '../'],
+  ['/v1/invoices/{id}', '../../'],
+  ['/a//b', '../../'],
+  ['*', ''],
+])('from %s the root is %p', (path, root) => {
+  expect(rootFrom(path)).toBe(root);
+  if (path.startsWith('/')) expect(new URL(`${root}x`, `https://example.com/fsm${path}`).pathname).toBe('/fsm/x');
 });

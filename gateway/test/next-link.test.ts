@@ -16,6 +16,10 @@ it.each([
   expect(nextLink(URL, query, 'next')).toBe(`<${URL}?${next}>; rel="next"`);
 });
 
+it('is relative to the request where the public address is unknown', () => {
+  expect(nextLink('', 'limit=5', 'next')).toBe('<?limit=5&cursor=next>; rel="next"');
+});
+
 it('encodes the cursor', () => {
   expect(nextLink(URL, '', 'a+b/c=')).toBe(`<${URL}?cursor=a%2Bb%2Fc%3D>; rel="next"`);
 });

@@ -32,7 +32,7 @@ async function serving(pages: PublicPageOptions['pages'], perMinute = 100) {
       res.locals.exchange = { req, res, requestId: 'r-1', path: req.path, peer, errorHeaders: [] } as unknown as Exchange;
       next();
     })
-    .use(publicPages({ pages, missing: MISSING, perMinute, draining: { active: false } }))
+    .use(publicPages({ pages, missing: () => MISSING, perMinute, draining: { active: false } }))
     .use((_req, res) => void res.writeHead(299).end())
     .use(failed);
   const server = createServer(app);

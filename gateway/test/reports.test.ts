@@ -245,14 +245,15 @@ describe('as CSV', () => {
     reports.next = Buffer.from('there');
     const first = await csv(`${RANGE}&method=CARD&method=CASH&limit=1`);
     const [, target] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
-    expect(target).toMatch(/^\/v1\/reports\/collections\?start_date=2026-01-01&end_date=2026-04-01&method=CARD&method=CASH&limit=1&cursor=[\w-]+$/);
-    const second = await gateway.get(target as string, { headers: { accept: 'text/csv' } });
+    expect(target).toMatch(/^\?start_date=2026-01-01&end_date=2026-04-01&method=CARD&method=CASH&limit=1&cursor=[\w-]+$/);
+    const path = `/v1/reports/collections${target}`;
+    const second = await gateway.get(path, { headers: { accept: 'text/csv' } });
     expect(second.status).toBe(200);
     expect(second.headers.get('link')).not.toBe(first.headers.get('link'));
     expect(Buffer.from(reports.asked.collections?.collection?.after ?? []).toString()).toBe('there');
-    expect((await gateway.get(target as string)).body.pagination.next_cursor).toEqual(expect.any(String));
+    expect((await gateway.get(path)).body.pagination.next_cursor).toEqual(expect.any(String));
     reports.next = Buffer.alloc(0);
-    expect((await gateway.get(target as string, { headers: { accept: 'text/csv' } })).headers.get('link')).toBeNull();
+    expect((await gateway.get(path, { headers: { accept: 'text/csv' } })).headers.get('link')).toBeNull();
   });
 
   test.each([

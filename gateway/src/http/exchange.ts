@@ -54,6 +54,11 @@ declare global {
   }
 }
 
+/** The relative reference from a path to the root, for links that work whatever prefix a proxy adds: `../` from `/docs/start`. */
+export function rootFrom(path: string): string {
+  return '../'.repeat(Math.max(0, path.split('/').length - 2));
+}
+
 /** Splits the request target into path and query. Also accepts the absolute form (`GET http://host/path`) that proxies send. */
 export function splitTarget(url: string): { path: string; query: string } {
   const target = url.replace(/^[a-z]+:\/\/[^/?]*/i, '');

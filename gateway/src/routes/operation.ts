@@ -80,6 +80,7 @@ export function compileOperation(operation: Operation, context: OperationContext
   const sendData = compresses ? sendSmall : send;
   const call = services.call(operation);
   const announce = compileDeprecation(operation, base);
+  const prefix = base === '' ? '' : new URL(base).pathname.replace(/\/$/, '');
   const nextCursor = operation.camelCase ? 'nextCursor' : 'next_cursor';
 
   async function handle(exchange: Exchange, values: readonly string[], bytes: Buffer): Promise<void> {
@@ -108,13 +109,13 @@ export function compileOperation(operation: Operation, context: OperationContext
 
     const { metadata } = answer;
     const used = (): Field[] => [...given(query), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
-    const extra = [...fixed, ...announce(used), ...(metadata === undefined ? [] : headersOf(metadata))];
+    const extra = [...fixed, ...announce(used), ...(metadata === undefined ? [] : headersOf(metadata, prefix))];
     // A position in another operation's list refers to the unfiltered list.
     const seal = (position: Uint8Array, of = operation.name): string =>
       cursors.seal(of === operation.name ? scope : { ...scope, operation: of, filters: '' }, position);
     if (sendsCsv) {
       const { body: rows, next } = writeCsv(answer.bytes, query.csv);
-      if (next.length > 0) extra.push('Link', nextLink(`${base}${exchange.path}`, exchange.query, seal(next)));
+      if (next.length > 0) extra.push('Link', nextLink(base === '' ? '' : `${base}${exchange.path}`, exchange.query, seal(next)));
       return sendData(exchange, operation.status, rows, CSV_TYPE, extra, draining);
     }
 
@@ -153,10 +154,11 @@ function given({ values, defaulted }: Query): Field[] {
   return [...values.keys()].filter((parameter) => !defaulted.has(parameter)).map(({ field }) => field);
 }
 
-function headersOf(metadata: ResponseMetadata): Headers {
+/** `prefix` is the path of the public address, for the references to paths that services return. */
+function headersOf(metadata: ResponseMetadata, prefix: string): Headers {
   return Object.entries(RESPONSE_HEADERS).flatMap(([name, header]) => {
     const value = metadata(name);
-    return value === undefined ? [] : [header, value];
+    return value === undefined ? [] : [header, header === 'Location' ? `${prefix}${value}` : value];
   });
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '@truckroll/contract';
 import { send, type Draining, type Headers } from '../http/answer.ts';
 import { AddressCounts, networkOf } from '../http/addresses.ts';
 import { Document } from '../http/documents.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { rootFrom, type Exchange } from '../http/exchange.ts';
 import { preferredType } from '../http/negotiation.ts';
 import { HEALTH } from '../http/request-log.ts';
 
@@ -30,7 +30,7 @@ export interface PublicPageOptions {
   /** Pages by path; a function is called for every request. */
   pages: Readonly<Record<string, PublicPage>>;
   /** The 404 page for browsers, at every unknown path outside the API. */
-  missing: Document;
+  missing(path: string): Document;
   perMinute: number;
   draining: Draining;
 }
@@ -62,8 +62,8 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
     if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !mentionsText(req)) return next();
     count(exchange);
     if (!prefersHtml(req)) return next();
-    if (root) return sendPage(redirect(302, `${up(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
-    return missing.send(exchange, draining, ['Accept']);
+    if (root) return sendPage(redirect(302, `${rootFrom(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
+    return missing(path).send(exchange, draining, ['Accept']);
   }
 
   return (req, res, next) => {
@@ -90,11 +90,6 @@ function isTooLong(path: string): boolean {
   return path.length > LONGEST_PATH || path.split('/').length - 1 > DEEPEST_PATH;
 }
 
-/** The relative link from a path to the root, whatever prefix a proxy adds: `../` for `/docs/start`. */
-function up(path: string): string {
-  return '../'.repeat(path.split('/').length - 2);
-}
-
 export function textPage(status: number, text: string): Page {
   return { status, type: 'text/plain; charset=utf-8', body: Buffer.from(text) };
 }
@@ -118,8 +113,12 @@ function prefersHtml(req: Request): boolean {
   return preferredType(req, ['application/json', 'text/html']) === 'text/html';
 }
 
-/** Where machines find the API (RFC 9727). A HEAD request gets the Link header only. */
-export function catalogPage(base: string): Document {
+/**
+ * Where machines find the API (RFC 9727). A HEAD request gets the Link header only. `address` is the gateway's public address. If that is
+ * unknown, links are relative, as RFC 9264 allows.
+ */
+export function catalogPage(address: string): Document {
+  const base = address === '' ? '..' : address;
   const self = `${base}/.well-known/api-catalog`;
   const linkset = [
     {
