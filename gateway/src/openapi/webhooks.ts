@@ -14,7 +14,9 @@ export const WEBHOOKS_TAG = {
 - Answer it with any 2xx within 15 seconds. Whatever else you answer, it is tried again after 5 s, 5 min, 30 min, 2 h,
   5 h, 10 h, 14 h, 20 h and 24 h, each ±20 %. Redirects are not followed.
 - Expect repeats: keep the \`id\`s that you have seen. \`sequence\` grows by one per subject, that is per service request or
-  interaction, so it orders events and shows gaps. Ignore keys that you do not know.`,
+  interaction, so it orders events and shows gaps. Ignore keys that you do not know.
+- A test that a user requested has the header \`Webhook-Test: true\`, which is not signed. Unless its type is
+  \`webhook.test\`, its \`data\` has \`"test": true\`, which is: handle nothing of it.`,
 };
 
 const header = (name: string, description: string, schema: Schema): Schema => ({ name, in: 'header', required: true, description, schema });

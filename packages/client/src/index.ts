@@ -6,4 +6,4 @@ export { retryAfterSeconds } from './retry-after.ts';
 export type { Fetch, Retry } from './send.ts';
 export { CopyMovedError, type StoredVersion, type SyncOptions, type SyncPage, type SyncProgress, type SyncStore } from './sync.ts';
 export type { Answer, CallOptions, ErrorCode, ErrorDetail, PageOf, PagedPath, RecordOf, components, paths } from './types.ts';
-export { VerificationError, verifyWebhook, type WebhookEvent } from './webhooks.ts';
+export { VerificationError, verifyWebhook, type VerifiedWebhook, type WebhookEvent } from './webhooks.ts';

@@ -11,6 +11,9 @@ export type WebhookEvent =
   | Schemas['InteractionCompleted']
   | Schemas['WebhookTest'];
 
+/** An event, and whether a user requested it as a test: it then has made-up data of its type, so do nothing with it. */
+export type VerifiedWebhook = WebhookEvent & { readonly test: boolean };
+
 /** The request was not sent by Truckroll, or is too old: answer 401 and do nothing. */
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
@@ -23,7 +26,7 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
  * Returns the event of a request. `secret` is the endpoint's signing secret, `whsec_…`, or several of which one must match;
  * `headers` are the request's headers; `body` is its raw bytes or text, never re-serialized JSON. Throws VerificationError.
  */
-export function verifyWebhook(secret: string | readonly string[], headers: HeaderSource, body: string | Uint8Array): WebhookEvent {
+export function verifyWebhook(secret: string | readonly string[], headers: HeaderSource, body: string | Uint8Array): VerifiedWebhook {
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const single = Object.fromEntries(NAMES.map((name) => [name, headerOf(headers, name)]));
   const secrets = typeof secret === 'string' ? [secret] : secret;
@@ -33,7 +36,9 @@ export function verifyWebhook(secret: string | readonly string[], headers: Heade
     const webhook = new Webhook(each);
     try {
       webhook.verify(text, single);
-      return JSON.parse(text) as WebhookEvent;
+      const event = JSON.parse(text) as WebhookEvent & { data?: { test?: unknown } };
+      // Only the body is signed, so the header Webhook-Test proves nothing.
+      return { ...event, test: event.type === 'webhook.test' || event.data?.test === true };
     } catch (error) {
       reason = error;
     }

@@ -16,9 +16,21 @@ function signed(secret = SECRET, at = new Date()): Record<string, string> {
 test('a webhook is verified from its text or its bytes, with any kind of headers object', () => {
   const upper = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), [value]]));
   for (const headers of [signed(), new Headers(signed()), upper]) {
-    for (const each of [body, new TextEncoder().encode(body)]) expect(verifyWebhook(SECRET, headers, each)).toEqual(JSON.parse(body));
+    for (const each of [body, new TextEncoder().encode(body)]) expect(verifyWebhook(SECRET, headers, each)).toEqual({ ...JSON.parse(body), test: true });
   }
   expect(verifyWebhook([OTHER, SECRET], signed(), body).type).toBe('webhook.test');
+});
+
+test.each([
+  [{ type: 'webhook.test', data: { webhook_id: 'w' } }, true],
+  [{ type: 'service_request.created', data: { number: 'SR-1', test: true } }, true],
+  [{ type: 'service_request.created', data: { number: 'SR-1' } }, false],
+  [{ type: 'service_request.created', data: { number: 'SR-1', test: 'true' } }, false],
+])('the result shows whether %j is a test, whatever the unsigned header says', (event, test) => {
+  const at = new Date();
+  const text = JSON.stringify(event);
+  const headers = { ...signed(SECRET, at), 'webhook-signature': new Webhook(SECRET).sign('e', at, text) };
+  for (const each of [headers, { ...headers, 'webhook-test': 'true' }]) expect(verifyWebhook(SECRET, each, text).test).toBe(test);
 });
 
 test('a changed, old, unsigned or differently signed webhook is refused', () => {

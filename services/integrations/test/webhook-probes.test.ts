@@ -41,6 +41,17 @@ test('leases only tests and redeliveries despite an open circuit and a slow-down
   expect(await desk.lease()).toMatchObject([{ probe: false }]);
 });
 
+test.each([['webhook.test'], ['service_request.booked']])('marks a test of type %s, and no real event', async (type) => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  await desk.webhooks.testWebhook({ caller: one.caller, id: one.id, event_type: type });
+  const leased = await desk.lease();
+  expect(leased.filter(({ event_type }) => event_type === type).map(({ test }) => test)).toEqual([true]);
+  expect(leased.filter(({ event_type }) => event_type !== type).map(({ test }) => test ?? null)).toEqual([null]);
+  const { data } = JSON.parse(Buffer.from(leased.find(({ test }) => test)!.body).toString()) as { data: { test?: unknown } };
+  expect(data.test).toBe(type === 'webhook.test' ? undefined : true);
+});
+
 test('makes retries of a redelivery wait for the circuit', async () => {
   const { one, ids } = await withDelivered(1);
   await redeliver(one, ids);

@@ -70,6 +70,16 @@ test('keeps 16 KB of the headers of an answer, and heeds all of them', async () 
   expect(report.retry_after_seconds).toBe(7);
 });
 
+test.each([
+  [true, 'true'],
+  [false, undefined],
+  [null, undefined],
+])('marks a test by the header Webhook-Test, and nothing else (%p)', async (isTest, value) => {
+  const there = await receiver();
+  await attempts([there.target]).run(delivery(there.url, { test: isTest }));
+  expect(there.received[0]!.headers['webhook-test']).toBe(value);
+});
+
 test('reports the answer with its lease, its times in microseconds, and when to try again', async () => {
   const there = await receiver((response) => response.writeHead(503, { 'retry-after': '7', 'x-one': '1' }).end('x'.repeat(101)));
   const before = Date.now() * 1000;

@@ -51,6 +51,10 @@ test.each(receivers)('accepts our deliveries and refuses everything else with th
     while (answer === undefined && child.exitCode === null) answer = await post(port, body).catch(() => undefined);
     expect(answer?.status).toBe(204);
     expect(String((await said)[0])).toContain('interaction.completed');
+    const typed = JSON.stringify({ id: randomUUID(), type: 'interaction.completed', data: { summary: 'made up', test: true } });
+    const marked = once(child.stdout, 'data');
+    expect((await post(port, typed)).status).toBe(204);
+    expect(String((await marked)[0])).toMatch(/interaction\.completed .* is a test/);
     const trial = JSON.stringify({ id: randomUUID(), type: 'webhook.test', sequence: 1, data: { webhook_id: randomUUID(), message: 'A test.' } });
     expect((await post(port, trial)).status).toBe(204);
     expect(await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body }).then(({ status }) => status)).toBe(404);

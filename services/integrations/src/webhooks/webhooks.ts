@@ -150,7 +150,8 @@ function testEvent(company_id: string, webhook_id: string, type: string): Public
   const timestamp = now();
   const shape = publicEvents.find((each) => each.type === type)?.body as Shape;
   const example = exampleRecord(shape, 'snake');
-  const data = type === TEST_EVENT ? { webhook_id, message: 'A test: the endpoint receives what Truckroll sends.' } : example['data'];
+  const data =
+    type === TEST_EVENT ? { webhook_id, message: 'A test: the endpoint receives what Truckroll sends.' } : { ...(example['data'] as object), test: true };
   const body = Buffer.from(JSON.stringify({ id, type, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
   const { requestId: request_id, traceparent } = currentRequest() ?? {};
   return { id, type, company_id, subject: id, sequence: 1, timestamp, body, request_id, traceparent };

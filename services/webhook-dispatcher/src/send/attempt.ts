@@ -41,6 +41,7 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, ch
     'webhook-id': delivery.event_id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatureOf(delivery.secrets, delivery.event_id, timestamp, body),
+    ...(delivery.test && { 'webhook-test': 'true' }),
   };
   const { endpoint_id: endpointId, company_id: companyId, url } = delivery;
   const result = await exchange(options, { endpointId, companyId, url, headers, body });

@@ -165,9 +165,9 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         where e.max_per_second is not null on conflict (endpoint_id) do update set spent_until = excluded.spent_until)
       select l.delivery_id, l.lease_token, l.leased_until as lease_expires_at, d.company_id, d.endpoint_id, e.url, e.secret,
         case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, e.header_names, e.header_values,
-        d.event_id, d.event_type, v.body, d.attempts + 1 as attempt, l.probe, v.request_id, v.traceparent
+        d.event_id, d.event_type, nullif(d.test, false) as test, v.body, d.attempts + 1 as attempt, l.probe, v.request_id, v.traceparent
       from leased l
-      cross join lateral (select company_id, endpoint_id, event_id, event_type, attempts from webhook_deliveries where day = l.day and id = l.delivery_id limit 1) d
+      cross join lateral (select company_id, endpoint_id, event_id, event_type, test, attempts from webhook_deliveries where day = l.day and id = l.delivery_id limit 1) d
       cross join lateral (select body, request_id, traceparent from webhook_events where company_id = d.company_id and day = l.day and id = d.event_id limit 1) v
       join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id
       order by l.due_at, l.sequence`,
