@@ -122,6 +122,17 @@ test('counts a request once, for the class of the operation that answers it, and
   await api.stop();
 });
 
+test('a request holds the slots that its operation says', async () => {
+  const weighed: typeof compile = (operation) => ({ ...handledBy(async ({ res }) => void res.end())(operation), weight: 0.25 });
+  const api = await serve({ operations: [POST], compile: weighed });
+  const enter = api.limiter.enter.bind(api.limiter);
+  const weights: unknown[] = [];
+  api.limiter.enter = (company, weight) => (weights.push(weight), enter(company, weight));
+  await request(api.url, { method: 'POST' });
+  expect(weights).toEqual([0.25]);
+  await api.stop();
+});
+
 async function serve({ operations, compile: of, exceeded = false }: { operations: readonly Operation[]; compile: typeof compile; exceeded?: boolean }) {
   const metrics = createMetrics('test');
   const identities = await standInIdentities();

@@ -1,6 +1,6 @@
 // The concurrency limit and its states. Simulated processors share their time between the calls that the limiter lets run.
 import { SHED } from '@truckroll/process';
-import { Baseline, LEAST_SLOTS, Limiter, MOST_SLOTS, PERIOD_MS, QUEUE, type Call } from '../src/admission/limiter.ts';
+import { Baseline, LEAST_SLOTS, Limiter, MOST_SLOTS, PERIOD_MS, QUEUE, SHARED_WEIGHT, type Call } from '../src/admission/limiter.ts';
 import { Processors } from './support/processors.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -24,9 +24,9 @@ async function flooded() {
   return made;
 }
 
-function enter(limiter: Limiter, company: string, count = 1): (Call | Promise<Call>)[] {
+function enter(limiter: Limiter, company: string, count = 1, weight = 1): (Call | Promise<Call>)[] {
   return Array.from({ length: count }, () => {
-    const turn = limiter.enter(company);
+    const turn = limiter.enter(company, weight);
     if (turn instanceof Promise) turn.catch(() => undefined);
     return turn;
   });
@@ -226,6 +226,20 @@ describe('requests', () => {
     limiter.chargeShed('a', 1);
     limiter.chargeShed('b', 1);
     expect(limiter.state).toBe('limited');
+  });
+
+  test('that share calls hold a quarter of a slot each, and give it back', async () => {
+    const { limiter } = scene();
+    const most = MOST_SLOTS / SHARED_WEIGHT;
+    const calls = enter(limiter, 'a', most + 4, SHARED_WEIGHT);
+    expect([begun(calls), limiter.waiting]).toEqual([128, 4]);
+    for (const call of calls.slice(0, 3)) limiter.leave(call as Call, new Baseline(), true);
+    expect(limiter.waiting).toBe(1);
+    await clock.advanceTimersByTimeAsync(2 * PERIOD_MS);
+    expect(limiter.waiting).toBe(0);
+    for (const call of calls.slice(3)) limiter.leave(await call, new Baseline(), true);
+    for (const call of calls.slice(most, most + 3)) expect((await call).weight).toBe(SHARED_WEIGHT);
+    expect(begun(enter(limiter, 'a', MOST_SLOTS + 5))).toBe(MOST_SLOTS);
   });
 
   test('that stall give up their slots, so that others go on', async () => {

@@ -7,6 +7,7 @@ import { KeyRing } from '@truckroll/process';
 import type { Exchange } from '../src/http/exchange.ts';
 import { OutputPool } from '../src/http/output-pool.ts';
 import { createCursors } from '../src/routes/cursor.ts';
+import { SHARED_WEIGHT } from '../src/admission/limiter.ts';
 import { compileOperation, type OperationContext } from '../src/routes/operation.ts';
 import { operation as named } from './support/operation.ts';
 
@@ -50,7 +51,7 @@ function compiled(name: string, { exceeded = false, answersLate = false } = {}) 
     base: '',
     compresses: false,
   } as unknown as OperationContext;
-  const { handle, limitClass } = compileOperation(operation, context);
+  const { handle, limitClass, weight } = compileOperation(operation, context);
   const exchange = {
     req: { headers: { 'content-type': 'application/json' }, accepts: () => 'application/json' },
     res,
@@ -60,8 +61,13 @@ function compiled(name: string, { exceeded = false, answersLate = false } = {}) 
     path: operation.route,
   };
   const run = (values: readonly string[], body: object) => handle(exchange as unknown as Exchange, values, Buffer.from(JSON.stringify(body)));
-  return { run, consumed, called, res, limitClass };
+  return { run, consumed, called, res, limitClass, weight };
 }
+
+test('details hold a part of a slot, because they share calls; lists and reports hold a whole one', () => {
+  const weights = ['GetInvoice', 'ListInvoices', 'GetCollectionsReport'].map((name) => compiled(name).weight);
+  expect(weights).toEqual([SHARED_WEIGHT, 1, 1]);
+});
 
 test.each([
   [IDS.slice(0, 1), []],

@@ -20,6 +20,8 @@ import type { Logger, Metrics } from '@truckroll/telemetry';
 export const MOST_SLOTS = 32;
 /** Lowest limit without a flood: one call each in the gateway, the service and PostgreSQL, and one on its way between them. */
 export const LEAST_SLOTS = 4;
+/** Slots of a request that shares its call to a service (ADR 14): four such requests cost about as much as one call. */
+export const SHARED_WEIGHT = 1 / 4;
 /** Maximum number of waiting requests of all companies: what one core answers in half a second. */
 export const QUEUE = 256;
 /** Maximum time in ms that a request waits: a client that has waited longer has often given up. Also the interval of log lines about shed requests. */
@@ -57,6 +59,8 @@ export class Baseline {
 
 export interface Call {
   readonly company: string;
+  /** Slots that it holds. */
+  readonly weight: number;
   readonly startedAt: number;
   /** Number of calls that started, including this one; NaN if another was running. */
   readonly alone: number;
@@ -129,18 +133,18 @@ export class Limiter {
     else load.requests += 1;
   }
 
-  /** Resolves when the request may run; `leave` must follow. Throws or rejects with SHED or ApiError 503. */
-  enter(company: string): Call | Promise<Call> {
+  /** Resolves when the request may run with `weight` slots; `leave` must follow. Throws or rejects with SHED or ApiError 503. */
+  enter(company: string, weight = 1): Call | Promise<Call> {
     this.#note(company);
-    const turn = this.#queue.enter(company);
-    if (turn === undefined) return this.#begin(company);
+    const turn = this.#queue.enter(company, weight);
+    if (turn === undefined) return this.#begin(company, weight);
     this.#watch();
-    return turn.then(() => this.#begin(company));
+    return turn.then(() => this.#begin(company, weight));
   }
 
   /** Ends a call of an operation. Errors are not compared with the operation's baseline. */
   leave(call: Call, baseline: Baseline, isRight: boolean): void {
-    const { company, startedAt } = call;
+    const { company, startedAt, weight } = call;
     const ms = performance.now() - startedAt;
     this.#calls.delete(call);
     const load = this.#loads.get(company);
@@ -151,7 +155,7 @@ export class Limiter {
     }
     if (isRight) this.#compare(call, load, baseline.compare(ms, call.alone === this.#begun));
     if (this.state === 'paced' && company === this.#flood) this.#rest(ms);
-    if (!call.isStalled) this.#queue.leave(company);
+    if (!call.isStalled) this.#queue.leave(company, weight);
     this.#endPeriod();
   }
 
@@ -164,9 +168,9 @@ export class Limiter {
     return total < slots || (held === 0 && total < 2 * slots);
   }
 
-  #begin(company: string): Call {
+  #begin(company: string, weight: number): Call {
     this.#begun += 1;
-    const call: Call = { company, startedAt: performance.now(), alone: this.#calls.size === 0 ? this.#begun : NaN, isStalled: false };
+    const call: Call = { company, weight, startedAt: performance.now(), alone: this.#calls.size === 0 ? this.#begun : NaN, isStalled: false };
     this.#calls.add(call);
     this.#peak = Math.max(this.#peak, this.#calls.size);
     return call;
@@ -245,7 +249,7 @@ export class Limiter {
       this.#endPeriod();
       for (const call of this.#calls) {
         if (performance.now() - call.startedAt < PERIOD_MS) break;
-        if (!call.isStalled) this.#queue.leave(call.company);
+        if (!call.isStalled) this.#queue.leave(call.company, call.weight);
         call.isStalled = true;
       }
       if (this.#queue.waiting > 0) this.#watch();

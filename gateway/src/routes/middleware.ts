@@ -127,7 +127,7 @@ export function access({ operation, headers, checkAccess }: CompiledOperation): 
  * Reads the body, waits for a slot of the limiter and calls the operation. An answer that is held gives up its slot until it goes on. A
  * request that has waited is authenticated again.
  */
-export function operationHandler({ baseline, handle }: CompiledOperation, limiter: Limiter, heldCallers: HeldCallers): RequestStep {
+export function operationHandler({ baseline, weight, handle }: CompiledOperation, limiter: Limiter, heldCallers: HeldCallers): RequestStep {
   return async (exchange) => {
     const { req, res, principal } = exchange;
     let authenticatedAt = exchange.startedAt;
@@ -135,7 +135,7 @@ export function operationHandler({ baseline, handle }: CompiledOperation, limite
     exchange.charged = true;
     let proceed: () => Promise<Held | void> = () => handle(exchange, Object.values(req.params) as string[], body);
     for (;;) {
-      const turn = limiter.enter(principal!.company_id);
+      const turn = limiter.enter(principal!.company_id, weight);
       const call = turn instanceof Promise ? await turn : turn;
       let held: Held | void = undefined;
       try {

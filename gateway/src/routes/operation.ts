@@ -1,7 +1,8 @@
 // Compiles a public operation: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type ErrorDetail, type Field, type Operation, type Shape } from '@truckroll/contract';
 import { giveBack, type ResponseMetadata } from '@truckroll/grpc';
-import { Baseline } from '../admission/limiter.ts';
+import { Baseline, SHARED_WEIGHT } from '../admission/limiter.ts';
+import { isBatchable } from '../batch-reads.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
 import { sendSmall } from '../http/data.ts';
 import { parseJsonBody } from '../http/body.ts';
@@ -26,6 +27,8 @@ export interface CompiledOperation {
   limitClass: LimitClass;
   /** Unloaded latency of the operation. */
   baseline: Baseline;
+  /** Slots of the limiter that a request holds. Default 1. */
+  weight?: number;
   /** Headers of every answer, including errors. */
   headers: Headers;
   /** Throws ApiError 401 if the operation does not accept this kind of credential. */
@@ -132,7 +135,8 @@ export function compileOperation(operation: Operation, context: OperationContext
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
   const limitClass = limitClassOf(operation);
-  return { operation, limitClass, baseline: new Baseline(), headers: fixed, checkAccess: access, handle };
+  const weight = isBatchable(operation) ? SHARED_WEIGHT : 1;
+  return { operation, limitClass, baseline: new Baseline(), weight, headers: fixed, checkAccess: access, handle };
 }
 
 /**

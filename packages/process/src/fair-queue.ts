@@ -8,7 +8,7 @@ import { ApiError } from '@truckroll/contract';
 
 export interface Flow {
   readonly name: string;
-  /** Slots held now. */
+  /** Slots held now; a light request holds a part of one. */
   readonly held: number;
 }
 
@@ -19,8 +19,8 @@ export interface FairQueueOptions {
   readonly queue: number;
   /** Maximum time in ms that a request waits. */
   readonly maxWaitMs: number;
-  /** Called for each slot that a company takes (1) or gives back (-1), before the next slot is given. */
-  readonly onHeld?: (name: string, change: 1 | -1) => void;
+  /** Called when a company takes slots (above 0) or gives them back (below 0), before the next slot is given. */
+  readonly onHeld?: (name: string, change: number) => void;
   /** Companies whose requests are never shed. Default none. */
   readonly isExempt?: (name: string) => boolean;
 }
@@ -32,6 +32,7 @@ export const SHED = new ApiError('RATE_LIMITED', 'Too many requests of this comp
 
 interface Waiter {
   readonly timer: NodeJS.Timeout;
+  readonly weight: number;
   admit(): void;
   reject(error: ApiError): void;
 }
@@ -50,7 +51,7 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #flows = new Map<string, Member>();
   readonly #backlogged = new Set<Member>();
-  /** Grows by 1/held each millisecond: the charge of one running call. */
+  /** Grows by 1/held each millisecond: the charge of a running call that holds one slot. */
   #clock = 0;
   #clockAt = performance.now();
   #virtualTime = 0;
@@ -65,11 +66,14 @@ export class FairQueue {
     return this.waiting >= this.#options.queue && own >= (this.#longest()?.waiting.length ?? 0);
   }
 
-  /** Takes a slot: now if this returns undefined, else when the promise resolves. `leave` must follow. Throws or rejects with SHED or 503. */
-  enter(name: string): Promise<void> | undefined {
+  /**
+   * Takes a slot, or `weight` of one: now if this returns undefined, else when the promise resolves. `leave` with the same weight must follow.
+   * Throws or rejects with SHED or 503.
+   */
+  enter(name: string, weight = 1): Promise<void> | undefined {
     const flow = this.#flowOf(name);
     if (flow.waiting.length === 0 && this.#options.admits(flow)) {
-      this.#hold(flow, 1);
+      this.#hold(flow, weight);
       return undefined;
     }
     if (this.waiting >= this.#options.queue && !this.#options.isExempt?.(name)) this.#shedFor(flow);
@@ -79,7 +83,7 @@ export class FairQueue {
         this.#forget(flow);
         reject(ApiError.unavailable(new Error('no slot became free in time'), 1));
       };
-      const waiter: Waiter = { timer: setTimeout(late, this.#options.maxWaitMs), admit, reject };
+      const waiter: Waiter = { timer: setTimeout(late, this.#options.maxWaitMs), weight, admit, reject };
       flow.waiting.push(waiter);
       this.#backlogged.add(flow);
       this.waiting += 1;
@@ -88,22 +92,22 @@ export class FairQueue {
     return turn;
   }
 
-  leave(name: string): void {
+  leave(name: string, weight = 1): void {
     const flow = this.#flows.get(name) as Member;
-    this.#hold(flow, -1);
+    this.#hold(flow, -weight);
     this.fill();
     this.#forget(flow);
   }
 
   /** Charges a company for work without a slot, as if it had one. While no call is running, no other company is affected. */
   charge(name: string, milliseconds: number): void {
-    if (this.held > 0) this.#flowOf(name).tag += milliseconds / this.held;
+    if (this.held > 0) this.#flowOf(name).tag += milliseconds / Math.max(1, this.held);
   }
 
   fill(): void {
     for (let flow = this.#next(); flow !== undefined; flow = this.#next()) {
-      const { admit } = this.#remove(flow, 0);
-      this.#hold(flow, 1);
+      const { admit, weight } = this.#remove(flow, 0);
+      this.#hold(flow, weight);
       admit();
     }
   }
@@ -144,9 +148,9 @@ export class FairQueue {
     return flow;
   }
 
-  #hold(flow: Member, change: 1 | -1): void {
+  #hold(flow: Member, change: number): void {
     this.#settle(flow);
-    if (change === 1) this.#virtualTime = Math.max(this.#virtualTime, flow.tag);
+    if (change > 0) this.#virtualTime = Math.max(this.#virtualTime, flow.tag);
     flow.held += change;
     this.held += change;
     this.#options.onHeld?.(flow.name, change);

@@ -73,6 +73,20 @@ test('charges a company only its share of the time in which calls of others run 
   expect(fairQueue.waiting).toBe(0);
 });
 
+test('charges a request that holds a part of a slot for its part of the time', async () => {
+  const { fairQueue, enter, inside, leave } = scene({ slots: 2 });
+  expect(fairQueue.enter('light', 0.25)).toBeUndefined();
+  enter('heavy');
+  expect(fairQueue.held).toBe(1.25);
+  await clock.advanceTimersByTimeAsync(10);
+  fairQueue.leave('light', 0.25);
+  expect(fairQueue.held).toBe(1);
+  enter('heavy', 'heavy', 'light');
+  // Both have one request waiting, and the light one has had less.
+  await leave('heavy');
+  expect(inside).toEqual(['heavy', 'light']);
+});
+
 test('charges a company for work without a slot', async () => {
   const { fairQueue, enter, serve } = scene();
   enter('a', 'b', 'c', 'c');
