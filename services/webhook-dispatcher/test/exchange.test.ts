@@ -153,11 +153,26 @@ test('reads an answer longer than what it keeps to the end, and reuses the conne
 });
 
 test('reports the processor time spent on an answer, that of decompression separately', async () => {
-  const there = await receiver((response) => response.end('thanks'));
+  const there = await receiver((response) => response.end('x'.repeat(5000)));
   expect((await sender({ allowed: [there.target] }).send(there.url)).processorMs).toBeGreaterThan(0);
   const decompressionOf = async (body: Buffer, encoding: string) => (await readCapped(Readable.from([body]), encoding, LIMIT)).processorMs;
   expect(await decompressionOf(noise, '')).toBe(0);
   expect(await decompressionOf(gzipSync('thanks'), 'gzip')).toBeGreaterThan(0);
+});
+
+test('reports no processor time for short answers that come in one read, however many one connection has had', async () => {
+  const there = await receiver((response) => response.end('thanks'));
+  const { send } = sender({ allowed: [there.target] });
+  for (let n = 0; n < 3; n++) expect((await send(there.url)).processorMs).toBe(0);
+  expect(there.connections).toBe(1);
+});
+
+test('reports the processor time of a short answer that comes in pieces', async () => {
+  // The receiver runs in this process, so the sender reads between two turns of the event loop.
+  const go = (response: ServerResponse, pieces: number): unknown =>
+    pieces === 0 ? response.end() : (response.write('x'), setImmediate(go, response, pieces - 1));
+  const there = await receiver((response) => void go(response, 100));
+  expect((await sender({ allowed: [there.target] }).send(there.url)).processorMs).toBeGreaterThan(0);
 });
 
 test('accepts an answer that cannot be decompressed', async () => {

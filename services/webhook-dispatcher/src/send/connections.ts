@@ -23,6 +23,8 @@ export interface ReceiverConnection {
   readBefore: number;
   /** Head of the current answer. */
   head: AnswerHead;
+  /** Number of reads of the current answer. */
+  reads: number;
   /** CPU time spent reading the current answer, in ms. */
   processorMs: number;
 }
@@ -38,6 +40,8 @@ const MOST_AGE_MS = 60_000;
 const MOST_IDLE = 1000;
 /** Maximum size of an answer in bytes received, including its head and framing. The log keeps 64 KB of it. */
 const MOST_ANSWER_BYTES = 1024 * 1024;
+/** Maximum size of an answer that is not charged, in bytes, if it comes in one read. Even in tiny chunks, it takes less than a millisecond. */
+const FREE_BYTES = 4096;
 
 /** Keeps connections open between exchanges. Endpoints never share one, even on the same host, so none waits for another. */
 export class Connections {
@@ -57,7 +61,7 @@ export class Connections {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {
       if (Date.now() - kept.openedAt < MOST_AGE_MS) {
-        return Object.assign(kept, { time, readBefore: kept.socket?.bytesRead ?? 0, head: new AnswerHead(), processorMs: 0 });
+        return Object.assign(kept, { time, readBefore: kept.socket?.bytesRead ?? 0, head: new AnswerHead(), reads: 0, processorMs: 0 });
       }
       this.discard(kept);
     }
@@ -147,6 +151,7 @@ export class Connections {
       socket: undefined,
       readBefore: 0,
       head: new AnswerHead(),
+      reads: 0,
       processorMs: 0,
     };
     return connection;
@@ -175,9 +180,12 @@ function watch(connection: ReceiverConnection, socket: Socket): void {
   };
   // undici's own listener runs after this one and parses the data; the next tick runs after that.
   socket.on('readable', () => {
+    const bytes = socket.bytesRead - connection.readBefore;
+    connection.reads += 1;
+    if (connection.reads === 1 && bytes <= FREE_BYTES) return;
     const since = performance.now();
     process.nextTick(() => (connection.processorMs += performance.now() - since));
-    if (socket.bytesRead - connection.readBefore <= MOST_ANSWER_BYTES) return;
+    if (bytes <= MOST_ANSWER_BYTES) return;
     connection.time.end(new ExchangeFailure(AttemptError.EXCHANGE, 'The answer was longer than 1 MB.'));
   });
 }
