@@ -1,5 +1,5 @@
 export { startCollector, type CollectedSpan } from './collector.ts';
-export { cuttingProxy, type CuttingProxy } from './cutting-proxy.ts';
+export { cuttingProxy } from './cutting-proxy.ts';
 export { testCaller, testCallers, testConfig, withoutKafka } from './config.ts';
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
 export { eventually } from './eventually.ts';
