@@ -11,6 +11,8 @@ const APART_MS = 10_000;
 const { path: BATCH_RPC } = RecordReadServiceService.batchGetRecords;
 /** The tag of `path` in BatchGetRecordsRequest. */
 const PATH_TAG = 0x12;
+/** The tag of `alone` in RecordRead. */
+const ALONE_TAG = 0x10;
 
 /** Reads a record: encoded GetXRequest in, encoded GetXResponse out. `alone` uses its own rpc. Rejects with ApiError, or as `alone` does. */
 export type BatchRead = (request: Buffer, alone: () => Promise<Buffer>) => Promise<Buffer>;
@@ -96,6 +98,6 @@ function answerEach(batch: readonly Waiting[], answer: Buffer): void {
   batch.forEach(({ resolve, reject }, index) => {
     const read = reads[index] as Buffer;
     if (read.length === 0) reject(ApiError.notFound());
-    else resolve(read);
+    else resolve(read[0] === ALONE_TAG ? undefined : read);
   });
 }

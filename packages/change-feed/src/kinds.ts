@@ -24,6 +24,9 @@ export interface OwnedKind {
   readonly codes?: boolean;
   /** Company id under which records that are the same in every company are stored. */
   readonly storedUnder?: string;
-  /** The records at these places, in their order, as reads return them; undefined for those that are gone. */
-  read(company: ZonedCompany, ids: readonly string[]): Promise<readonly (ReadRecord | undefined)[]>;
+  /**
+   * The records at these places, in their order, as reads return them; undefined for those that are gone. Shorter than `ids` if the others
+   * would exceed `most` bytes; at least one place is read.
+   */
+  read(company: ZonedCompany, ids: readonly string[], most: number): Promise<readonly (ReadRecord | undefined)[]>;
 }

@@ -68,7 +68,7 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   const end: Place = { version: moment.below, kind: '', id: NO_ID };
   if (request.skip) {
     const positions = request.positions.map(({ kind }) => positionAt(kind, end, moment.below));
-    return { changes: [], positions, epoch: moment.epoch, more: false, as_of: moment.asOf };
+    return { changes: [], positions, epoch: moment.epoch, more: false, as_of: moment.asOf, placed: true };
   }
   const places = new Map(request.positions.map((position) => [position.kind, placeOf(position)]));
   const beganAt = new Map(request.positions.map(({ kind, version, began_at }) => [kind, version === 0 ? moment.below : began_at]));
@@ -103,15 +103,16 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   // The last page may be full although nothing follows; the next one then says so.
   if (!more && found.length < limit) at = end;
   else more = true;
-  const records = await recordsOf(parts.kinds, { companyId, timeZone }, found);
-  const changes = found.map((row) => changeOf(row, records.get(row), moment.epoch));
+  const records = await recordsOf(parts.kinds, { companyId, timeZone }, found, mostBytes);
+  const unread = found.findIndex((row) => row.latest !== undefined && !records.has(row));
+  const changes = (unread === -1 ? found : found.slice(0, unread)).map((row) => changeOf(row, records.get(row), moment.epoch));
   const kept = withinBytes(changes, mostBytes);
-  if (kept < changes.length) {
+  if (kept < found.length) {
     at = found[kept - 1] as Scanned;
     more = true;
   }
   const positions = [...places].map(([kind, place]) => positionAt(kind, isAfter(at, place) ? at : place, beganAt.get(kind) as number));
-  return { changes: changes.slice(0, kept).filter((change) => change !== undefined), positions, epoch: moment.epoch, more, as_of: moment.asOf };
+  return { changes: changes.slice(0, kept).filter((change) => change !== undefined), positions, epoch: moment.epoch, more, as_of: moment.asOf, placed: true };
 }
 
 function positionAt(kind: string, { version, kind: afterKind, id }: Place, beganAt: number): ChangePosition {
@@ -150,17 +151,21 @@ async function versionsOf({ database, kinds }: ReadingParts, companyId: string, 
   return versions;
 }
 
-async function recordsOf(kinds: ReadonlyMap<string, OwnedKind>, company: ZonedCompany, rows: readonly Found[]): Promise<Map<Found, ReadRecord>> {
-  const records = new Map<Found, ReadRecord>();
+/** Without the rows of each kind that would exceed `most` bytes. */
+async function recordsOf(
+  kinds: ReadonlyMap<string, OwnedKind>,
+  company: ZonedCompany,
+  rows: readonly Found[],
+  most: number,
+): Promise<Map<Found, ReadRecord | undefined>> {
+  const records = new Map<Found, ReadRecord | undefined>();
   const read = async ([kind, ofKind]: [string, Found[]]): Promise<void> => {
     const found = await kinds.get(kind)!.read(
       company,
       ofKind.map(({ id }) => id),
+      most,
     );
-    ofKind.forEach((row, index) => {
-      const record = found[index];
-      if (record !== undefined) records.set(row, record);
-    });
+    found.forEach((record, index) => records.set(ofKind[index] as Found, record));
   };
   const live = rows.filter(({ latest }) => latest !== undefined);
   await Promise.all([...Map.groupBy(live, ({ kind }) => kind)].map(read));
@@ -169,10 +174,15 @@ async function recordsOf(kinds: ReadonlyMap<string, OwnedKind>, company: ZonedCo
 
 /** Undefined for a record that was deleted after its version was read: its deletion comes later. */
 function changeOf({ kind, id, version, changed_at, latest }: Found, read: ReadRecord | undefined, epoch: number): RecordChange | undefined {
-  if (latest === undefined) return { kind, id, version: shownVersion(version, epoch), changed_at };
+  if (latest === undefined) {
+    const shown = shownVersion(version, epoch);
+    return { kind, id, version: shown, changed_at, ...(shown === version ? {} : { logged_version: version }) };
+  }
   if (read === undefined) return undefined;
   const { buffer, byteOffset, length } = read.record;
-  return { kind, id: read.id, version: shownVersion(Math.min(version, latest), epoch), changed_at, record: Buffer.from(buffer, byteOffset, length) };
+  const shown = shownVersion(Math.min(version, latest), epoch);
+  const place = { ...(shown === version ? {} : { logged_version: version }), ...(read.id === id ? {} : { logged_id: id }) };
+  return { kind, id: read.id, version: shown, changed_at, record: Buffer.from(buffer, byteOffset, length), ...place };
 }
 
 /** After a restore, records keep their places, and their versions are above all that were shown before it. */

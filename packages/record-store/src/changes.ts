@@ -15,13 +15,19 @@ export function recordKinds(tables: readonly Table[], options: ReaderOptions): O
       table: table.table,
       codes,
       ...(table.everyCompany === true ? { storedUnder: EVERY_COMPANY } : {}),
-      read: async (company, ids) => readEach(reader, company, codes ? await codesOf(table, options, ids) : ids),
+      read: async (company, ids, most) => readEach(reader, company, codes ? await codesOf(table, options, ids) : ids, most),
     };
   });
 }
 
-async function readEach(reader: RecordReader, { companyId, timeZone }: ZonedCompany, ids: readonly string[]): Promise<(ReadRecord | undefined)[]> {
-  const { reads } = BatchGetRecordsResponse.decode(await reader.details(ids.map((id) => ({ company_id: companyId, time_zone: timeZone, id }))));
+async function readEach(
+  reader: RecordReader,
+  { companyId, timeZone }: ZonedCompany,
+  ids: readonly string[],
+  most: number,
+): Promise<(ReadRecord | undefined)[]> {
+  const keys = ids.map((id) => ({ company_id: companyId, time_zone: timeZone, id }));
+  const { reads } = BatchGetRecordsResponse.decode(await reader.firstOf(keys, most));
   return reads.map(({ data }, index) => (data == null ? undefined : { id: ids[index] as string, record: data }));
 }
 

@@ -5,6 +5,7 @@ import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/cont
 import type { Statement } from '@truckroll/postgres';
 import { LRUCache } from 'lru-cache';
 import { gateOf } from './gate.ts';
+import { LARGE_DOCUMENT, smallDocument } from './large.ts';
 import type { ListRequest } from './list-request.ts';
 import { decodePosition } from './position.ts';
 import { noneBefore } from './projection.ts';
@@ -23,7 +24,7 @@ interface AnyOf {
   type: string;
 }
 
-/** Rows are (order columns…, document, derived, onRead columns…). If there is a next page, one row more than the limit. */
+/** Rows are (order columns…, document or null if it is large, derived, onRead columns…). If there is a next page, one row more than the limit. */
 export function listStatement(table: Table, request: ListRequest): Statement {
   const values: unknown[] = [storedUnder(table, request.collection.company_id)];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
@@ -77,7 +78,7 @@ function walkStatement(table: Table, driver: AnyOf | undefined, value: string | 
   const linked = driver?.link !== undefined;
   // Aliased, since one of them may also be a column of the order, which is selected first.
   const onRead = (table.onRead?.columns ?? []).map((name, i) => `t.${name} as on_read_${i + 1}`);
-  const columns = ['t.document', 't.derived', ...onRead].join(', ');
+  const columns = [smallDocument('t', String(LARGE_DOCUMENT)), 't.derived', ...onRead].join(', ');
   const from = linked ? `${driver.link} l join ${table.table} t on t.company_id = l.company_id and t.id = l.id` : `${table.table} t`;
   const at = linked ? 'l' : 't';
   const where = [

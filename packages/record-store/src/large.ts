@@ -1,0 +1,64 @@
+// Bounds what one read loads and sends (docs/decisions.md §17). Statements leave out large documents, of which a second one reads as many
+// as fit: PostgreSQL knows the length of a document without loading it.
+import type { BinaryRow } from '@truckroll/postgres';
+
+/** Maximum size of a page's records on the wire, in bytes. Their JSON is larger: the gateway asks for fewer if it exceeds the page's limit. */
+export const PAGE_BYTES = 8_000_000;
+/** Documents above this size in bytes are left out: 101 smaller ones are less than a page. */
+export const LARGE_DOCUMENT = 64 * 1024;
+/** The same for up to 1000 records of the change feed. */
+export const LARGE_OF_MANY = 16 * 1024;
+/**
+ * Size in bytes above which a single record keeps the names in its document, which an import limits, because the latest names could be
+ * longer than a message of gRPC.
+ */
+export const MOST_WITH_NAMES = 12 * 1024 * 1024;
+
+/** A row whose record is gone. */
+export const NO_ROW: BinaryRow = [];
+
+/** The column `document` of a table, null if it is larger than `most`: SQL for a number of bytes. */
+export function smallDocument(alias: string, most: string): string {
+  return `case when octet_length(${alias}.document) <= ${most} then ${alias}.document end as document`;
+}
+
+/** Reads the first of these records, at least one, whose documents and derived fields together have at most $3 bytes. Rows are (ordinal, columns…). */
+export function largeStatement(table: string, idType: 'uuid' | 'text', columns: readonly string[]): string {
+  const listed = columns.join(', ');
+  return `select n, ${listed} from (
+      select k.n, r.*, sum(r.size) over (order by k.n) as sum from unnest($2::${idType}[]) with ordinality k(id, n),
+      lateral (select ${listed}, octet_length(document) + coalesce(octet_length(derived), 0) as size
+        from ${table} t where t.company_id = $1 and t.id = k.id limit 1) r) s
+    where sum <= $3 or sum = size order by n`;
+}
+
+/** Offset of the low 32 bits in a binary bigint: no ordinal is larger. */
+const ORDINAL_LOW = 4;
+
+/** The ordinal in a row's first column, counted from 0. */
+export function ordinalOf(row: BinaryRow): number {
+  return (row[0] as Buffer).readUInt32BE(ORDINAL_LOW) - 1;
+}
+
+/**
+ * Replaces rows without a document, whose columns from `at` on `read` reads, in order, from their indexes. Returns the rows before the first
+ * that was not read, at least one.
+ */
+export async function withLarge(
+  rows: readonly BinaryRow[],
+  at: number,
+  read: (indexes: readonly number[]) => Promise<BinaryRow[]>,
+): Promise<readonly BinaryRow[]> {
+  if (!rows.some((row) => row[at] === null)) return rows;
+  const indexes = rows.flatMap((row, index) => (row[at] === null ? [index] : []));
+  const found = await read(indexes);
+  const loaded = rows.slice();
+  // Records that do not appear before the last one that was read are gone.
+  const last = found.length === 0 ? Infinity : ordinalOf(found.at(-1) as BinaryRow);
+  for (const index of indexes) loaded[index] = NO_ROW;
+  for (const row of found) {
+    const index = indexes[ordinalOf(row)] as number;
+    loaded[index] = [...(rows[index] as BinaryRow).slice(0, at), ...row.slice(1)];
+  }
+  return loaded.slice(0, indexes[last + 1]);
+}
