@@ -36,7 +36,7 @@ beforeAll(async () => {
       reads += 1;
       asked.push(request);
       await gate;
-      return { changes: [], positions: positions.map(end), epoch: 0, more: unfinished, as_of: 1 };
+      return { changes: [], positions: positions.map(end), epoch: 0, more: unfinished, as_of: 1, placed: true };
     },
     digestRecords: () => ({ digests: [], as_of: 1 }),
     findChanged: async (request) => {

@@ -49,8 +49,8 @@ test('the next service gets what the first one left of the page, in changes and 
   const { page, asked } = await pageOf(10, { changes: some }, { changes: some });
   expect(page.changes).toHaveLength(4);
   expect(asked.map(([, limit, bytes]) => [limit, bytes])).toEqual([
-    [10, 4 * 1024 * 1024],
-    [8, 4 * 1024 * 1024 - 1024],
+    [10, 4_000_000],
+    [8, 4_000_000 - 1024],
   ]);
 });
 
@@ -63,7 +63,7 @@ test('after an empty page the requested kinds continue later, never earlier, as 
     ['billing', { from: 7, below: 20, asOf: 5 }],
     ['scheduling', { from: 7, below: 30, asOf: 6 }],
   ] as const);
-  const page = nextEmptyPage({ changes: [], progress, more: false, asOf: 4 }, new Set(['invoices', 'refunds', 'jobs']), unchanged);
+  const page = nextEmptyPage({ changes: [], parts: [], progress, more: false, asOf: 4 }, new Set(['invoices', 'refunds', 'jobs']), unchanged);
   const versions = [...page.progress.values()].flatMap(({ positions }) => [...positions].map(([kind, { version, after_id }]) => [kind, version, after_id]));
   expect(versions).toEqual([
     ['invoices', 20, ''],
@@ -112,7 +112,7 @@ describe('the requests to the services', () => {
   test.each([true, false])('for a page: the company, what it has read of each service, and whether to skip the past (%s)', async (skip) => {
     const { asked, reading } = asking();
     const page = await readPage(reading, 10, skip);
-    const common = { company_id: 'acme', time_zone: 'America/Denver', limit: 10, most_bytes: 4 * 1024 * 1024, skip };
+    const common = { company_id: 'acme', time_zone: 'America/Denver', limit: 10, most_bytes: 4_000_000, skip };
     expect(asked().get('billing')).toEqual({ ...common, positions: expect.arrayContaining([known, { kind: 'estimates', ...start }]) as unknown, epoch: 3 });
     expect(asked().get('scheduling')).toEqual({ ...common, positions: [{ kind: 'jobs', ...start }], epoch: null });
     const { epoch, positions } = page.progress.get('billing')!;

@@ -6,8 +6,8 @@ import type { Channel } from '@truckroll/grpc';
 import type { OwnerProgress } from './feed-state.ts';
 import type { AllUnchanged } from './held-polls.ts';
 
-/** Size of its records in bytes at which a page ends early. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Size in bytes at which a page ends early: of its JSON, and thus of its records, which are no larger. */
+export const MOST_BYTES = 4_000_000;
 
 export interface FeedPage {
   readonly changes: readonly RecordChange[];
@@ -15,6 +15,19 @@ export interface FeedPage {
   readonly more: boolean;
   /** Microseconds. */
   readonly asOf: number;
+  /** What was read from each service that has changes in the page, in order. */
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly owner: Owner;
+  /** Number of the page's changes up to the end of this part. */
+  readonly end: number;
+  readonly before: OwnerProgress;
+  /** Where the kinds that were read began. */
+  readonly from: ReadonlyMap<string, ChangePosition>;
+  /** Whether the page may end at any of its changes. */
+  readonly placed: boolean;
 }
 
 export type FeedClients = ReturnType<typeof feedClients>;
@@ -43,7 +56,7 @@ export function nextEmptyPage({ progress, asOf }: FeedPage, kinds: ReadonlySet<s
     ]);
     next.set(owner, { epoch, positions: new Map(moved) });
   }
-  return { changes: [], progress: next, more: false, asOf: Math.max(asOf, Math.min(...[...unchanged.values()].map((each) => each.asOf))) };
+  return { changes: [], parts: [], progress: next, more: false, asOf: Math.max(asOf, Math.min(...[...unchanged.values()].map((each) => each.asOf))) };
 }
 
 interface Reading {
@@ -56,6 +69,7 @@ interface Reading {
 /** Reads one owner after another until the page is full. */
 export async function readPage(reading: Reading, limit: number, skip: boolean): Promise<FeedPage> {
   const changes: RecordChange[] = [];
+  const parts: Part[] = [];
   const progress = new Map(reading.progress);
   const owners = [...byOwner(reading.kinds)];
   let bytes = 0;
@@ -67,8 +81,10 @@ export async function readPage(reading: Reading, limit: number, skip: boolean): 
     changes.push(...read.changes);
     bytes += read.changes.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
     asOf = Math.min(asOf, read.as_of);
-    const before = progress.get(owner)?.positions ?? [];
+    const before = progress.get(owner)?.positions ?? new Map<string, ChangePosition>();
     progress.set(owner, { epoch: read.epoch, positions: new Map([...before, ...read.positions.map((position) => [position.kind, position] as const)]) });
+    const from = new Map(read.positions.map(({ kind, began_at }) => [kind, { ...(before.get(kind) ?? atBeginning(kind)), began_at }]));
+    parts.push({ owner, end: changes.length, before: { epoch: read.epoch, positions: new Map([...before, ...from]) }, from, placed: read.placed });
     if (read.more) {
       more = true;
       break;
@@ -80,7 +96,28 @@ export async function readPage(reading: Reading, limit: number, skip: boolean): 
     more = rest.some((read) => read.more || read.changes.length > 0);
     asOf = rest.reduce((least, { as_of }) => Math.min(least, as_of), asOf);
   }
-  return { changes, progress, more, asOf };
+  return { changes, parts, progress, more, asOf };
+}
+
+/** The page of the first `count` changes, at least one. Undefined if it cannot end there, because a service is of an older release. */
+export function cutPage({ changes, parts, progress, asOf }: FeedPage, count: number): FeedPage | undefined {
+  const at = parts.findIndex(({ end }) => end >= count);
+  const { owner, before, from, placed } = parts[at] as Part;
+  if (!placed) return undefined;
+  const last = changes[count - 1] as RecordChange;
+  const place = { version: last.logged_version ?? last.version, after_kind: last.kind, after_id: last.logged_id ?? last.id };
+  const read = [...from].map(([kind, position]) => [kind, isAfter(place, position) ? { ...position, ...place } : position] as const);
+  const cut = new Map(progress).set(owner, { epoch: before.epoch, positions: new Map([...before.positions, ...read]) });
+  for (const later of parts.slice(at + 1)) cut.set(later.owner, later.before);
+  return { changes: changes.slice(0, count), parts: [], progress: cut, more: true, asOf };
+}
+
+type Place = Pick<ChangePosition, 'version' | 'after_kind' | 'after_id'>;
+
+/** The order of the services' logs. An empty id comes before all others. */
+function isAfter(a: Place, b: Place): boolean {
+  if (a.version !== b.version) return a.version > b.version;
+  return a.after_kind === b.after_kind ? a.after_id > b.after_id : a.after_kind > b.after_kind;
 }
 
 async function readOwner(

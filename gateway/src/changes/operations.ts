@@ -1,5 +1,5 @@
 // The operations of the change feed, which the gateway composes itself: list, with polls that wait, and digest (decisions §14).
-import { ApiError, JsonWriter, changeKinds, formatInstant, type ErrorDetail, type Operation } from '@truckroll/contract';
+import { ApiError, JsonWriter, changeKinds, formatInstant, type ErrorDetail, type JsonBuffer, type Operation } from '@truckroll/contract';
 import { LRUCache } from 'lru-cache';
 import { Baseline } from '../admission/limiter.ts';
 import { sendSmall } from '../http/data.ts';
@@ -10,7 +10,7 @@ import { inputsOf } from '../routes/inputs.ts';
 import type { CompiledOperation, Held, OperationContext } from '../routes/operation.ts';
 import { compileQuery, type Query } from '../routes/query.ts';
 import { decodeProgress, encodeProgress } from './feed-state.ts';
-import { byOwner, feedClients, nextEmptyPage, readDigest, readPage, type FeedClients, type FeedPage } from './feed.ts';
+import { MOST_BYTES, byOwner, cutPage, feedClients, nextEmptyPage, readDigest, readPage, type FeedClients, type FeedPage } from './feed.ts';
 import type { HeldPolls } from './held-polls.ts';
 
 /** Maximum empty pages to remember, and for how long in ms: a client repeats its poll at once, and needs no read for it. */
@@ -82,13 +82,20 @@ function list(_: Operation, context: ChangesContext, clients: FeedClients, fixed
     const limit = values.get('limit') as number;
     const until = performance.now() + (values.get('wait') as number) * 1000;
     const principal = exchange.principal!;
+    context.unsent.check(principal.company_id);
     const gone = new AbortController();
     // Without a reason, each request would make an error with a stack.
     exchange.res.once('close', () => gone.abort('closed'));
-    const reply = async (page: FeedPage): Promise<void> => {
+    const reply = async (read: FeedPage): Promise<void> => {
+      context.unsent.check(principal.company_id);
+      const out = context.outputs.take();
+      const page = writeChanges(read, out);
       const nextCursor = sealed(context, exchange, page);
       if (page.changes.length === 0 && !page.more) emptyPages.set(keyOf(kinds, nextCursor), page);
-      await answer(context, exchange, fixed, page, nextCursor);
+      out.ascii(`],"nextCursor":"${nextCursor}","hasMore":${page.more},"asOf":"${formatInstant(page.asOf)}"}`);
+      exchange.res.once('finish', () => context.outputs.giveBack(out));
+      await (context.compresses ? sendSmall : send)(exchange, 200, out.view(), JSON_TYPE, fixed, context.draining);
+      context.unsent.note(exchange);
     };
     const hold = async (page: FeedPage): Promise<Held | undefined> => {
       const awaited = [...byOwner(kinds)].map(([owner, own]) => {
@@ -119,11 +126,11 @@ function sealed({ cursors }: OperationContext, { principal }: Exchange, { progre
   return cursors.seal({ companyId: principal!.company_id, operation: SCOPE, filters: '' }, encodeProgress(progress));
 }
 
-async function answer(context: OperationContext, exchange: Exchange, fixed: Headers, { changes, more, asOf }: FeedPage, nextCursor: string): Promise<void> {
-  const { outputs, draining } = context;
-  const out = outputs.take();
+/** Writes the changes up to the byte limit. Returns the page of these changes. */
+function writeChanges(page: FeedPage, out: JsonBuffer): FeedPage {
   out.ascii('{"data":[');
-  changes.forEach(({ kind, id, version, changed_at, record }, index) => {
+  for (const [index, { kind, id, version, changed_at, record }] of page.changes.entries()) {
+    const end = out.length;
     const change = record == null ? 'DELETED' : 'UPSERTED';
     out.ascii(
       `${index === 0 ? '' : ','}{"kind":"${kind}","id":"${id}","change":"${change}","changedAt":"${formatInstant(changed_at)}","version":"${version}","record":`,
@@ -131,10 +138,13 @@ async function answer(context: OperationContext, exchange: Exchange, fixed: Head
     if (record == null) out.ascii('null');
     else writer.write(SHAPES.get(kind)!, record, 0, record.length, out);
     out.ascii('}');
-  });
-  out.ascii(`],"nextCursor":"${nextCursor}","hasMore":${more},"asOf":"${formatInstant(asOf)}"}`);
-  exchange.res.once('finish', () => outputs.giveBack(out));
-  await (context.compresses ? sendSmall : send)(exchange, 200, out.view(), JSON_TYPE, fixed, draining);
+    if (out.length <= MOST_BYTES || index === 0) continue;
+    const cut = cutPage(page, index);
+    if (cut === undefined) continue;
+    out.length = end;
+    return cut;
+  }
+  return page;
 }
 
 function digest(_: Operation, context: ChangesContext, clients: FeedClients, fixed: Headers): Read {

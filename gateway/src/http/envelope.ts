@@ -9,7 +9,11 @@ export interface EnvelopeParts {
   seal(position: Uint8Array, operation?: string): string;
 }
 
-export type EnvelopeWriter = (bytes: Buffer, parts: EnvelopeParts, out: JsonBuffer) => void;
+/** Returns how many records fit if the answer is a page that they would make too large. Then `out` holds no complete answer. */
+export type EnvelopeWriter = (bytes: Buffer, parts: EnvelopeParts, out: JsonBuffer) => number | undefined;
+
+/** Size of a page's JSON in bytes above which it ends early, with at least one record (docs/decisions.md §17): under /v1, and under /api/v1. */
+const MOST_BYTES = { snake: 8_000_000, camel: 1_000_000 } as const;
 
 interface Key {
   field: Field;
@@ -20,7 +24,8 @@ interface Key {
 export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const { response, camelCase: camel } = operation;
   let sealing: EnvelopeParts['seal'];
-  const writer = new JsonWriter(camel ? 'camel' : 'snake', (position, name) => sealing(position, name));
+  const style = camel ? 'camel' : 'snake';
+  const writer = new JsonWriter(style, (position, name) => sealing(position, name));
   const data = response.byName.get('data');
   if (data?.shape === undefined) throw new Error(`${response.typeName} has no data`);
   const next = response.byName.get('next');
@@ -34,6 +39,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
     text: `${index === 0 ? '' : ','}"${camel ? camelCase(field.name) : field.name}":`,
   }));
   const pages = next !== undefined;
+  const most = pages ? MOST_BYTES[style] : Infinity;
   const pagination = `,"pagination":{"${camel ? 'nextCursor' : 'next_cursor'}":`;
   /** Start and end of every occurrence of a field, by field number. Reused between answers: the writer is synchronous. */
   const spans: number[][] = [];
@@ -51,6 +57,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
       for (let i = 0; i < span.length; i += 2) {
         if (i > 0) out.ascii(',');
         writer.write(field.shape as NonNullable<Field['shape']>, bytes, span[i] as number, span[i + 1] as number, out);
+        if (out.length > most && i > 0) return i / 2;
       }
       if (field.repeated) out.ascii(']');
       else if (span.length === 0 && field.nullable) out.ascii('null');
@@ -62,6 +69,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
     }
     const [from, to] = (zone && spans[zone.number]) ?? [];
     out.ascii(camel ? '}' : `,"meta":${from === undefined ? meta() : meta(bytes.toString('latin1', from, to))}}`);
+    return undefined;
   };
 }
 

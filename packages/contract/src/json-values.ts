@@ -8,6 +8,8 @@ const DAY = 86_400_000_000;
 /** `00` to `99` as little-endian numbers whose first byte is the tens digit. */
 const PAIRS = Uint16Array.from({ length: 100 }, (_, value) => 0x3030 + ((value / 10) | 0) + ((value % 10) << 8));
 const END_OF_INSTANT = 0x225a;
+/** What strings contain instead of a character that JSON must escape: a control character, a quote or a backslash. */
+const ESCAPED = Array.from({ length: BACKSLASH + 1 }, (_, byte) => JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
 
 export function text(data: DataView, to: number, { words, length }: Text): number {
   for (let i = 0, at = to; i < words.length; i++, at += 8) data.setFloat64(at, words[i] as number, true);
@@ -35,7 +37,7 @@ export function string(from: DataView, start: number, end: number, data: DataVie
   for (let at = start; at < end; at++) {
     const byte = from.getUint8(at);
     if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) data.setUint8(out++, byte);
-    else out = ascii(data, out, JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
+    else out = ascii(data, out, ESCAPED[byte] as string);
   }
   data.setUint8(out, QUOTE);
   return out + 1;
