@@ -85,6 +85,12 @@ export class ApiError extends Error {
     return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds, cause });
   }
 
+  /** 400: an answer exceeds what a service can send, so no retry helps. */
+  static tooLarge(cause: unknown): ApiError {
+    const message = 'The answer is larger than 16 MiB, and stays so when it is requested again. Ask for fewer records (limit) or a shorter range.';
+    return new ApiError('INVALID_REQUEST', message, { cause });
+  }
+
   static internal(cause: unknown): ApiError {
     const message = 'The request could not be completed. Quote the request id when you report it.';
     return new ApiError('INTERNAL_ERROR', message, { cause });

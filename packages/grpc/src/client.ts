@@ -51,6 +51,11 @@ function isLost({ code, metadata }: Failure): boolean {
   return code === GrpcStatus.UNAVAILABLE && metadata?.get(ERROR_TRAILER).length === 0;
 }
 
+/** A message exceeds the maximum size of its sender or its receiver. */
+function isTooLarge({ code, details }: Failure): boolean {
+  return code === GrpcStatus.RESOURCE_EXHAUSTED && /larger than (?:max|\d)/.test(details);
+}
+
 type Failure = Pick<ServiceError, 'code' | 'details' | 'metadata' | 'message'>;
 
 type Ended = (code: GrpcStatus) => void;
@@ -190,6 +195,7 @@ function translate(error: Failure): ApiError {
   const trailer = error.metadata?.get(ERROR_TRAILER)[0];
   // A peer that shuts down cancels its last calls.
   if (error.code === GrpcStatus.CANCELLED) return ApiError.unavailable(error);
+  if (isTooLarge(error)) return ApiError.tooLarge(error);
   return decodeError(error.code, Buffer.isBuffer(trailer) ? trailer : undefined, error);
 }
 
