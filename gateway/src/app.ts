@@ -30,6 +30,7 @@ import { createCors, preflights } from './http/cors.ts';
 import { Document } from './http/documents.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
+import { UnsentAnswers } from './http/unsent.ts';
 import { buildDocument } from './openapi/document.ts';
 import { createApi } from './routes/api.ts';
 import { createCursors } from './routes/cursor.ts';
@@ -120,6 +121,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         limits,
         cursors: createCursors(config.cursorKeys),
         outputs: new OutputPool(),
+        unsent: new UnsentAnswers(),
         draining,
         base,
         compresses: config.compressData,

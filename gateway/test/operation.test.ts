@@ -6,6 +6,7 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 import { KeyRing } from '@truckroll/process';
 import type { Exchange } from '../src/http/exchange.ts';
 import { OutputPool } from '../src/http/output-pool.ts';
+import { UnsentAnswers } from '../src/http/unsent.ts';
 import { createCursors } from '../src/routes/cursor.ts';
 import { SHARED_WEIGHT } from '../src/admission/limiter.ts';
 import { compileOperation, type OperationContext } from '../src/routes/operation.ts';
@@ -47,6 +48,7 @@ function compiled(name: string, { exceeded = false, answersLate = false } = {}) 
     },
     cursors: createCursors(new KeyRing([['k1', randomBytes(32)]])),
     outputs: new OutputPool(),
+    unsent: new UnsentAnswers(),
     draining: { active: false },
     base: '',
     compresses: false,

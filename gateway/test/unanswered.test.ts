@@ -6,6 +6,8 @@ import { limitUnanswered } from '../src/http/unanswered.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const SENT = 200;
+/** More than the operating system takes for a connection that is not read. */
+const LARGE = Buffer.alloc(16_000_000);
 let server: Server;
 let socket: Socket;
 let received = '';
@@ -17,7 +19,8 @@ beforeEach(async () => {
   server = createServer((req, res) => {
     count(req, res);
     req.resume();
-    if (!isQuiet) res.end('x');
+    if (req.url === '/large') res.end(LARGE);
+    else if (!isQuiet) res.end('x');
   });
   const count = limitUnanswered(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -71,3 +74,20 @@ test('reads another request while eight of the connection are unanswered', async
   }
   expect(begun).toBe(9);
 }, 10_000);
+
+test('reads no request of a client that does not read its answers, until it does', async () => {
+  let begun = 0;
+  server.on('request', ({ url }) => (begun += url === '/large' ? 1 : 0));
+  socket.pause();
+  socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  while (begun < 1) await once(server, 'request');
+  socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  for (let turn = 0; turn < 50; turn++) await other();
+  expect(begun).toBe(1);
+  socket.resume();
+  while (begun < 2) {
+    await clock.advanceTimersByTimeAsync(10);
+    await other();
+  }
+  expect(begun).toBe(2);
+});

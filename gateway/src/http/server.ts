@@ -19,11 +19,11 @@ const HEADERS_MS = 10_000;
 /** Longest time in ms to receive a request, whose body has at most 64 KB. */
 const REQUEST_MS = 20_000;
 /** Time in ms without traffic after which a connection with a request in progress is closed. Longer than any call. */
-const SILENT_MS = 75_000;
+export const SILENT_MS = 75_000;
 /** Time in ms that a connection stays open after a rejection, so that a client that is still sending can read the answer. */
 const LINGER_MS = 1000;
 /** Maximum size of a request's head in bytes: a filter of a hundred ids and several other lists fit. */
-const MOST_HEADER_BYTES = 65_536;
+export const MOST_HEADER_BYTES = 65_536;
 
 /** An Express application: a listener, with the prototypes that it gives requests and answers. */
 type Application = RequestListener & { request: IncomingMessage; response: ServerResponse };

@@ -1,9 +1,12 @@
-// Limits the unanswered requests of one connection. Beyond the limit, the gateway stops reading and parses what has already arrived slowly.
+// Limits the unanswered requests of one connection, and its unsent answers. Beyond either limit, the gateway stops reading and parses what
+// has already arrived slowly.
 // Node alone would parse all of it, up to 64 KB at once, before the first answer.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_UNANSWERED = 8;
+/** Bytes of unsent answers above which a connection is not read: ten pages of a list. */
+export const MOST_UNSENT = 1_000_000;
 /**
  * Bytes that are parsed before unanswered requests are counted again: about eight of the shortest requests. A slice is extended to the end
  * of the head it ends in, because parsing a long head in pieces costs many times as much.
@@ -24,9 +27,9 @@ export function limitUnanswered(server: Server): (req: IncomingMessage, res: Ser
   server.on('connection', (socket: Socket) => connections.set(socket, new Connection(socket)));
   return (req, res) => {
     const connection = connections.get(req.socket) as Connection;
-    connection.began();
+    connection.began(res);
     res.once('close', () => {
-      connection.ended();
+      connection.ended(res);
       if (!req.complete) endUpload(req);
     });
   };
@@ -35,7 +38,10 @@ export function limitUnanswered(server: Server): (req: IncomingMessage, res: Ser
 class Connection {
   readonly #socket: Socket;
   readonly #parse: (bytes: Buffer) => void;
-  #unanswered = 0;
+  /** Requests without an answer, or with one that is not sent. */
+  readonly #answers = new Set<ServerResponse>();
+  /** Reading has stopped because a limit was reached. */
+  #isStopped = false;
   /** The client has sent more requests than the limit without waiting. Requests are parsed slowly until everything that has arrived is parsed. */
   #isSlow = false;
   /** Requests that started in the bytes being parsed. */
@@ -52,18 +58,22 @@ class Connection {
   }
 
   get #isFull(): boolean {
-    return this.#unanswered > MOST_UNANSWERED;
+    if (this.#answers.size > MOST_UNANSWERED) return true;
+    let unsent = 0;
+    for (const { writableLength } of this.#answers) unsent += writableLength;
+    return unsent > MOST_UNSENT;
   }
 
-  began(): void {
-    this.#unanswered += 1;
+  began(res: ServerResponse): void {
+    this.#answers.add(res);
     this.#begun += 1;
   }
 
-  ended(): void {
-    const wasFull = this.#isFull;
-    this.#unanswered -= 1;
-    if (wasFull && !this.#isFull) this.#resumeLater();
+  ended(res: ServerResponse): void {
+    this.#answers.delete(res);
+    if (!this.#isStopped || this.#isFull) return;
+    this.#isStopped = false;
+    this.#resumeLater();
   }
 
   #take(bytes: Buffer): void {
@@ -81,11 +91,12 @@ class Connection {
       if (this.#isSlow && this.#begun > 0) break;
     }
     const isLeft = at < bytes.length && socket.writable;
-    this.#isSlow = this.#isFull || (this.#isSlow && isLeft);
-    if (!isLeft && !this.#isFull) return;
+    this.#isStopped = this.#isFull;
+    this.#isSlow = this.#isStopped || (this.#isSlow && isLeft);
+    if (!isLeft && !this.#isStopped) return;
     socket.pause();
     if (isLeft) socket.unshift(bytes.subarray(at));
-    if (!this.#isFull) this.#resumeLater();
+    if (!this.#isStopped) this.#resumeLater();
   }
 
   #resumeLater(): void {

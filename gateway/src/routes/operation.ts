@@ -12,9 +12,10 @@ import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { preferredType } from '../http/negotiation.ts';
 import type { OutputPool } from '../http/output-pool.ts';
+import type { UnsentAnswers } from '../http/unsent.ts';
 import { unauthenticated } from '../auth/authenticate.ts';
 import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
-import type { Services } from '../services.ts';
+import type { ServiceAnswer, Services } from '../services.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import { inputsOf } from './inputs.ts';
 import { nextLink } from './next-link.ts';
@@ -49,6 +50,7 @@ export interface OperationContext {
   limits: Limits;
   cursors: Cursors;
   outputs: OutputPool;
+  unsent: UnsentAnswers;
   draining: Draining;
   /** The gateway's public address; empty if unknown. */
   base: string;
@@ -69,7 +71,7 @@ function refuseCsvForm(form: CsvForm): ErrorDetail[] {
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
 export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
-  const { services, limits, cursors, outputs, draining, base } = context;
+  const { services, limits, cursors, outputs, unsent, draining, base } = context;
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
@@ -88,6 +90,7 @@ export function compileOperation(operation: Operation, context: OperationContext
 
   async function handle(exchange: Exchange, values: readonly string[], bytes: Buffer): Promise<void> {
     const principal = exchange.principal as NonNullable<Exchange['principal']>;
+    unsent.check(principal.company_id);
     const query = parseQuery(exchange.query);
     const { problems } = query;
     const sendsCsv = writeCsv !== undefined && preferredType(exchange.req, ['application/json', 'text/csv']) === 'text/csv';
@@ -107,8 +110,12 @@ export function compileOperation(operation: Operation, context: OperationContext
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
-    const answer = await call(encode({ principal, address: exchange.peer, path, query, after, headers, body: message }), exchange);
+    const ask = (asked: Query): Promise<ServiceAnswer> =>
+      call(encode({ principal, address: exchange.peer, path, query: asked, after, headers, body: message }), exchange);
+    let answer = await ask(query);
     if (exchange.res.destroyed) return;
+    // Concurrent requests may have filled the budget during the call. Answers to writes are small.
+    if (operation.verb === 'GET') unsent.check(principal.company_id);
 
     const { metadata } = answer;
     const used = (): Field[] => [...given(query), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
@@ -119,18 +126,30 @@ export function compileOperation(operation: Operation, context: OperationContext
     if (sendsCsv) {
       const { body: rows, next } = writeCsv(answer.bytes, query.csv);
       if (next.length > 0) extra.push('Link', nextLink(base === '' ? '' : `${base}${exchange.path}`, exchange.query, seal(next)));
-      return sendData(exchange, operation.status, rows, CSV_TYPE, extra, draining);
+      await sendData(exchange, operation.status, rows, CSV_TYPE, extra, draining);
+      return unsent.note(exchange);
     }
 
     const out = outputs.take();
     const meta = (timeZone = principal.time_zone): string =>
       `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"}`;
-    writeEnvelope(answer.bytes, { meta, seal }, out);
-    giveBack(answer.bytes);
+    for (let limit = Infinity; ; ) {
+      const fitting = writeEnvelope(answer.bytes, { meta, seal }, out);
+      giveBack(answer.bytes);
+      if (fitting === undefined) break;
+      if (fitting >= limit) throw new Error(`${operation.name} was asked for ${limit} records and has more`);
+      limit = fitting;
+      // Only the service knows where a shorter page ends.
+      answer = await ask(withLimit(query, limit));
+      if (exchange.res.destroyed) return;
+      out.length = 0;
+    }
     // If an answer is cut off, the socket may still read from its buffer, so the buffer is not reused.
     exchange.res.once('finish', () => outputs.giveBack(out));
     const status = Number(metadata?.('http-status') ?? operation.status);
-    return sendData(exchange, status, out.view(), JSON_TYPE, extra, draining);
+    const sending = sendData(exchange, status, out.view(), JSON_TYPE, extra, draining);
+    if (sending !== undefined) await sending;
+    unsent.note(exchange);
   }
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
@@ -180,6 +199,11 @@ function checkAccess({ changedBy }: Operation, kind: string): void {
   if (changedBy === undefined) return;
   const changer = CHANGERS[changedBy];
   if (kind !== changer.kind) throw unauthenticated(changer.refusal);
+}
+
+function withLimit(query: Query, limit: number): Query {
+  const values = [...query.values].filter(([{ within, name }]) => within !== 'collection' || name !== 'limit');
+  return { ...query, values: new Map(values), limit };
 }
 
 function openCursor(cursors: Cursors, scope: CursorScope, cursor: string, nextCursor: string): Buffer {
