@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { ApiError, resource, type Operation } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
-import { RecordReadServiceService, type BatchGetRecordsRequest } from '@truckroll/contract/gen/records/v1/record_reads';
+import { RecordReadServiceService, type BatchGetRecordsRequest, type RecordRead } from '@truckroll/contract/gen/records/v1/record_reads';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testCaller, testConfig } from '@truckroll/testing';
@@ -14,6 +14,8 @@ import { operation } from './support/operation.ts';
 
 const invoices = resource('invoices');
 const ALONE = 'asked for by itself';
+/** Number of invoices that the service leaves out of batches. */
+const LARGE = 'LARGE';
 
 /** An encoded request for an invoice of a new company. */
 function asking(id: string): Buffer {
@@ -38,7 +40,8 @@ describe('details read in one turn of the event loop', () => {
           asked.push(batch);
           if (failure !== undefined) throw failure;
           const found = batch.keys.map(({ id }) => known.find((each) => each.id === id));
-          return { reads: found.map((data) => (data === undefined ? {} : { data: Buffer.from(Invoice.encode(data).finish()) })) };
+          const readOf = (data: Invoice): RecordRead => (data.number === LARGE ? { alone: true } : { data: Buffer.from(Invoice.encode(data).finish()) });
+          return { reads: found.map((data) => (data === undefined ? {} : readOf(data))) };
         },
       });
     }
@@ -84,6 +87,14 @@ describe('details read in one turn of the event loop', () => {
     const ids = known.map(({ id }) => id);
     expect(idsOf(await beside(() => readAll(ids)))).toEqual(ids);
     expect(asked.map(({ keys }) => keys.length).toSorted((a, b) => a - b)).toEqual([6, 32, 32]);
+  });
+
+  test('use their own rpc if the service finds them too large for a batch', async () => {
+    await start(true);
+    known[1]!.number = LARGE;
+    const answers = await beside(() => readAll(known.slice(0, 3).map(({ id }) => id)));
+    expect(leftAlone(answers)).toEqual([false, true, false]);
+    expect(asked).toHaveLength(1);
   });
 
   test('use their own rpc if there is only one, or if no other call is under way', async () => {

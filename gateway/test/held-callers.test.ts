@@ -42,7 +42,7 @@ describe('at a running gateway', () => {
   beforeAll(async () => {
     feed = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
     feed.implement(ChangeServiceService, {
-      readChanges: ({ positions }) => ({ changes: [], positions, epoch: 0, more: false, as_of: 1 }),
+      readChanges: ({ positions }) => ({ changes: [], positions, epoch: 0, more: false, as_of: 1, placed: true }),
       digestRecords: () => ({ digests: [], as_of: 1 }),
       // Nothing changes.
       findChanged: () => stopped.then(() => ({ as_of: 2, changed: [] })),

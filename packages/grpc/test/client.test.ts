@@ -196,6 +196,19 @@ test('a stream ends at its deadline', async () => {
   await aborted.promise;
 });
 
+test.each([
+  ['while the channel has no connection yet', false],
+  ['on an open connection', true],
+])('a message above 16 MiB is refused for good, as an answer and as a request, %s', async (_, connected) => {
+  const { port } = await start({ say: ({ text }) => ({ text: text === '' ? 'x'.repeat(17 * 1024 * 1024) : '' }) });
+  for (const text of ['', 'x'.repeat(17 * 1024 * 1024)]) {
+    const channel = open(port);
+    if (connected) await channel.check(5000);
+    const failure = await thrown(channel.client(EchoService).say({ text }));
+    expect(failure).toMatchObject({ status: 400, code: 'INVALID_REQUEST', retryAfterSeconds: undefined });
+  }
+});
+
 test('an answer that cannot be decoded is a defect, not an outage', async () => {
   const { port } = await start();
   const channel = open(port);

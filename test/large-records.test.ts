@@ -1,0 +1,146 @@
+// Records as large as an import accepts: every read of them ends early or is bounded by the record (decisions §14, §17).
+import { randomUUID } from 'node:crypto';
+import { resource } from '@truckroll/contract';
+import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
+import { generateCompany } from '@truckroll/demo-company';
+import { LONGEST_LINE } from '../tools/cli/src/import/lines.ts';
+import { startSystem, type System, type TestCompany } from './support/system.ts';
+
+type Json = Record<string, any>;
+const PAGE = 8_000_000;
+const FEED_PAGE = 4_000_000;
+/** Maximum size of the rest of an answer, without its records. */
+const ENVELOPE = 2000;
+
+let system: System;
+let company: TestCompany;
+const samples = new Map<string, Json>();
+
+beforeAll(async () => {
+  system = await startSystem();
+  company = await system.createCompany('America/Chicago');
+  for (const { path, records } of generateCompany({ seed: 7, size: 'small', timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })) {
+    for (const record of records as Iterable<Json>) if (!samples.has(path) || record['questions']?.length > 0) samples.set(path, record);
+  }
+  await load('form-responses', 60, (form) => ({ ...form, questions: [question({ value: 'x'.repeat(200_000) })] }));
+  await load('invoices', 40, (invoice) => {
+    const lines = invoice['line_items'] as [Json];
+    const free = { ...lines[0], description: 'x"'.repeat(400), unit_price_cents: 0, subtotal_cents: 0 };
+    return { ...invoice, line_items: [...lines, ...Array.from({ length: 300 }, () => ({ ...free, id: randomUUID() }))] };
+  });
+}, 120_000);
+afterAll(() => system.stop());
+
+const question = (more: Json): Json => ({ ...(samples.get('form-responses')!['questions'] as Json[])[0]!, ...more });
+
+async function load(path: string, count: number, of: (sample: Json) => Json): Promise<Json[]> {
+  const records = Array.from({ length: count }, () => ({ ...of(samples.get(path)!), id: randomUUID() }));
+  // The command sends as many lines at a time.
+  const together = Math.max(1, Math.floor(LONGEST_LINE / JSON.stringify(records[0]).length));
+  for (let at = 0; at < count; at += together) {
+    const some = records.slice(at, at + together);
+    const { created, problems } = await system.importRecords(company, path, some);
+    expect({ path, created, problems: problems.slice(0, 2) }).toEqual({ path, created: some.length, problems: [] });
+  }
+  return records;
+}
+
+/** Reads all pages of records, or of these ids. Returns their sizes in bytes and the records. */
+async function pagesOf(path: string, ids: readonly string[] = []): Promise<{ sizes: number[]; counts: number[]; records: Json[] }> {
+  const [sizes, counts, records]: [number[], number[], Json[]] = [[], [], []];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { status, text } = await get(`/v1/${path}?limit=100${ids.map((id) => `&ids=${id}`).join('')}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const body = JSON.parse(text) as Json;
+    expect([status, body['error']]).toEqual([200, undefined]);
+    sizes.push(Buffer.byteLength(text));
+    counts.push(body['data'].length);
+    records.push(...body['data']);
+    cursor = body['pagination'].next_cursor;
+  }
+  return { sizes, counts, records };
+}
+
+async function get(path: string): Promise<{ status: number; text: string; retryAfter: string | null }> {
+  const response = await fetch(`${system.baseUrl}${path}`, { headers: { authorization: `Bearer ${company.apiKey}` } });
+  return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
+}
+
+describe.each([
+  ['form-responses', 60],
+  ['invoices', 40],
+])('a list of %s', (path, count) => {
+  it('ends its pages at 8 MB, and its cursors lead to every record once', async () => {
+    const { sizes, counts, records } = await pagesOf(path);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE + ENVELOPE);
+    expect(sizes.length).toBeLessThanOrEqual(2 + Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / (PAGE * 0.9)));
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    expect([records.length, new Set(records.map(({ id }) => id)).size]).toEqual([count, count]);
+  });
+});
+
+it('reads large records that are requested at the same time', async () => {
+  const { records } = await pagesOf('form-responses');
+  const answers = await Promise.all(records.slice(0, 64).map(({ id }) => get(`/v1/form-responses/${id}`)));
+  expect(answers.map(({ status, text }) => [status, JSON.parse(text).data])).toEqual(records.slice(0, 64).map((record) => [200, record]));
+});
+
+it('leaves large records out of a batch, for their own rpc', async () => {
+  const { records } = await pagesOf('form-responses');
+  const [small] = await load('form-responses', 1, (form) => form);
+  const keyOf = ({ id }: Json) => ({ company_id: company.id, time_zone: 'UTC', id: id as string });
+  const keys = [records[0]!, small!, { id: randomUUID() }].map(keyOf);
+  const { reads } = await system.channel(resource('form-responses').owner).client(RecordReadServiceService).batchGetRecords({ path: 'form-responses', keys });
+  expect(reads.map(({ data, alone }) => [data != null, alone === true])).toEqual([
+    [false, true],
+    [true, false],
+    [false, false],
+  ]);
+});
+
+it('reads the longest line that an import accepts, by id and in a list', async () => {
+  const longest = (form: Json): Json => {
+    const rest = { ...form, questions: [question({ value: '' })] };
+    return { ...rest, questions: [question({ value: 'x'.repeat(LONGEST_LINE - JSON.stringify(rest).length) })] };
+  };
+  const loaded = await load('form-responses', 4, longest);
+  const own = loaded.map(({ id }) => id as string);
+  for (const id of own) expect((await get(`/v1/form-responses/${id}`)).status).toBe(200);
+  const { sizes, records } = await pagesOf('form-responses', own);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE + ENVELOPE);
+  expect(records.map(({ id }) => id).toSorted()).toEqual(own.toSorted());
+});
+
+it('ends a page at 8 MB of JSON if the JSON is several times the stored size', async () => {
+  const bare = question({ section: '', label: '', type: '', photo_requirement: '', helper_text: null, value: null, question_id: null });
+  const loaded = await load('form-responses', 6, (form) => ({ ...form, questions: Array.from({ length: 9000 }, () => bare) }));
+  const { sizes } = await pagesOf(
+    'form-responses',
+    loaded.map(({ id }) => id as string),
+  );
+  expect(sizes.length).toBeGreaterThan(1);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE + ENVELOPE);
+});
+
+it('reads a record with more names than a message of gRPC holds', async () => {
+  const tags = await load('tags', 20, (tag) => ({ ...tag, name: 'n'.repeat(1000) }));
+  const many = Array.from({ length: 30_000 }, (_, index) => ({ id: tags[index % tags.length]!['id'], name: 'n' }));
+  const [{ id }] = (await load('accounts', 1, (account) => ({ ...account, tags: many }))) as [Json];
+  const { status, text } = await get(`/v1/accounts/${id}`);
+  expect([status, JSON.parse(text).data?.tags.length]).toEqual([200, many.length]);
+});
+
+it('ends pages of the feed at 4 MB of JSON, and its cursors lead to every record once', async () => {
+  const sizes: number[] = [];
+  const seen: string[] = [];
+  for (let [cursor, more] = ['', true]; more; ) {
+    const { status, text } = await get(`/api/v1/integrations/changes?limit=1000&kinds=invoices&kinds=accounts${cursor}`);
+    expect(status).toBe(200);
+    const body = JSON.parse(text) as Json;
+    sizes.push(body['data'].length > 1 ? Buffer.byteLength(text) : 0);
+    seen.push(...body['data'].map(({ id }: Json) => id as string));
+    [cursor, more] = [`&cursor=${body['nextCursor']}`, body['hasMore']];
+  }
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(FEED_PAGE + ENVELOPE);
+  const listed = [...(await pagesOf('invoices')).records, ...(await pagesOf('accounts')).records].map(({ id }) => id as string);
+  expect(seen.toSorted()).toEqual(listed.toSorted());
+});
