@@ -8,17 +8,17 @@ beforeAll(async () => void (desk = await startDesk()), 60_000);
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
-const BOOKED = JSON.stringify({ status: { $eq: 'BOOKED' } });
+const BOOKED = JSON.stringify({ summary: { $eq: 'BOOKED' } });
 const TYPES = ['service_request.created', 'interaction.completed'];
 
 test('stores deliveries only of events that match, and leases them at once', async () => {
   const one = await desk.endpoint({ filter: BOOKED, event_types: TYPES });
   const { data: other } = await desk.webhooks.createWebhook({ caller: one.caller, name: 'All', url: 'https://example.com/all', event_types: TYPES });
   const events = [
-    one.event({ data: { status: 'NEW' } }),
-    one.event({ data: { status: 'BOOKED' } }),
-    one.event({ data: { status: null } }),
-    one.event({ type: 'interaction.completed', data: { status: 'COMPLETED' } }),
+    one.event({ data: { summary: 'NEW' } }),
+    one.event({ data: { summary: 'BOOKED' } }),
+    one.event({ data: { summary: null } }),
+    one.event({ type: 'interaction.completed', data: { summary: 'COMPLETED' } }),
   ];
   const { pending, deliveries } = await desk.deliveries.fanOut({ events, dead_letter_ids: [], lease: desk.asked({}) });
   expect(pending).toBe(5);
@@ -29,7 +29,7 @@ test('stores deliveries only of events that match, and leases them at once', asy
 
 test('keeps every event, once, even if no endpoint gets it', async () => {
   const one = await desk.endpoint({ filter: BOOKED });
-  const event = one.event({ data: { status: 'NEW' }, subject_number: 'SR-1', customer_name: 'Whitfield', sequence: 7 });
+  const event = one.event({ data: { summary: 'NEW' }, subject_number: 'SR-1', customer_name: 'Whitfield', sequence: 7 });
   for (let i = 0; i < 2; i++) expect(await desk.fanOut(event)).toMatchObject({ pending: 0, skipped: 0 });
   expect(
     await desk.sql('select id, type, subject, sequence, subject_number, customer_name from webhook_event_log where company_id = $1', [one.company.id]),
@@ -40,13 +40,13 @@ test('keeps every event, once, even if no endpoint gets it', async () => {
 test('shows, changes and removes a filter', async () => {
   const one = await desk.endpoint({ filter: BOOKED });
   expect((await one.read()).filter).toBe(BOOKED);
-  const changed = '{"status":{"$ne":"BOOKED"}}';
+  const changed = '{"summary":{"$ne":"BOOKED"}}';
   expect((await one.update({ filter: changed })).data?.filter).toBe(changed);
-  await desk.fanOut(one.event({ data: { status: 'BOOKED' } }), one.event({ data: { status: 'NEW' } }));
+  await desk.fanOut(one.event({ data: { summary: 'BOOKED' } }), one.event({ data: { summary: 'NEW' } }));
   expect(await one.deliveries()).toHaveLength(1);
   expect((await one.update({ url: 'https://example.com/other' })).data?.filter).toBe(changed);
   expect((await one.update({ filter: '' })).data?.filter).toBeNull();
-  await desk.fanOut(one.event({ data: { status: 'BOOKED' } }));
+  await desk.fanOut(one.event({ data: { summary: 'BOOKED' } }));
   expect(await one.deliveries()).toHaveLength(2);
   expect((await (await desk.endpoint({ filter: '' })).read()).filter).toBeNull();
 });
@@ -76,6 +76,21 @@ test('creates partitions of the event log where an older release has created the
   expect(await desk.sql('select from webhook_event_log where company_id = $1', [one.company.id])).toHaveLength(1);
 });
 
+test('refuses a filter that no event of its types can fulfil when either is set, and leaves a stored one alone', async () => {
+  const never = '{"status":{"$eq":"BOOKED"}}';
+  const one = await desk.endpoint({ event_types: ['service_request.booked'], filter: never });
+  const refused = [{ field: 'filter.status', code: 'OUT_OF_RANGE', message: expect.stringContaining('in service_request.created it is NEW') }];
+  const created = { values: ['service_request.created'] };
+  expect((await refusal(one.update({ event_types: created }))).details).toMatchObject(refused);
+  expect((await refusal(desk.endpoint({ filter: never }))).details).toMatchObject(refused);
+  await desk.sql(`update webhook_endpoints set event_types = '{service_request.created}' where id = $1`, [one.id]);
+  expect((await one.update({ name: 'Renamed', url: 'https://example.com/other' })).data).toMatchObject({ name: 'Renamed', filter: never });
+  expect((await refusal(one.update({ filter: never }))).details).toMatchObject(refused);
+  expect((await refusal(one.update({ event_types: created }))).details).toMatchObject(refused);
+  const preview = await desk.webhooks.previewWebhookFilter({ caller: one.caller, event_types: created.values, filter: never });
+  expect(preview.data?.events).toEqual([]);
+});
+
 describe('the size of filters', () => {
   /** A filter of this many bytes, of characters with two bytes each. */
   const sized = (bytes: number): string => {
@@ -102,7 +117,7 @@ describe('the size of filters', () => {
     const other = await create(BOOKED);
     await desk.sql(`update webhook_endpoints set filter = '"' || repeat('é', 262135) || '"' where id = $1`, [other]);
     expect((await one.update({ filter: '' })).data?.filter).toBeNull();
-    const smallest = '{"status":{"$eq":"NEW"}}';
+    const smallest = '{"summary":{"$eq":"NEW"}}';
     for (const refused of [one.update({ filter: smallest }), create(smallest)]) {
       expect(await refusal(refused)).toMatchObject({
         code: 'LIMIT_REACHED',
@@ -127,11 +142,11 @@ describe('a preview', () => {
   test('shows which of the newest events a filter would have let through, newest first', async () => {
     const one = await desk.endpoint({ filter: BOOKED });
     const other = await desk.endpoint();
-    const events = ['NEW', 'BOOKED', 'NEW', 'CLOSED'].map((status, index) =>
-      one.event({ data: { status }, timestamp: now() - DAY + index, subject_number: `SR-${index}` }),
+    const events = ['NEW', 'BOOKED', 'NEW', 'CLOSED'].map((summary, index) =>
+      one.event({ data: { summary }, timestamp: now() - DAY + index, subject_number: `SR-${index}` }),
     );
-    await desk.fanOut(...events, one.event({ type: 'interaction.completed', data: { status: 'COMPLETED' } }), other.event({ data: { status: 'NEW' } }));
-    const shown = await preview(one, JSON.stringify({ status: { $eq: 'NEW' } }));
+    await desk.fanOut(...events, one.event({ type: 'interaction.completed', data: { summary: 'COMPLETED' } }), other.event({ data: { summary: 'NEW' } }));
+    const shown = await preview(one, JSON.stringify({ summary: { $eq: 'NEW' } }));
     expect(shown).toMatchObject({ examined: 5, oldest_at: events[0]!.timestamp });
     expect(shown.events.map(({ subject_number }) => subject_number)).toEqual(['SR-2', 'SR-0']);
     expect(shown.events[1]).toMatchObject({
@@ -162,7 +177,7 @@ describe('a preview', () => {
 
   test('examines the newest thousand events only, of the last 30 days', async () => {
     const one = await desk.endpoint();
-    const event = one.event({ data: { status: 'NEW' } });
+    const event = one.event({ data: { summary: 'NEW' } });
     await desk.fanOut(event);
     expect(await preview(await desk.endpoint(), undefined)).toEqual({ examined: 0, oldest_at: null, events: [] });
     await desk.sql(

@@ -10,7 +10,7 @@ beforeAll(async () => void (desk = await startDesk()), 60_000);
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
 
-const status = (value: string): string => JSON.stringify({ status: { $eq: value } });
+const status = (value: string): string => JSON.stringify({ summary: { $eq: value } });
 const { MISSED, ALL } = RecoveryInclude;
 
 async function recover(one: Endpoint, include?: RecoveryInclude, range: { since?: number; until?: number } = {}) {
@@ -49,7 +49,7 @@ test.each([
   const one = await desk.endpoint({ filter });
   await desk.sql(`update webhook_endpoints set created_at = created_at - interval '1 hour' where id = $1`, [one.id]);
   const at = now() - 10 * SECOND;
-  const events = [at - 1, at, at + SECOND - 1, at + SECOND].map((timestamp) => one.event({ timestamp, data: { status: 'NEW' } }));
+  const events = [at - 1, at, at + SECOND - 1, at + SECOND].map((timestamp) => one.event({ timestamp, data: { summary: 'NEW' } }));
   await deliver(...events);
   await one.update({ filter: '' });
   expect(await recover(one, ALL, { since: at, until: at + SECOND })).toEqual({ queued: 2, remaining: 0 });
@@ -67,9 +67,9 @@ test('ends now at the latest, also with a later end', async () => {
 test('applies the current filter, to stored deliveries and to events without one', async () => {
   const one = await desk.endpoint({ filter: status('NEW') });
   const [early, booked, closed] = [
-    one.event({ data: { status: 'NEW' } }),
-    one.event({ data: { status: 'BOOKED' } }),
-    one.event({ data: { status: 'CLOSED' } }),
+    one.event({ data: { summary: 'NEW' } }),
+    one.event({ data: { summary: 'BOOKED' } }),
+    one.event({ data: { summary: 'CLOSED' } }),
   ];
   await deliver(early, booked, closed);
   await one.update({ filter: status('BOOKED') });
@@ -102,7 +102,7 @@ test('of missed events has those of types that were added since, and none from b
 test('sends a subject in order, even where a later event was stored and an earlier one was not', async () => {
   const one = await desk.endpoint({ filter: status('BOOKED') });
   const subject = 'a subject';
-  const [first, second] = [one.event({ subject, sequence: 1, data: { status: 'NEW' } }), one.event({ subject, sequence: 2, data: { status: 'BOOKED' } })];
+  const [first, second] = [one.event({ subject, sequence: 1, data: { summary: 'NEW' } }), one.event({ subject, sequence: 2, data: { summary: 'BOOKED' } })];
   await deliver(first, second);
   await one.update({ filter: '' });
   expect(await recover(one, ALL)).toEqual({ queued: 2, remaining: 0 });
@@ -118,7 +118,7 @@ test('continues in the background, sends everything once, and only shows its pro
   const at = Math.floor((now() - 30 * SECOND) / 1000) * 1000;
   for (let i = 0; i < 5; i++) {
     const events = Array.from({ length: 900 }, (_, index) =>
-      one.event({ timestamp: at + (i * 900 + index) * 1000, data: { status: index % 2 ? 'NEW' : 'BOOKED' } }),
+      one.event({ timestamp: at + (i * 900 + index) * 1000, data: { summary: index % 2 ? 'NEW' : 'BOOKED' } }),
     );
     await desk.fanOut(...events);
   }

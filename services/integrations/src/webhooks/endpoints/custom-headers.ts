@@ -29,7 +29,8 @@ export function openHeaders(secrets: SecretBox, endpointId: string, { header_nam
  * does not get the secrets of the old one (decisions §17). Undefined `given` keeps all headers.
  */
 export function originProblems(from: string, to: string, names: readonly string[], given: readonly WebhookHeaderValue[] | undefined): JsonProblem[] {
-  if (new URL(from).origin === new URL(to).origin) return [];
+  // What is no URL is refused for that alone.
+  if (!URL.canParse(to) || new URL(from).origin === new URL(to).origin) return [];
   const message = (name: string): string => `Give the value of ${name} again, or leave the header out: the URL has another scheme, host or port.`;
   if (given === undefined) return names.map((name) => ({ field: 'headers', code: 'MISSING', message: message(name) }));
   const known = new Set(names.map((name) => name.toLowerCase()));

@@ -4,7 +4,7 @@ import type { WebhookHeaderValue } from '@truckroll/contract/gen/integrations/v1
 import type { Queryable } from '@truckroll/postgres';
 import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
 import type { Context } from '../../context.ts';
-import { filterProblems } from '../filter/store.ts';
+import { subscriptionProblems } from '../filter/store.ts';
 import { alertProblems } from '../health/alerts.ts';
 import { NO_HEADERS, headerProblems, originProblems, type StoredHeaders } from './custom-headers.ts';
 
@@ -39,7 +39,7 @@ export async function endpointProblems(
   const checksFilter = filter != null || event_types != null;
   return [
     ...(url == null ? [] : urlProblems(url, targets)),
-    ...(checksFilter && types !== undefined ? filterProblems(filter ?? present?.filter, types) : []),
+    ...(checksFilter && types !== undefined ? subscriptionProblems(filter ?? present?.filter, types) : []),
     ...(headers == null ? [] : headerProblems(secrets, present?.id ?? '', headers, present ?? NO_HEADERS)),
     ...(url == null || present === undefined ? [] : originProblems(present.url, url, present.header_names, headers ?? undefined)),
     ...(alert_emails == null ? [] : await alertProblems(db, companyId, alert_emails)),

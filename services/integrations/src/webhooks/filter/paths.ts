@@ -12,6 +12,8 @@ export interface Path {
   readonly keys: readonly string[];
   readonly field: Field;
   readonly class: Class;
+  /** Whether an event may have no value there, because the path or one above it is null or an empty list. */
+  readonly optional: boolean;
 }
 
 const CLASSES: Partial<Record<Field['kind'], Class>> = {
@@ -34,7 +36,7 @@ const CLASSES: Partial<Record<Field['kind'], Class>> = {
 export type Paths = ReadonlyMap<string, Path>;
 
 /** All paths of a record. */
-export function pathsOf(shape: Shape, keys: readonly string[] = []): Paths {
+export function pathsOf(shape: Shape, keys: readonly string[] = [], within = false): Paths {
   const paths = new Map<string, Path>();
   for (const field of shape.fields) {
     const own = [...keys, field.name];
@@ -42,8 +44,9 @@ export function pathsOf(shape: Shape, keys: readonly string[] = []): Paths {
     const { kind, shape: inner } = wrapped ?? field;
     const found = CLASSES[kind];
     if (found === undefined) continue;
-    paths.set(own.join('.'), { keys: own, field: wrapped ?? field, class: found });
-    if (inner !== undefined) for (const [name, path] of pathsOf(inner, own)) paths.set(name, path);
+    const optional = within || field.nullable || field.repeated || wrapped !== undefined;
+    paths.set(own.join('.'), { keys: own, field: wrapped ?? field, class: found, optional });
+    if (inner !== undefined) for (const [name, path] of pathsOf(inner, own, optional)) paths.set(name, path);
   }
   return paths;
 }

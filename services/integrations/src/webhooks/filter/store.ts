@@ -1,7 +1,9 @@
 import { ApiError, type JsonProblem } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/postgres';
 import { checkFilter } from './check.ts';
+import type { EventFilter } from './compile.ts';
 import { pathsOfType } from './paths.ts';
+import { impossibleConditions } from './possible.ts';
 
 /** Maximum size of a filter, and of a company's filters together, in bytes of UTF-8: the list of endpoints shows all at once (decisions §17). */
 const MOST_BYTES = 16_384;
@@ -14,6 +16,13 @@ export function filterProblems(filter: string | null | undefined, eventTypes: re
   const bytes = Buffer.byteLength(stored);
   if (bytes > MOST_BYTES) return [{ field: 'filter', code: 'TOO_LARGE', message: `Shorten it to ${MOST_BYTES} bytes of UTF-8: it has ${bytes}.` }];
   return checkFilter(JSON.parse(stored), eventTypes.map(pathsOfType));
+}
+
+/** Problems of the filter that an endpoint is to have, if any, for events of its types. */
+export function subscriptionProblems(filter: string | null | undefined, eventTypes: readonly string[]): JsonProblem[] {
+  const problems = filterProblems(filter, eventTypes);
+  const stored = storedFilter(filter);
+  return problems.length > 0 || stored === null ? problems : impossibleConditions(JSON.parse(stored) as EventFilter, eventTypes);
 }
 
 /** The stored form of a request's filter. Requests that remove a filter send an empty text, which is stored as null. */
