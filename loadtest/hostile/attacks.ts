@@ -46,7 +46,10 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     inTurn(target, path, { accept: LONG_ACCEPT, authorization: `Bearer ${target.key}` }, note, MANY_CONNECTIONS);
   },
   filter_paths(target, note) {
-    const paths = Array.from({ length: UNKNOWN_PATHS }, (_, index) => [`${'customer_reference_of_request_'.repeat(2)}${index}`, { $eq: 'x' }]);
+    const paths = Array.from({ length: UNKNOWN_PATHS }, (_, index): [string, object] => [
+      `${'customer_reference_of_request_'.repeat(2)}${index}`,
+      { $eq: 'x' },
+    ]);
     const body = JSON.stringify({ url: 'https://203.0.113.9/', eventTypes: ['service_request.created'], filter: Object.fromEntries(paths) });
     post(target, WEBHOOKS, () => body, note);
   },
