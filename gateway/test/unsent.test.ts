@@ -28,7 +28,7 @@ async function unread(port: number, ...requests: string[]): Promise<Socket> {
 describe('a gateway whose clients read no answers', () => {
   let gateway: TestGateway;
   beforeEach(async () => {
-    gateway = await startGateway();
+    gateway = await startGateway({ CALL_DEADLINE: '60s' });
     ends.push(() => gateway.stop());
     gateway.invoices.data = [invoice({ number: 'x'.repeat(LARGE) })];
   });
