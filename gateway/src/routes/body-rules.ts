@@ -86,7 +86,7 @@ export function compileWebhookCheck({ name }: Operation, { channels }: Services)
       url: found.some(({ field }) => field === 'url') ? null : url,
       headers: message.headers == null ? null : { values: readableHeaders(message.headers) },
       alert_emails,
-      event_types: knowsTypes ? types : null,
+      event_types: knowsTypes ? (types ?? null) : null,
       filter: knowsTypes ? filter : null,
     };
     const { problems: more } = await client.checkWebhook(request, { requestId }).catch(() => ({ problems: [] }));
