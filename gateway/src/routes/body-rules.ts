@@ -85,7 +85,7 @@ export function compileWebhookCheck({ name }: Operation, { channels }: Services)
       id: typeof id === 'string' ? id : null,
       url: found.some(({ field }) => field === 'url') ? null : url,
       headers: message.headers == null ? null : { values: readableHeaders(message.headers) },
-      alert_emails,
+      alert_emails: alert_emails ?? null,
       event_types: knowsTypes ? (types ?? null) : null,
       filter: knowsTypes ? filter : null,
     };
