@@ -10,16 +10,16 @@ test.each([
   ['::1', '::1'],
   ['::', '::1'],
   ['::', '127.0.0.1'],
-])('a server that listens on %s is reached at %s, and tells its clients when it drains', async (host, peer) => {
+])('a server that listens on %s is reached at %s, and asks its clients to leave when it drains', async (host, peer) => {
   const { server, port, stop } = await startEcho({}, 0, undefined, {}, host);
   const channel = openChannel(formatAddress(peer, port), { credentials: testCallers.slice(0, 1) });
   expect(await channel.client(EchoService).say({ text: 'hello' })).toEqual({ text: 'hello' });
   channel.close();
   const session = connect(`http://${formatAddress(peer, port)}`);
   await once(session, 'connect');
-  const toldToLeave = once(session, 'goaway');
+  const leaving = once(session, 'goaway');
   const gone = server.drain(100, 50);
-  await toldToLeave;
+  await leaving;
   session.destroy();
   await gone;
   await stop();

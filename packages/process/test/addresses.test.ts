@@ -68,7 +68,7 @@ test.each([
   ['http://127.0.0.1', undefined],
   ['[localhost]', undefined],
   ['1.2.3', undefined],
-])('listens, if told %p, on %p', (text, host) => {
+])('reads %p as the address to listen on: %p', (text, host) => {
   expect(read(env.listenAddress, text)).toBe(host);
 });
 
