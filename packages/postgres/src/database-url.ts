@@ -24,12 +24,13 @@ export function parseDatabaseUrl(text: string): ParsedDatabaseUrl | undefined {
   if (parts === null) return undefined;
   const [start, hosts, end] = parts.slice(1) as [string, string, string];
   const each = hosts.split(',');
-  const urls = each.map((host) => `${start}${host}${end}`);
+  const urls = each.map((host) => `${start}${host}${end}`) as [string, ...string[]];
   // The only host may be missing, which means PGHOST, or the folder of a socket.
-  const isOne = each.length === 1 && /^(?:%2f.*)?$/i.test(hosts);
-  if (!urls.every((url) => URL.canParse(url)) || !(isOne || each.every((host) => parseAddress(host, DEFAULT_PORT) !== undefined))) return undefined;
-  const attributes = new URL(urls[0] as string).searchParams.get(ATTRIBUTES);
+  const isDefaultOrSocket = /^(?:%2f[^,]*)?$/i.test(hosts);
+  if (!isDefaultOrSocket && !each.every((host) => parseAddress(host, DEFAULT_PORT) !== undefined)) return undefined;
+  if (!URL.canParse(urls[0])) return undefined;
+  const attributes = new URL(urls[0]).searchParams.get(ATTRIBUTES);
   if (attributes !== null && attributes !== 'read-write') return undefined;
   if (attributes === null && urls.length > 1) return undefined;
-  return { urls: urls as [string, ...string[]], readWrite: attributes !== null };
+  return { urls, readWrite: attributes !== null };
 }

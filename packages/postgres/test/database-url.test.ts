@@ -25,6 +25,8 @@ describe('a PostgreSQL URL', () => {
     ['an IPv6 address without brackets', 'postgres://user:hunter2@2001:db8::1/db'],
     ['a host that is no name', 'postgres://user:hunter2@10.0.0.256/db'],
     ['nothing between two commas', 'postgres://user:hunter2@a,,b/db?target_session_attrs=read-write'],
+    ['a user but no host', 'postgres://user:hunter2@/db'],
+    ['a socket among several hosts', 'postgres://user:hunter2@%2Frun,b/db?target_session_attrs=read-write'],
     ['text before it', 'url=postgres://user:hunter2@a/db'],
     ['a line after it', 'postgres://user:hunter2@a/db\nmore'],
     ['another protocol', 'mysql://user:hunter2@a/db'],
