@@ -151,7 +151,3 @@ test('rejects a body above 64 KB before parsing it', async () => {
   expect(failures(answer)).toEqual(['body body TOO_LARGE']);
 });
 
-test('takes the last of two values of one field, as JSON.parse does', async () => {
-  await post(JSON.stringify(BODY).replace('{', '{"allow_outside_window":true,"allow_outside_window":false,'));
-  expect(commands.added[0]?.allow_outside_window).toBe(false);
-});
