@@ -150,4 +150,3 @@ test('rejects a body above 64 KB before parsing it', async () => {
   const answer = await post(`{"note":"${'x'.repeat(70_000)}`);
   expect(failures(answer)).toEqual(['body body TOO_LARGE']);
 });
-
