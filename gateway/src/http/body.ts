@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { ApiError, TOO_DEEP, isTooDeep, problemsOfJsonText, type DetailCode, type ErrorDetail, type KeyStyle, type Shape } from '@truckroll/contract';
+import { readJsonText } from './json-text.ts';
 
 export const MOST_BODY_BYTES = 65_536;
 
@@ -12,8 +13,6 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
 };
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The body's bytes, decompressed; empty if there is no body. Throws ApiError 400. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -39,16 +38,6 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined, sh
   if (isTooDeep(read.json)) return fail('body', 'body', 'INVALID_FORMAT', TOO_DEEP);
   for (const problem of problemsOfJsonText(shape, read.text, read.json, keys)) problems.push({ location: 'body', ...problem });
   return read.json;
-}
-
-/** Undefined if the bytes are not JSON in UTF-8. A byte-order mark is skipped. */
-export function readJsonText(bytes: Buffer): { text: string; json: unknown } | undefined {
-  try {
-    const text = UTF8.decode(bytes);
-    return { text, json: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Why a body of this type cannot be read; undefined if it can. */

@@ -1,7 +1,7 @@
 // Builds an operation's request message from the parsed HTTP request (see inputs.ts).
 import { checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { readJsonText } from '../http/body.ts';
+import { readJsonText } from '../http/json-text.ts';
 import { brokenRules } from './body-rules.ts';
 import { filledField, type Inputs } from './inputs.ts';
 import type { Query } from './query.ts';
