@@ -72,6 +72,22 @@ test('writes pages in either spelling, with meta under /v1 only', () => {
   expect(text(operation('ListApiKeys'), new Uint8Array())).toBe('{"data":[]}');
 });
 
+test.each([
+  ['/v1', false, 8_000_000],
+  ['/api/v1', true, 1_000_000],
+])('ends a page under %s before the record that makes it too large, but not before its first', (_, camel, most) => {
+  const of = { ...operation('ListInvoices'), camelCase: camel };
+  const page = (sizes: number[]): Buffer =>
+    Buffer.from(ListInvoicesResponse.encode({ data: sizes.map((size) => invoice({ number: 'x'.repeat(size) })), next: Buffer.alloc(0) }).finish());
+  const fitting = (...sizes: number[]): number | undefined => compileEnvelope(of)(page(sizes), { meta, seal }, new JsonBuffer(16));
+  /** How long a number may be in a page of so many records, all others empty, if the page is to have the most bytes. */
+  const longest = (count: number): number => most - text(of, page(Array(count).fill(0))).indexOf('],"pagination"');
+  expect(fitting(most)).toBeUndefined();
+  expect(fitting(longest(2), 0)).toBeUndefined();
+  expect(fitting(longest(2), 1)).toBe(1);
+  expect(fitting(0, longest(3), 1)).toBe(2);
+});
+
 test('writes a report with its parameters as a key and its time zone in meta', () => {
   const response = codec('truckroll.reporting.v1.GetCollectionsReportResponse');
   const page = { ...(response.decode(new Uint8Array()) as GetCollectionsReportResponse), time_zone: 'America/Denver' };

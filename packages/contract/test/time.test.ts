@@ -4,6 +4,7 @@ import {
   beyondInstants,
   civil,
   countedDay,
+  dateProblem,
   formatDate,
   formatInstant,
   isDate,
@@ -166,6 +167,26 @@ describe('dates', () => {
   ])('%s is refused', (text) => {
     expect(parseDate(text)).toBeUndefined();
     expect(isDate(text)).toBe(false);
+  });
+
+  it.each([
+    ['2026-02-29', 'February 2026 has 28 days.'],
+    ['2024-02-30', 'February 2024 has 29 days.'],
+    ['1900-02-29', 'February 1900 has 28 days.'],
+    ['0001-02-29', 'February 0001 has 28 days.'],
+    ['2026-04-31', 'April has 30 days.'],
+    ['2026-12-32', 'December has 31 days.'],
+    ['2026-01-00', 'January has 31 days.'],
+    ['2026-13-01', 'Give a month from 01 to 12.'],
+    ['2026-00-01', 'Give a month from 01 to 12.'],
+    ['2026-02-30T12:00:00Z', 'February 2026 has 28 days.'],
+    ['2026-02-28', undefined],
+    ['0000-02-30', undefined],
+    ['2026-2-30', undefined],
+    ['x2026-02-30', undefined],
+    ['', undefined],
+  ])('the problem of %j is %j', (text, problem) => {
+    expect(dateProblem(text)).toBe(problem);
   });
 
   it('begin at the first instant with that local date, even in a daylight-saving gap', () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { KeyRing } from '@truckroll/process';
-import { NO_HEADERS, headerProblems, openHeaders, sealHeaders } from '../src/webhooks/endpoints/custom-headers.ts';
+import { NO_HEADERS, headerProblems, openHeaders, originProblems, sealHeaders } from '../src/webhooks/endpoints/custom-headers.ts';
 import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 
 const secrets = createSecretBox(new KeyRing([['k1', randomBytes(32)]]));
@@ -44,4 +44,24 @@ it('names what is missing, wrong or too long', () => {
   // With the kept value of X-Key: 5 + 7 + 6 + 4078 bytes.
   expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4078) }])).toEqual([]);
   expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4079) }])).toEqual([['headers', 'TOO_LARGE']]);
+});
+
+it.each([
+  ['the same URL', 'https://a.example/x', undefined, []],
+  ['another path', 'https://a.example/y', undefined, []],
+  ['no URL', 'a.example', undefined, []],
+  ['another scheme', 'http://a.example/x', undefined, ['headers', 'headers']],
+  ['another port', 'https://a.example:8443/x', undefined, ['headers', 'headers']],
+  ['another host, all values given', 'https://b.example/x', [KEY, OTHER], []],
+  ['another host, no headers', 'https://b.example/x', [], []],
+  ['another host, a value kept', 'https://b.example/x', [KEY, { name: 'x-OTHER' }], ['headers[1].value']],
+  ['another host, a new header without a value', 'https://b.example/x', [{ name: 'X-New' }], []],
+])('for a change to %s, asks for the values that stay', (_, to, given, fields) => {
+  const found = originProblems('https://a.example/x', to, ['X-Key', 'X-Other'], given);
+  expect(found.map(({ field, code }) => [field, code])).toEqual(fields.map((field) => [field, 'MISSING']));
+});
+
+it('names the header whose value must be given again', () => {
+  const [problem] = originProblems('https://a.example', 'https://b.example', ['X-Key'], undefined);
+  expect(problem?.message).toBe('Give the value of X-Key again, or leave the header out: the URL has another scheme, host or port.');
 });

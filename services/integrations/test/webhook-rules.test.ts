@@ -6,7 +6,7 @@ import { testCallers } from '@truckroll/testing';
 import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId, firstIdAt } from '../src/webhooks/log/delivery-id.ts';
-import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/health/rules.ts';
+import { afterChange, deliveryAfter, healthAfter, healthAfterTest, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/health/rules.ts';
 import { seriesOf, sinceOf, stateOf, type HealthInputs } from '../src/webhooks/health/read.ts';
 import { countAttempts, noCounts } from '../src/webhooks/health/counts.ts';
 import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
@@ -128,6 +128,11 @@ test('disables an enabled endpoint after five days of only failures', () => {
   expect(healthAfter(failing, outcome({ ended_at: 5 * DAY + 7 }))).toEqual({ disable: 'FAILING' });
   expect(healthAfter({ ...failing, enabled: false }, outcome({ ended_at: 5 * DAY + 7 }))).toEqual({});
   expect(healthAfter(health(), outcome({ started_at: 3, ended_at: 9 }))).toEqual({ failing_since: 3 });
+});
+
+test('a failed test begins no failure but has all other consequences, and a test that succeeds ends one', () => {
+  expect(healthAfterTest(health(), outcome({ response_status: 410 }))).toEqual({ disable: 'GONE' });
+  expect(healthAfterTest(health({ failing_since: 7 }), outcome({ response_status: 200 }))).toEqual({ failing_since: null });
 });
 
 test('neither disables nor slows down a paused endpoint', () => {
