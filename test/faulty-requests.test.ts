@@ -130,12 +130,7 @@ const WRITES: Record<string, [verb: string, path: () => Promise<string>, body: o
     { name: ' ', expiresAt: '2020-01-01T00:00:00Z', colour: 'red' },
     ['colour UNKNOWN_FIELD', 'expiresAt OUT_OF_RANGE', 'name INVALID_FORMAT'],
   ],
-  'rotating a key': [
-    'POST',
-    async () => `${KEYS}/no-id/rotate`,
-    { colour: 'red', size: 1 },
-    ['colour UNKNOWN_FIELD', 'id INVALID_UUID', 'size UNKNOWN_FIELD'],
-  ],
+  'rotating a key': ['POST', async () => `${KEYS}/no-id/rotate`, { colour: 'red', size: 1 }, ['colour UNKNOWN_FIELD', 'id INVALID_UUID', 'size UNKNOWN_FIELD']],
   'adding a technician': [
     'POST',
     async () => '/v1/job-assignments?colour=red',

@@ -115,10 +115,8 @@ test('an endpoint is paused, limited and given headers; null removes the limit, 
     ['maxPerSecond', 'OUT_OF_RANGE'],
     ['resumeSkipped', 'INVALID_FORMAT'],
   ]);
-  expect((await change({ headers: [{ name: 'Host', value: 'x' }] })).error.details).toMatchObject([{ field: 'headers[0].name', code: 'INVALID_FORMAT' }]);
   const eleven = Array.from({ length: 11 }, (_, n) => ({ name: `X-${n}`, value: 'x' }));
   expect((await change({ headers: eleven })).error.details).toMatchObject([{ field: 'headers', code: 'OUT_OF_RANGE' }]);
-  expect((await change({ headers: [{ name: 'X' }] })).error.details).toMatchObject([{ field: 'headers[0].value', code: 'MISSING' }]);
 });
 
 test('an endpoint is given a filter and addresses for alerts; null removes the filter', async () => {
