@@ -139,7 +139,8 @@ describe('a revocation', () => {
       return identities.questions.filter((name) => name === witnessHash).length > 1;
     });
     gate.resolve();
-    expect((await underWay).status).toBe(200);
+    // Refused if all of this took longer than a second, because it is authenticated again then.
+    expect([200, 401]).toContain((await underWay).status);
     await Promise.all(asking);
     await eventually('the gateway to refuse the key', async () => (await withKey(gateway, key)).status === 401);
     // Another gateway must not find it in Redis either.
