@@ -1,4 +1,5 @@
 import type { ChannelOptions } from '@grpc/grpc-js';
+import { isGrpcTarget } from '@truckroll/process';
 
 /** HTTP/2 window in bytes: a page of a list is about 100 KB, which would take an extra round trip with the default of 64 KB. */
 const FLOW_CONTROL_WINDOW = 4 * 1024 * 1024;
@@ -45,7 +46,7 @@ export function clientOptions(): ChannelOptions {
   };
 }
 
-/** Every address of the name in `billing:50051`. */
+/** `billing:50051` means every address of that name; a target with a scheme, such as `ipv4:` with a list, is used unchanged. */
 export function targetOf(address: string): string {
-  return `dns:///${address}`;
+  return isGrpcTarget(address) ? address : `dns:///${address}`;
 }

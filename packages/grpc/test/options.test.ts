@@ -4,6 +4,8 @@ test.each([
   ['billing:50051', 'dns:///billing:50051'],
   ['10.0.0.1:50051', 'dns:///10.0.0.1:50051'],
   ['[2001:db8::1]:50051', 'dns:///[2001:db8::1]:50051'],
+  ['ipv4:10.0.0.1:50051,10.0.0.2:50051', 'ipv4:10.0.0.1:50051,10.0.0.2:50051'],
+  ['my-dns:50051', 'dns:///my-dns:50051'],
 ])('reaches %s as %s', (address, target) => {
   expect(targetOf(address)).toBe(target);
 });

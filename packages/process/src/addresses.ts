@@ -26,6 +26,11 @@ export function parseAddress(text: string, defaultPort?: number): Address | unde
   return host === undefined || port === undefined || !isPort(port) ? undefined : { host, port };
 }
 
+/** Whether the text is a gRPC target with a scheme, such as `ipv4:10.0.0.1:50051,10.0.0.2:50051`, which lists replicas that no name has. */
+export function isGrpcTarget(text: string): boolean {
+  return /^(?:dns|ipv4|ipv6|unix):./.test(text);
+}
+
 /** `host:port`, with brackets around an IPv6 address. */
 export function formatAddress(host: string, port: number | string): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;

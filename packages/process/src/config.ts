@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isUrlOf, parseAddress, parseHost } from './addresses.ts';
+import { isGrpcTarget, isUrlOf, parseAddress, parseHost } from './addresses.ts';
 import { KEY_RING_FORM, parseKeyRing, type KeyRing } from './key-ring.ts';
 
 // Reads the environment once at start, and reports everything missing or invalid together, so that an operator fixes a deployment in one round.
@@ -130,7 +130,8 @@ export const env = {
     setting(name, 'an address of this machine, such as 0.0.0.0 or, for IPv6 and IPv4, ::', fallback, parseHost),
 
   /** `host:port` of a peer. */
-  address: (name: string, ...fallback: Default<string>) => setting(name, `${ADDRESS_FORM}, such as billing:50052 or [2001:db8::1]:50052`, fallback, addressOf),
+  address: (name: string, ...fallback: Default<string>) =>
+    setting(name, `${ADDRESS_FORM}, such as billing:50052 or [2001:db8::1]:50052`, fallback, (text) => (isGrpcTarget(text) ? text : addressOf(text))),
 
   /** Comma-separated addresses of peers, each `host:port`. */
   addresses: (name: string, ...fallback: Default<readonly string[]>) =>

@@ -38,6 +38,12 @@ test.each([
   expect(read(env.address, text)).toBe(address && text);
 });
 
+test('the address of a service may be a gRPC target, a broker’s may not', () => {
+  const target = 'ipv4:127.0.0.1:50051,127.0.0.1:50052';
+  expect(read(env.address, target)).toBe(target);
+  expect(read(env.addresses, target)).toBeUndefined();
+});
+
 test('an address has the default port if it names none', () => {
   expect(['a', '[::1]', 'a:1', 'a:'].map((text) => parseAddress(text, 6379)?.port)).toEqual([6379, 6379, 1, undefined]);
 });
