@@ -80,7 +80,7 @@ test.each([
   const page = (sizes: number[]): Buffer =>
     Buffer.from(ListInvoicesResponse.encode({ data: sizes.map((size) => invoice({ number: 'x'.repeat(size) })), next: Buffer.alloc(0) }).finish());
   const fitting = (...sizes: number[]): number | undefined => compileEnvelope(of)(page(sizes), { meta, seal }, new JsonBuffer(16));
-  /** How long a number may be in a page of so many records, all others empty, if the page is to have the most bytes. */
+  /** Length of the number in one of `count` records, the others empty, with which a page has exactly the most bytes. */
   const longest = (count: number): number => most - text(of, page(Array(count).fill(0))).indexOf('],"pagination"');
   expect(fitting(most)).toBeUndefined();
   expect(fitting(longest(2), 0)).toBeUndefined();
