@@ -273,7 +273,7 @@ test('an endpoint has each event type once, and its audit trail has its settings
   expect((await one.read()).event_types).toEqual(['interaction.completed']);
   const [created, updated] = await desk.sql('select before, after from audit_events where object_id = $1 order by at', [one.id]);
   const [state, after] = [created!['after'], updated!['after']].map((text) => JSON.parse(String(text)) as Record<string, unknown>);
-  expect(JSON.parse(String(updated!['before']))).toEqual(state);
-  expect(after).toMatchObject({ ...state, eventTypes: ['interaction.completed'], updatedAt: expect.any(String) });
+  expect(JSON.parse(String(updated!['before']))).toEqual({ eventTypes: state!['eventTypes'], updatedAt: state!['updatedAt'] });
+  expect(after).toEqual({ eventTypes: ['interaction.completed'], updatedAt: expect.any(String) });
   for (const field of ['lastDeliveryAt', 'lastDeliveryStatus', 'health', 'signingSecret']) expect(state).not.toHaveProperty(field);
 });

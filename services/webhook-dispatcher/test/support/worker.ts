@@ -19,7 +19,7 @@ export const leased = (endpointId: string): LeasedDelivery => ({
   headers: [],
 });
 export const reported = (delivery: LeasedDelivery, status: number) =>
-  ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
+  ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED', error_message: '' }) as ReportRequest;
 export const stored = {
   status: 'DELIVERY_STATUS_SUCCEEDED',
   next_attempt_at: null,
