@@ -87,6 +87,9 @@ export function createClient(options: ClientOptions): Client {
         body: input.body,
         headers: {
           accept: 'application/json',
+          // Node's fetch throws an uncaught AssertionError if the connection closes while a compressed answer above 128 KB is
+          // still being decompressed (nodejs/undici#5360).
+          'accept-encoding': 'identity',
           ...options.headers,
           ...input.headers,
           authorization: `Bearer ${token}`,

@@ -1,6 +1,8 @@
 // The client behind a proxy that ends held polls and serves the API below a path prefix.
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { cuttingProxy, type CuttingProxy } from '../../../tools/testing/src/cutting-proxy.ts';
 import { createClient } from '../src/index.ts';
 
@@ -62,4 +64,25 @@ test('rejects when the API is away after a poll was cut, and when a request that
   })();
   await expect(following).rejects.toMatchObject({ name: 'ConnectionError' });
   opened.pop();
+});
+
+test('reads large pages through a proxy that compresses if asked to, and closes the connection after each answer', async () => {
+  const record = () => ({ ...change, record: { id: randomBytes(250).toString('hex') } });
+  const text = JSON.stringify(page('a', true, ...Array.from({ length: 1000 }, record)));
+  const compressed = gzipSync(text);
+  expect(compressed.length).toBeGreaterThan(128 * 1024);
+  const server = createServer((request, response) => {
+    const gzip = /gzip/.test(String(request.headers['accept-encoding']));
+    const body = gzip ? compressed : Buffer.from(text);
+    const headers = { 'content-type': 'application/json', 'content-length': body.length, connection: 'close' };
+    response.writeHead(200, gzip ? { ...headers, 'content-encoding': 'gzip' } : headers).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.push(server);
+  const api = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'trk_', retries: 0 });
+  let pages = 0;
+  for await (const { data } of api.changes()) {
+    expect(data).toHaveLength(1000);
+    if ((pages += 1) === 10) break;
+  }
 });

@@ -54,7 +54,8 @@ interface Answer {
 async function attempt(url: URL, { apiKey, signal, longestAnswerMs = LONGEST_ANSWER_MS }: ApiClientOptions): Promise<Answer> {
   try {
     const response = await fetch(url, {
-      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
+      // Uncompressed for the reason that the client package has.
+      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'accept-encoding': 'identity' },
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(longestAnswerMs)]),
     });
