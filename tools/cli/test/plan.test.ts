@@ -40,9 +40,11 @@ test('orders all records of the contract: references before the records that nee
 test('reads the record files of a folder in that order and skips the others', () => {
   const others = ['company.json', 'README.md', 'service-requests.ndjson', 'interactions.ndjson', 'changes.ndjson', 'cursor'];
   for (const name of ['payments.ndjson', 'accounts.ndjson', 'invoices.ndjson', ...others]) file(name);
+  mkdirSync(join(folder, 'notes'));
   const { read, remarks, unread } = planned();
   expect(read).toEqual(['accounts.ndjson: accounts', 'invoices.ndjson: invoices', 'payments.ndjson: payments']);
-  expect([remarks.length, unread]).toEqual([others.length, []]);
+  expect([remarks.length, unread]).toEqual([others.length + 1, []]);
+  expect(remarks.join()).toMatch(/README\.md: left alone: only .*notes: left alone: subfolders are not read\./s);
   expect(remarks.join()).toMatch(/company\.json: left alone; create the company with `truckroll company create`/);
 });
 
@@ -60,6 +62,11 @@ test.each<[string, () => void, string[], RegExp | undefined]>([
   ['accounts.ndjson.gz', () => file('accounts.ndjson.gz', gzipSync('{}\n')), ['accounts.ndjson.gz: accounts'], undefined],
   ['accounts (1).ndjson', () => file('accounts (1).ndjson'), [], /accounts \(1\)\.ndjson: not read: there are no .* Did you mean accounts\.ndjson\?$/],
   ['job_types.ndjson', () => file('job_types.ndjson'), [], /job_types\.ndjson: not read: there are no .* Did you mean job-types\.ndjson\?$/],
+  ['invoices.json', () => file('invoices.json'), [], /invoices\.json: not read: only \.ndjson and \.jsonl files are/],
+  ['Invoices.ndjson.bak', () => file('Invoices.ndjson.bak'), [], /Invoices\.ndjson\.bak: not read: only/],
+  ['invoices_2026.csv', () => file('invoices_2026.csv'), [], /invoices_2026\.csv: not read: only/],
+  ['a subfolder named after records', () => mkdirSync(join(folder, 'invoices')), [], /invoices: not read: subfolders are not read\. Give its name too/],
+  ['a subfolder with records', () => (mkdirSync(join(folder, 'sub')), file('sub/Invoices.ndjson')), [], /sub: not read: subfolders are not read/],
   ['a folder with the name of records', () => mkdirSync(join(folder, 'accounts.ndjson')), [], /accounts\.ndjson: not read: it is a folder/],
   ['a FIFO', () => spawnSync('mkfifo', [join(folder, 'accounts.ndjson')]), [], /accounts\.ndjson: not read: it is not a regular file/],
   ['a link out of the folder', () => symlinkSync(import.meta.filename, join(folder, 'accounts.ndjson')), [], /not read: it is a link out of the folder/],

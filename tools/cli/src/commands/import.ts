@@ -12,8 +12,8 @@ const HELP = `
 Files contain records as newline-delimited JSON, as the API returns them, named after their path: invoices.ndjson for
 /v1/invoices, or invoices.jsonl, each also compressed by gzip (.gz). A folder written by \`truckroll export\` can be given
 unchanged. Reference data is imported first; several files of the same records are read in the order of their names, or as you
-give them. Of a folder, dot files are ignored, links are followed inside it, and every other file that is not read is named; one
-that looks like records makes the exit code 1.
+give them. Of a folder, dot files are ignored, links are followed inside it, and every other file that is not read is named, as
+are subfolders, which are never read. If the name of one, or of a file in a subfolder, begins like invoices, the exit code is 1.
 
 A line adds a record or replaces the record with its id. A line that changes nothing counts as unchanged, so the same import
 may be repeated at any time. A bad line, or one whose id is repeated later in the file, is reported as file:line field:

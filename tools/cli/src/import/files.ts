@@ -50,7 +50,13 @@ export function planImport(names: readonly string[]): ImportPlan {
     if (purpose !== undefined) {
       remarks.push(`${file}: left alone; ${purpose}`);
     } else if (path === undefined) {
-      remarks.push(`${file}: left alone, for it is not a .ndjson or .jsonl file, with or without .gz.`);
+      const subfolder = within !== undefined && lstatSync(file).isDirectory();
+      const reason = subfolder
+        ? 'subfolders are not read. Give its name too, to import the files in it.'
+        : 'only .ndjson and .jsonl files are, with or without .gz.';
+      const looksLikeRecords = [base, ...(subfolder ? entriesOf(file) : [])].some((name) => ordered.some((each) => name.startsWith(each.path)));
+      if (looksLikeRecords) unread.push(`${file}: not read: ${reason}`);
+      else remarks.push(`${file}: left alone: ${reason}`);
     } else if (resource === undefined) {
       unread.push(`${file}: not read: there are no records called ${path}. ${suggestion(path, ordered)}`);
     } else {
@@ -87,6 +93,15 @@ function filesAt(name: string): Named[] {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new Failure(`${name} does not exist: give a folder or files such as invoices.ndjson.`, EXIT.usage);
     throw new Failure(`${name} cannot be read: ${whyNot(error)}`, EXIT.usage);
+  }
+}
+
+/** In lower case. None if the folder cannot be read. */
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((entry) => entry.toLowerCase());
+  } catch {
+    return [];
   }
 }
 
