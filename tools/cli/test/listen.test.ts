@@ -54,6 +54,22 @@ test('answers and prints a delivery with a valid signature', async () => {
   expect(output.stdout.match(/came before/g)).toHaveLength(1);
 });
 
+test.each([
+  ['a test', { ...event, data: { summary: 'AC not cooling', test: true } }, true],
+  ['a real event', event, false],
+])('prints the body of %s as it came, and beside it whether it is a test', async (_, sent, isTest) => {
+  const secret = newSecret();
+  for (const args of [[], ['--json']]) {
+    const { url, ended, output } = listen('--secret', secret, '--count', '1', ...args);
+    expect(await deliver(await url, secret, JSON.stringify(sent))).toBe(204);
+    expect(await ended).toBe(0);
+    if (args.length > 0) expect(JSON.parse(output.stdout)).toMatchObject({ test: isTest });
+    else expect(output.stdout.includes('#1 (a test)  verified')).toBe(isTest);
+    const printed = args.length > 0 ? JSON.parse(output.stdout).event : JSON.parse(output.stdout.slice(output.stdout.indexOf('{')));
+    expect(printed).toEqual(sent);
+  }
+});
+
 test('accepts both secrets of a rotation', async () => {
   const [latter, former] = [newSecret(), newSecret()];
   const { url, ended, output } = listenWith({ TRUCKROLL_WEBHOOK_SECRET: `${latter}, ${former}` }, '--count', '2');

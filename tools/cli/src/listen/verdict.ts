@@ -6,6 +6,8 @@ export interface Verdict {
   readonly type: string | undefined;
   readonly sequence: number | undefined;
   readonly event: unknown;
+  /** Whether a user requested the event as a test. */
+  readonly test: boolean;
   readonly bytes: number;
   /** False if there is no secret to verify with. */
   readonly verified: boolean;
@@ -14,7 +16,7 @@ export interface Verdict {
 }
 
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
-type Verified = { readonly event: unknown } | { readonly problem: string };
+type Verified = { readonly event: unknown; readonly test: boolean } | { readonly problem: string };
 /** Ids of any other form are not printed: they did not come from Truckroll. */
 const PLAIN_ID = /^[\w.:-]{1,100}$/;
 
@@ -30,6 +32,7 @@ export function judge(secrets: readonly string[], header: (name: string) => stri
     type: typeof type === 'string' ? type : undefined,
     sequence: typeof sequence === 'number' ? sequence : undefined,
     event,
+    test: found !== undefined && 'test' in found && found.test,
     bytes: body.length,
     verified: found !== undefined && 'event' in found,
     problem: found !== undefined && 'problem' in found ? found.problem : undefined,
@@ -39,7 +42,8 @@ export function judge(secrets: readonly string[], header: (name: string) => stri
 
 function verified(secrets: readonly string[], headers: Record<string, string>, body: Buffer): Verified {
   try {
-    return { event: verifyWebhook(secrets, headers, body) };
+    const { test, ...event } = verifyWebhook(secrets, headers, body);
+    return { event, test };
   } catch (error) {
     return { problem: (error as Error).message };
   }
@@ -47,10 +51,10 @@ function verified(secrets: readonly string[], headers: Record<string, string>, b
 
 /** A delivery in words. `again` means that it arrived before. */
 export function described(verdict: Verdict, at: Date, again: boolean): string {
-  const { id, type = '(event)', sequence, bytes, verified, problem, answer } = verdict;
+  const { id, type = '(event)', sequence, test, bytes, verified, problem, answer } = verdict;
   const state = problem === undefined ? (verified ? 'verified' : 'not verified: set TRUCKROLL_WEBHOOK_SECRET') : `REFUSED: ${problem}`;
   const number = sequence === undefined ? '' : ` #${sequence}`;
-  const head = `${at.toISOString().slice(11, 19)}  ${type}${number}  ${state}  → ${answer}${again ? '  (came before)' : ''}`;
+  const head = `${at.toISOString().slice(11, 19)}  ${type}${number}${test ? ' (a test)' : ''}  ${state}  → ${answer}${again ? '  (came before)' : ''}`;
   const body = verified ? JSON.stringify(verdict.event, undefined, 2) : `${bytes} bytes, which are not shown`;
   return `${head}\n  webhook-id: ${id}\n${body.replace(/^/gm, '  ')}\n`;
 }
