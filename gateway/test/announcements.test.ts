@@ -7,7 +7,7 @@ import { standInIdentities, standInInvoices } from './support/stand-ins.ts';
 
 const soon = { since: '2027-01-01', sunset: '2028-01-01' };
 const late = { since: '2027-01-01', sunset: '2030-06-30' };
-const headers = (sunset: string) => ['Deprecation', '@1798761600', 'Sunset', sunset, 'Link', '</docs/changelog>; rel="deprecation"; type="text/html"'];
+const headers = (sunset: string) => ['Deprecation', '@1798761600', 'Sunset', sunset, 'Link', '<../docs/changelog>; rel="deprecation"; type="text/html"'];
 const SOON = headers('Sat, 01 Jan 2028 00:00:00 GMT');
 const LATE = headers('Sun, 30 Jun 2030 00:00:00 GMT');
 const named = (name: string): Operation => operations.find((operation) => operation.name === name) as Operation;
