@@ -29,7 +29,7 @@ export const MOST_HEADER_BYTES = 65_536;
 type Application = RequestListener & { request: IncomingMessage; response: ServerResponse };
 
 export interface HttpServerOptions extends ConnectionCaps {
-  /** How long a connection may be idle between two requests. */
+  /** Time in ms that a connection may be idle between two requests. */
   readonly keepAliveMs: number;
 }
 
