@@ -59,7 +59,7 @@ const ANSWERS: readonly (readonly [answer: string, message?: string])[] = [
   [`HTTP/1.1 200 \u00dc\x07\r\n${TWO}`],
   [`HTTP/1.0 200 OK\r\n${TWO}`],
   [`HTTP/2 200\r\n${TWO}`],
-  // RFC 9110, 15.2: 1xx answers that were not asked for are ignored.
+  // RFC 9110, 15.2: unexpected 1xx answers are ignored.
   [`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${OK}${TWO}`],
   ['HTTP/1.1 101 Switching Protocols\r\n\r\n', invalid('its status 101 switches to a protocol that was not requested')],
   ['', 'The connection ended without an answer.'],

@@ -8,7 +8,7 @@ const SEARCHED = 32;
 export interface Hide {
   /** `isCut`: whether more followed, so that a value may have been cut. */
   bytes(text: Buffer, isCut: boolean): Buffer;
-  /** Of Latin-1 text, as header values are. */
+  /** For Latin-1 text, which header values are. */
   text(text: string): string;
 }
 
@@ -39,7 +39,7 @@ function isSecret(part: string): boolean {
   return part.length >= SHORTEST;
 }
 
-/** The forms in which programs print a value: as it is, in JSON, in URLs, and in Base64. */
+/** The forms in which programs print a value: unchanged, in JSON, in URLs, and in Base64. */
 function formsOf(part: string): string[] {
   const json = JSON.stringify(part).slice(1, -1);
   const url = encodeURIComponent(part);
