@@ -1,7 +1,7 @@
 // Addresses in settings: hosts, `host:port` and URLs. An IPv6 address is in brackets wherever a port may follow it.
 import { isIPv4, isIPv6 } from 'node:net';
 
-export interface Address {
+export interface HostAndPort {
   /** A name, or an IP address without brackets. */
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,7 @@ export function parseHost(text: string): string | undefined {
 }
 
 /** Undefined if the text is not `host:port` with a port from 1 to 65535. The port may be missing if there is a default. */
-export function parseAddress(text: string, defaultPort?: number): Address | undefined {
+export function parseAddress(text: string, defaultPort?: number): HostAndPort | undefined {
   const [, hostText = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = parseHost(hostText);
   const port = portText === undefined ? defaultPort : Number(portText);
