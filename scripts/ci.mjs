@@ -9,9 +9,12 @@ const root = join(import.meta.dirname, '..');
 const buf = (...args) => ['node_modules/.bin/buf', ...args];
 const script = (name) => ['node', 'scripts/run.mjs', name];
 
-const checks = [
+// Others read what these write.
+const first = [
   ['what of the contract follows from the rest of it is written', ['node', 'scripts/derive-protos.mjs', '--check']],
   ['code is generated', script('generate')],
+];
+const checks = [
   ['types are right', script('typecheck')],
   ['lint is clean', script('lint')],
   ['code is formatted', script('format:check')],
@@ -41,23 +44,32 @@ const tools = `
 `;
 const compiled = once(spawn(process.execPath, ['--input-type=module', '-e', tools], { cwd: root, stdio: 'inherit' }), 'close');
 
-for (const each of checks) {
-  // If compiling fails, the check compiles again and reports the error.
-  if (each[1].includes('check:chart')) await compiled;
-  check(each);
+for (const each of first) await check(each);
+const left = [...checks];
+await Promise.all([checkNext(), checkNext()]);
+
+async function checkNext() {
+  for (let next = left.shift(); next !== undefined; next = left.shift()) await check(next);
 }
 
-function check([name, [command, ...args]]) {
+/** Prints what the check printed at its end, so that two at once stay apart. */
+async function check([name, [command, ...args]]) {
+  // If compiling fails, the check compiles again and reports the error.
+  if (args.some((arg) => arg === 'check:chart' || arg === 'check:api')) await compiled;
   const began = performance.now();
-  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const running = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed = [];
+  for (const stream of [running.stdout, running.stderr]) stream.on('data', (chunk) => printed.push(chunk));
+  const [status] = await once(running, 'close');
+  process.stdout.write(Buffer.concat(printed));
   const good = status === 0;
   console.log(`${good ? 'ok' : 'FAILED'}: ${name} (${seconds(began)} s)`);
   if (good) passed++;
   else failed++;
 }
 
-check(['tests notice faults in the rules that have changed', [...script('test:mutation'), '--check']]);
-check(['a fuzzer finds no answer that the description does not have', ['node', 'scripts/run.mjs', 'test:fuzz', '--seconds', '60']]);
+await check(['tests notice faults in the rules that have changed', [...script('test:mutation'), '--check']]);
+await check(['a fuzzer finds no answer that the description does not have', ['node', 'scripts/run.mjs', 'test:fuzz', '--seconds', '60']]);
 
 const folder = mkdtempSync(join(tmpdir(), 'truckroll-ci-'));
 const report = join(folder, 'jest.json');
