@@ -8,13 +8,13 @@ import type { StartLoad } from './against/load.ts';
 import { idle } from './against/idle.ts';
 import { imports } from './against/imports.ts';
 import { readsOf, reports } from './against/reads.ts';
-import { webhooks } from './against/webhooks.ts';
+import { backlog, webhooks } from './against/webhooks.ts';
 import { writes } from './against/writes.ts';
 import { exitCodeOf, LEAST } from './measure/paired.ts';
 import { requireWrk } from './measure/wrk.ts';
 import { positive } from './system/benchmark.ts';
 
-const KINDS: Readonly<Record<string, StartLoad>> = { reads: readsOf('pages'), details: readsOf('details'), writes, webhooks, imports, reports, idle };
+const KINDS: Readonly<Record<string, StartLoad>> = { reads: readsOf('pages'), details: readsOf('details'), writes, webhooks, backlog, imports, reports, idle };
 
 const HELP = `npm run bench:against -- COMMIT ${Object.keys(KINDS).join('|')} [--pairs 10] [--seconds 8] [--now COMMIT] [--results FILE] [--quick]
 

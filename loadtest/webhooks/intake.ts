@@ -24,15 +24,20 @@ export function newRequest(company_id: string): RecordServiceRequestRequest {
 /** Calls a second, to all endpoints' companies in turn. Resolves when all webhooks have been received. */
 export async function measureIntake(intake: Intake, endpoints: readonly Endpoint[], sinks: Sinks, count: number): Promise<number> {
   sinks.take();
+  const startedAt = performance.now();
+  await record(intake, endpoints, count);
+  const perSecond = count / ((performance.now() - startedAt) / 1000);
+  await sinks.until(count);
+  return perSecond;
+}
+
+/** Resolves when all service requests are recorded. */
+export async function record(intake: Intake, endpoints: readonly Endpoint[], count: number): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
     while (next < count) await intake.recordServiceRequest(newRequest((endpoints[next++ % endpoints.length] as Endpoint).companyId));
   };
-  const startedAt = performance.now();
   await Promise.all(Array.from({ length: CALLERS }, caller));
-  const perSecond = count / ((performance.now() - startedAt) / 1000);
-  await sinks.until(count);
-  return perSecond;
 }
 
 type Intake = Callers<typeof IntakeServiceService>;
