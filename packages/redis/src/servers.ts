@@ -1,6 +1,6 @@
-import { parseAddress, type Address, type Setting } from '@truckroll/process';
+import { parseAddress, type HostAndPort, type Setting } from '@truckroll/process';
 
-export type RedisNode = Address;
+export type RedisNode = HostAndPort;
 
 export interface Login {
   readonly username?: string;
