@@ -15,13 +15,13 @@ export interface Flow {
 export interface FairQueueOptions {
   /** Whether the company may take one more slot now. If that becomes true for another reason than `leave`, call `fill`. */
   readonly admits: (flow: Flow) => boolean;
-  /** Maximum number of waiting requests of all companies together. */
+  /** Maximum number of waiting requests of all companies together, without exempt ones. */
   readonly queue: number;
   /** Maximum time in ms that a request waits. */
   readonly maxWaitMs: number;
   /** Called when a company takes slots (above 0) or gives them back (below 0), before the next slot is given. */
   readonly onHeld?: (name: string, change: number) => void;
-  /** Companies whose requests are never shed. Default none. */
+  /** Companies whose requests are never shed, and do not fill the queue for others. Default none. */
   readonly isExempt?: (name: string) => boolean;
 }
 
@@ -38,6 +38,7 @@ interface Waiter {
 }
 
 interface Member extends Flow {
+  readonly isExempt: boolean;
   held: number;
   tag: number;
   /** Value of the queue's clock up to which `tag` is charged. */
@@ -51,6 +52,8 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #flows = new Map<string, Member>();
   readonly #backlogged = new Set<Member>();
+  /** Waiting requests of exempt companies. */
+  #exempt = 0;
   /** Grows by 1/held each millisecond: the charge of a running call that holds one slot. */
   #clock = 0;
   #clockAt = performance.now();
@@ -63,7 +66,7 @@ export class FairQueue {
   /** Whether one more request of the company would be shed: the queue is full, and no company has more waiting. */
   sheds(name: string): boolean {
     const own = this.#flows.get(name)?.waiting.length ?? 0;
-    return this.waiting >= this.#options.queue && own >= (this.#longest()?.waiting.length ?? 0);
+    return this.#isFull && own >= (this.#longest()?.waiting.length ?? 0);
   }
 
   /**
@@ -76,7 +79,7 @@ export class FairQueue {
       this.#hold(flow, weight);
       return undefined;
     }
-    if (this.waiting >= this.#options.queue && !this.#options.isExempt?.(name)) this.#shedFor(flow);
+    if (this.#isFull && !flow.isExempt) this.#shedFor(flow);
     const turn = new Promise<void>((admit, reject) => {
       const late = (): void => {
         this.#remove(flow, flow.waiting.indexOf(waiter));
@@ -86,7 +89,7 @@ export class FairQueue {
       const waiter: Waiter = { timer: setTimeout(late, this.#options.maxWaitMs), weight, admit, reject };
       flow.waiting.push(waiter);
       this.#backlogged.add(flow);
-      this.waiting += 1;
+      this.#count(flow, 1);
     });
     this.fill();
     return turn;
@@ -110,6 +113,10 @@ export class FairQueue {
       this.#hold(flow, weight);
       admit();
     }
+  }
+
+  get #isFull(): boolean {
+    return this.waiting - this.#exempt >= this.#options.queue;
   }
 
   #next(): Member | undefined {
@@ -136,14 +143,17 @@ export class FairQueue {
   #longest(): Member | undefined {
     let longest: Member | undefined;
     for (const flow of this.#backlogged) {
-      if (flow.waiting.length > (longest?.waiting.length ?? 0) && !this.#options.isExempt?.(flow.name)) longest = flow;
+      if (flow.waiting.length > (longest?.waiting.length ?? 0) && !flow.isExempt) longest = flow;
     }
     return longest;
   }
 
   #flowOf(name: string): Member {
     let flow = this.#flows.get(name);
-    if (flow === undefined) this.#flows.set(name, (flow = { name, held: 0, tag: 0, chargedTo: 0, waiting: [] }));
+    if (flow === undefined) {
+      flow = { name, isExempt: this.#options.isExempt?.(name) === true, held: 0, tag: 0, chargedTo: 0, waiting: [] };
+      this.#flows.set(name, flow);
+    }
     if (flow.held + flow.waiting.length === 0) flow.tag = Math.max(flow.tag, this.#virtualTime);
     return flow;
   }
@@ -168,8 +178,13 @@ export class FairQueue {
     const [waiter] = flow.waiting.splice(index, 1) as [Waiter];
     clearTimeout(waiter.timer);
     if (flow.waiting.length === 0) this.#backlogged.delete(flow);
-    this.waiting -= 1;
+    this.#count(flow, -1);
     return waiter;
+  }
+
+  #count({ isExempt }: Member, change: number): void {
+    this.waiting += change;
+    if (isExempt) this.#exempt += change;
   }
 
   /** Forgets a company without calls once its tag has no effect, and all companies when no call is left. */

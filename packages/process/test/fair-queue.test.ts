@@ -169,13 +169,15 @@ describe('a full queue', () => {
     expect(await serve(5, { flood: 1, small: 1, other: 1 })).toBe('small other flood flood');
   });
 
-  test('sheds nothing of an exempt company', async () => {
+  test('sheds nothing of an exempt company, which does not fill the queue for others', () => {
     const { fairQueue, enter, rejected } = scene({ queue: 2, isExempt: (name) => name === 'own' });
-    enter('own', ...times(5, 'own'));
+    enter('own', ...times(5, 'own'), 'other', 'other');
     expect(rejected).toEqual([]);
-    expect(fairQueue.waiting).toBe(5);
-    enter('other');
+    expect(fairQueue.waiting).toBe(7);
+    expect([fairQueue.sheds('other'), fairQueue.sheds('small')]).toEqual([true, false]);
+    enter('other', 'own');
     expect(rejected).toEqual([['other', SHED]]);
+    expect(fairQueue.waiting).toBe(8);
   });
 });
 
