@@ -134,10 +134,13 @@ async function scan({ database, kinds }: ReadingParts, companyId: string, after:
 
 const keyOf = ({ kind, id }: Scanned): string => `${kind} ${id}`;
 
+/** The rows of each kind. A page reads one kind after another, so that it takes one connection, and one place in the queue for it. */
+const byKind = <T extends Place>(rows: readonly T[]): Map<string, T[]> => Map.groupBy(rows, ({ kind }) => kind);
+
 /** Versions of the latest changes of these records, by keyOf: without those that have been deleted. */
 async function versionsOf({ database, kinds }: ReadingParts, companyId: string, rows: readonly Scanned[]): Promise<Map<string, number>> {
   const versions = new Map<string, number>();
-  const read = async ([kind, ofKind]: [string, Scanned[]]): Promise<void> => {
+  for (const [kind, ofKind] of byKind(rows)) {
     const { table, codes, storedUnder } = kinds.get(kind) as OwnedKind;
     const key = codes === true ? 'md5(id)::uuid' : 'id';
     const { rows: records } = await database.of(companyId).query<{ id: string; version: number }>({
@@ -146,8 +149,7 @@ async function versionsOf({ database, kinds }: ReadingParts, companyId: string, 
       values: [storedUnder ?? companyId, [...new Set(ofKind.map(({ id }) => id))]],
     });
     for (const { id, version } of records) versions.set(`${kind} ${id}`, version);
-  };
-  await Promise.all([...Map.groupBy(rows, ({ kind }) => kind)].map(read));
+  }
   return versions;
 }
 
@@ -159,16 +161,14 @@ async function recordsOf(
   most: number,
 ): Promise<Map<Found, ReadRecord | undefined>> {
   const records = new Map<Found, ReadRecord | undefined>();
-  const read = async ([kind, ofKind]: [string, Found[]]): Promise<void> => {
+  for (const [kind, ofKind] of byKind(rows.filter(({ latest }) => latest !== undefined))) {
     const found = await kinds.get(kind)!.read(
       company,
       ofKind.map(({ id }) => id),
       most,
     );
     found.forEach((record, index) => records.set(ofKind[index] as Found, record));
-  };
-  const live = rows.filter(({ latest }) => latest !== undefined);
-  await Promise.all([...Map.groupBy(live, ({ kind }) => kind)].map(read));
+  }
   return records;
 }
 

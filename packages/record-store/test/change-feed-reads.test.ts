@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChangePosition, ReadChangesRequest } from '@truckroll/contract/gen/records/v1/changes';
 import { beginEpoch } from '@truckroll/outbox';
+import { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { compactor } from '../../change-feed/src/compaction.ts';
@@ -97,6 +98,18 @@ describe('a read', () => {
       [gone, true],
     ]);
   });
+});
+
+it('takes one connection of its company at a time for a page of several kinds', async () => {
+  const narrow = new Database({ ...database.options, maxConnections: 1, maxWaiting: 0 });
+  const { parts, read: page } = feedOf(narrow, 'cats', 'dogs');
+  for (const part of parts) await part.start();
+  for (const kind of ['cats', 'dogs']) await put(kind, randomUUID());
+  await transactionsEnded(database);
+  const request = { company_id: company, time_zone: 'UTC', positions: [beginning('cats'), beginning('dogs')], limit: 100, most_bytes: 1_000_000, skip: false };
+  expect((await page(request)).changes).toHaveLength(2);
+  for (const part of parts) await part.stop();
+  await narrow.close();
 });
 
 describe('a digest', () => {
