@@ -15,7 +15,7 @@ export function recordKinds(tables: readonly Table[], options: ReaderOptions): O
       table: table.table,
       codes,
       ...(table.everyCompany === true ? { storedUnder: EVERY_COMPANY } : {}),
-      read: async (company, ids, most) => readEach(reader, company, codes ? await codesOf(table, options, ids) : ids, most),
+      read: async (company, ids, most) => readEach(reader, company, codes ? await codesOf(table, options, company, ids) : ids, most),
     };
   });
 }
@@ -31,8 +31,8 @@ async function readEach(
   return reads.map(({ data }, index) => (data == null ? undefined : { id: ids[index] as string, record: data }));
 }
 
-async function codesOf({ table }: Table, { database }: ReaderOptions, hashes: readonly string[]): Promise<string[]> {
-  const { rows } = await database.query<{ id: string }>({
+async function codesOf({ table }: Table, { database }: ReaderOptions, { companyId }: ZonedCompany, hashes: readonly string[]): Promise<string[]> {
+  const { rows } = await database.of(companyId).query<{ id: string }>({
     name: `codes_of_${table}`,
     text: `select id from ${table} where company_id = $1`,
     values: [EVERY_COMPANY],

@@ -134,7 +134,7 @@ export class RecordReader {
   async firstOf(keys: readonly Key[], most: number): Promise<Buffer> {
     const [{ company_id: companyId, time_zone: timeZone }] = keys as readonly [Key];
     const rows = new Array<BinaryRow>(keys.length).fill(NO_ROW);
-    for (const row of await this.#database.queryBinary(this.#detailsStatement(keys, LARGE_OF_MANY))) rows[ordinalOf(row)] = row;
+    for (const row of await this.#database.of(companyId).queryBinary(this.#detailsStatement(keys, LARGE_OF_MANY))) rows[ordinalOf(row)] = row;
     const read = await this.#withLarge(companyId, rows, 1, most, keys);
     return this.#reads(
       keys.slice(0, read.length),

@@ -8,11 +8,13 @@ import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, mustWait, whileOpen, type TestDatabase } from '@truckroll/testing';
 import {
   DERIVED_TOGETHER,
+  NameCache,
   Publication,
   Reprojector,
   defineTable,
   lockCompany,
   publishAnew,
+  recordKinds,
   recordProjection,
   recordStoreMigrations,
   refreshRecords,
@@ -278,4 +280,13 @@ describe('the reprojector', () => {
     });
     expect(await mayProject(database, [table])).toBe('yes');
   });
+});
+
+test('records of the change feed are read through the connections of their company, which refuse more than may wait', async () => {
+  const narrow = new Database({ url: fresh.url, schema: 'shop', maxConnections: 1, maxWaiting: 0 });
+  const [kind] = recordKinds([untyped(table)], { database: narrow, names: new NameCache(narrow, 'shop', silentLog) });
+  const read = () => kind!.read({ companyId: company, timeZone: 'UTC' }, [low.id], 1_000_000);
+  expect(await read()).toHaveLength(1);
+  await narrow.of(company).transaction(() => expect(read()).rejects.toMatchObject({ status: 429 }));
+  await narrow.close();
 });
