@@ -7,7 +7,9 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-const NAME = /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?$/i;
+/** A part of a host name. Host names in DNS have no underscores, but those of container networks do. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+const LONGEST_NAME = 253;
 
 /** The host that a text names, without the brackets of an IPv6 address. Undefined if it is neither a name nor an IP address. */
 export function parseHost(text: string): string | undefined {
@@ -15,7 +17,13 @@ export function parseHost(text: string): string | undefined {
   if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
   if (isIPv4(text) || isIPv6(text)) return text;
   // Digits and dots that are no IPv4 address: a mistyped one.
-  return NAME.test(text) && !/^[\d.]+$/.test(text) ? text : undefined;
+  return isHostName(text) && !/^[\d.]+$/.test(text) ? text : undefined;
+}
+
+/** Whether the text has the form of a host name: labels of at most 63 characters, each after one dot. A dot may follow the last. */
+export function isHostName(text: string): boolean {
+  const name = text.replace(/\.$/, '');
+  return name.length <= LONGEST_NAME && name.split('.').every((label) => LABEL.test(label));
 }
 
 /** Undefined if the text is not `host:port` with a port from 1 to 65535. The port may be missing if there is a default. */
@@ -36,7 +44,7 @@ export function formatAddress(host: string, port: number | string): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether the text is a URL of one of these schemes, with a host. `mailto` has none. */
+/** Whether the text is a URL of one of these schemes with a host. A `mailto` URL needs an address instead. */
 export function isUrlOf(schemes: readonly string[], text: string): boolean {
   const url = URL.parse(text);
   if (url === null || !schemes.includes(url.protocol.slice(0, -1))) return false;

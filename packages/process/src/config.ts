@@ -27,11 +27,15 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Throws ConfigError if settings contradict each other. A setting that is missing or invalid is absent. */
+export type Check<S extends Settings> = (config: Partial<Config<S>>) => unknown;
+
 /**
  * Reads every setting from the environment. An empty variable counts as absent, because Helm and compose files leave them empty. A
- * secret may be in a file named by `<NAME>_FILE` instead. Throws ConfigError naming everything that is missing or invalid.
+ * secret may be in a file named by `<NAME>_FILE` instead. Throws ConfigError naming everything that is missing or invalid, and what the
+ * checks find.
  */
-export function readConfig<S extends Settings>(settings: S, environment: Environment): Config<S> {
+export function readConfig<S extends Settings>(settings: S, environment: Environment, checks: readonly Check<S>[] = []): Config<S> {
   const config: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const [key, setting] of Object.entries(settings)) {
@@ -49,6 +53,14 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
     } else {
       const file = fileOf(setting, environment);
       config[key] = setting.live === undefined || file === undefined ? value : setting.live(() => contentOf(file));
+    }
+  }
+  for (const check of checks) {
+    try {
+      check(config as Partial<Config<S>>);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      faults.push(error.message);
     }
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));

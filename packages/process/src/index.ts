@@ -1,4 +1,4 @@
-export { formatAddress, isGrpcTarget, isUrlOf, parseAddress, type HostAndPort } from './addresses.ts';
+export { formatAddress, isGrpcTarget, isHostName, isUrlOf, parseAddress, type HostAndPort } from './addresses.ts';
 export { createComponent, type BackgroundPart, type ComponentKit, type Service } from './component.ts';
 export { ConfigError, env, readConfig, setting, type Config, type Default, type Setting, type Settings } from './config.ts';
 export { SHED, FairQueue, type Flow } from './fair-queue.ts';

@@ -31,6 +31,14 @@ test.each([
   ['10.0.0.256:9092', undefined],
   ['user@kafka:9092', undefined],
   ['-kafka:9092', undefined],
+  ['kafka-.svc:9092', undefined],
+  ['kafka..svc:9092', undefined],
+  ['kafka.svc..:9092', undefined],
+  ['.kafka:9092', undefined],
+  [`${'k'.repeat(63)}.svc:9092`, { host: `${'k'.repeat(63)}.svc`, port: 9092 }],
+  [`${'k'.repeat(64)}.svc:9092`, undefined],
+  [`${'kafka1.'.repeat(36)}s:9092`, { host: `${'kafka1.'.repeat(36)}s`, port: 9092 }],
+  [`${'kafka1.'.repeat(36)}sv:9092`, undefined],
   ['two words:9092', undefined],
 ])('reads the address %p as %p', (text, address) => {
   expect(parseAddress(text)).toEqual(address);

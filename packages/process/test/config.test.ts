@@ -42,6 +42,25 @@ test('everything missing or invalid is reported at once, one line each', () => {
   );
 });
 
+test('reports what checks find together with what is missing or invalid, which they do not see', () => {
+  const seen: unknown[] = [];
+  const check = (message: string) => (config: unknown) => {
+    seen.push(config);
+    throw new ConfigError(message);
+  };
+  const read = () => readConfig(settings, { DATABASE_URL: 'postgres://h/d', PORT: 'x' }, [check('NOTE is missing'), () => undefined, check('LEVEL is low')]);
+  expect(read).toThrow('PORT is invalid: it must be a port number from 0 to 65535, not "x"\nNOTE is missing\nLEVEL is low');
+  expect(seen[0]).toMatchObject({ databaseUrl: 'postgres://h/d', level: 'low' });
+  expect(seen[0]).not.toHaveProperty('port');
+});
+
+test('an error of a check itself is not reported as a fault of the settings', () => {
+  const check = () => {
+    throw new TypeError('a bug');
+  };
+  expect(() => readConfig({ port: settings.port }, {}, [check])).toThrow(TypeError);
+});
+
 test('a message never repeats a value that may contain a password', () => {
   const read = () => readConfig({ url: env.url('DATABASE_URL', ['postgres']) }, { DATABASE_URL: 'hunter2 is no url' });
   expect(read).toThrow('DATABASE_URL is invalid');
