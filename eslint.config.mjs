@@ -19,7 +19,7 @@ const DIRECTION = {
   'packages/grpc': ['contract', 'telemetry', 'process'],
   'packages/mail': ['telemetry', 'process', 'postgres'],
   'packages/redis': ['telemetry', 'process'],
-  'packages/webhook-targets': [],
+  'packages/webhook-targets': ['process'],
   'packages/outbox': [...FOUNDATION],
   'packages/record-store': [...FOUNDATION, 'change-feed', 'outbox'],
   'packages/change-feed': [...FOUNDATION],

@@ -1,6 +1,7 @@
 // Where webhooks may be sent (decisions §7). The URL is checked when an endpoint is stored and again before each send; the address is
 // checked just before connecting to it. Integrations and the dispatcher share this file, so that they agree.
 import { isIP } from 'node:net';
+import { ConfigError, isHostName } from '@truckroll/process';
 import { checkRange, isDenied, specialRange } from './address.ts';
 
 /** What the operator allows beyond https to public addresses. */
@@ -31,24 +32,24 @@ function hostAndPort(host: string, port: number): string {
   return isIP(host) === 6 ? `${new URL(`http://[${host.replace(/%.*/, '')}]`).hostname}:${port}` : `${host}:${port}`;
 }
 
-/** Throws Error naming the entry that is not an exact `address:port`. */
+/** Throws ConfigError naming the entry that is not an exact `address:port`. */
 export function checkAllowedTargets(targets: readonly string[]): void {
   for (const target of targets) {
     const [, inBrackets, plain, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):(\d{1,5})$/i.exec(target) ?? [];
     const address = inBrackets ?? plain ?? '';
     const right = isIP(address) !== 0 && Number(port) >= 1 && Number(port) <= 65_535 && hostAndPort(address, Number(port)) === target;
-    if (!right) throw new Error(`WEBHOOK_ALLOWED_TARGETS must be addresses with ports, such as 127.0.0.1:4567,[::1]:4567, not ${JSON.stringify(target)}`);
+    if (!right) throw new ConfigError(`WEBHOOK_ALLOWED_TARGETS must be addresses with ports, such as 127.0.0.1:4567,[::1]:4567, not ${JSON.stringify(target)}`);
   }
 }
 
-/** Throws Error naming the entry that is neither an address nor a range. */
+/** Throws ConfigError naming the entry that is neither an address nor a range. */
 export function checkDeniedTargets(targets: readonly string[]): void {
   for (const target of targets) {
     try {
       checkRange(target);
     } catch (error) {
       const problem = `${JSON.stringify(target)} ${(error as Error).message}`;
-      throw new Error(`WEBHOOK_DENIED_TARGETS must be addresses or CIDR ranges, such as 203.0.113.7,198.51.100.0/24,2001:db8::/32: ${problem}`, {
+      throw new ConfigError(`WEBHOOK_DENIED_TARGETS must be addresses or CIDR ranges, such as 203.0.113.7,198.51.100.0/24,2001:db8::/32: ${problem}`, {
         cause: error,
       });
     }
@@ -70,6 +71,9 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
   if (port === 0) throw new TargetProblem('Give a port from 1 to 65535.');
   if (address !== undefined) checkAddress(target, address, policy);
   if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
+  if (!target.isAddress && !isHostName(host)) {
+    throw new TargetProblem('Give a host name of letters, digits and hyphens, with one dot between its parts, each of at most 63 characters.');
+  }
   if (isLocalName(host)) throw new TargetProblem('Give a public host: this name is known on its own network only.');
   return target;
 }

@@ -13,6 +13,9 @@ test.each([
   ['HTTPS://HOOKS.example.com', { host: 'hooks.example.com', port: 443 }],
   ['https://notlocalhost', { host: 'notlocalhost' }],
   ['https://my-internal', { host: 'my-internal' }],
+  ['https://hooks.example.com.', { host: 'hooks.example.com.' }],
+  [`https://${'a'.repeat(63)}.example`, { port: 443 }],
+  ['https://b\u00fccher.example', { host: 'xn--bcher-kva.example' }],
   ['https://local.example.com', { host: 'local.example.com' }],
 ])('%s is allowed as a target', (url, expected) => {
   expect(readTarget(url, policy)).toMatchObject(expected);
@@ -36,6 +39,9 @@ test.each([
     'its own network',
   ]),
   ['https://localhost', 'loopback'],
+  ...['a..b', '.example.com', 'example.com..', '-a.example', 'a-.example', '*.example.com', `${'a'.repeat(64)}.example`, `${'a.'.repeat(126)}aa`].map(
+    (name): [string, string] => [`https://${name}/`, 'Give a host name of letters, digits and hyphens'],
+  ),
 ])('%s is refused, with a message that says what to give instead', (url, message) => {
   expect(() => readTarget(url, policy)).toThrow(TargetProblem);
   expect(() => readTarget(url, policy)).toThrow(message);
