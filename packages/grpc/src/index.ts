@@ -15,6 +15,6 @@ export { checkServing } from './health-check.ts';
 export { createGrpcServer, type GrpcServer, type RecordOperatorCall } from './server.ts';
 export { createService, type ServiceKit } from './service.ts';
 export { callCredentialSetting, callerSettings, grpcSettings, optionalCallCredentialSetting, type CallerConfig, type GrpcConfig } from './settings.ts';
-export { tlsSettings, type TlsConfig } from './tls.ts';
+export { checkTls, tlsSettings, type TlsConfig } from './tls.ts';
 export { giveBack } from './driver/frame-decoder.ts';
 export { FRAME_BYTES, messageBehindRoom } from './driver/framing.ts';

@@ -28,28 +28,28 @@ export function serverCredentials(config: TlsConfig): ServerCredentials {
     tlsClientCertificates: required = false,
     tlsRefreshMs,
   } = config;
-  check(config);
+  checkTls(config);
   if (certificateFile === undefined) return ServerCredentials.createInsecure();
   const own = new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
-  if (!required) return experimental.createCertificateProviderServerCredentials(own, null, false);
-  if (caCertificateFile === undefined)
-    throw new ConfigError('GRPC_TLS_CA_FILE is missing: set it to the CA that signs clients’ certificates, since GRPC_TLS_CLIENT_CERTIFICATES is true');
-  return experimental.createCertificateProviderServerCredentials(own, new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), true);
+  const authority = required ? new CertificateWatcher({ caCertificateFile }, tlsRefreshMs) : null;
+  return experimental.createCertificateProviderServerCredentials(own, authority, required);
 }
 
 /** TLS settings for calls to other components; plain HTTP/2 without a CA. Throws ConfigError. */
 export function channelCredentials(config: TlsConfig): ChannelCredentials {
   const { tlsCaFile: caCertificateFile, tlsCertFile: certificateFile, tlsKeyFile: privateKeyFile, tlsRefreshMs } = config;
-  check(config);
+  checkTls(config);
   if (caCertificateFile === undefined) return credentials.createInsecure();
   const own = certificateFile === undefined ? null : new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
   return experimental.createCertificateProviderChannelCredentials(new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), own);
 }
 
-/** Reports at start what would otherwise only show as failing connections. */
-function check({ tlsCertFile, tlsKeyFile, tlsCaFile }: TlsConfig): void {
+/** Reports at start what would otherwise only show as failing connections. Throws ConfigError. */
+export function checkTls({ tlsCertFile, tlsKeyFile, tlsCaFile, tlsClientCertificates }: TlsConfig): void {
   if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
     throw new ConfigError('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together: set both or none');
+  if (tlsCertFile !== undefined && tlsClientCertificates && tlsCaFile === undefined)
+    throw new ConfigError('GRPC_TLS_CA_FILE is missing: set it to the CA that signs clients’ certificates, since GRPC_TLS_CLIENT_CERTIFICATES is true');
   try {
     createSecureContext({
       ...(tlsCertFile && { cert: readFileSync(tlsCertFile) }),
