@@ -1,17 +1,16 @@
-import { ConfigError } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { folderProvider } from './folder.ts';
 import type { Provider } from './provider.ts';
-import type { MailConfig } from './settings.ts';
+import { checkMail, type MailConfig } from './settings.ts';
 import { smtpProvider } from './smtp.ts';
 
 export const DEFAULT_TIMEOUT_MS = 15_000;
 
 /** The SMTP provider from the configuration. Logs where e-mails go if there is none. Throws ConfigError. */
 export function chooseMailProvider(config: MailConfig, log: Logger): Provider {
-  const { smtpUrl: url, notificationFrom: from, notificationTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = config;
+  checkMail(config);
+  const { smtpUrl: url, notificationFrom: from = '', notificationTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = config;
   if (url === undefined) return withoutProvider('EMAIL', 'SMTP_URL', config, log);
-  if (from === undefined) throw new ConfigError('NOTIFICATION_FROM is missing: set it to the sender of e-mails, since SMTP_URL is set');
   return smtpProvider({ url, from, timeoutMs });
 }
 

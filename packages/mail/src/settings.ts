@@ -1,4 +1,4 @@
-import { env, type Config } from '@truckroll/process';
+import { ConfigError, env, type Config } from '@truckroll/process';
 
 /** Settings for sending e-mail (docs/how-to/notifications.md). */
 export const mailSettings = {
@@ -14,3 +14,9 @@ export const mailSettings = {
 
 /** With none of these settings, every message fails. */
 export type MailConfig = Partial<Config<typeof mailSettings>>;
+
+/** Throws ConfigError if e-mails would have a server but no sender. */
+export function checkMail({ smtpUrl, notificationFrom }: MailConfig): void {
+  if (smtpUrl !== undefined && notificationFrom === undefined)
+    throw new ConfigError('NOTIFICATION_FROM is missing: set it to the sender of e-mails, since SMTP_URL is set');
+}
