@@ -1,8 +1,8 @@
-import { callerSettings, grpcSettings } from '@truckroll/grpc';
-import { mailSettings, type MailConfig } from '@truckroll/mail';
+import { callerSettings, checkTls, grpcSettings } from '@truckroll/grpc';
+import { checkMail, mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
-import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/process';
+import { baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
 import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
@@ -31,12 +31,10 @@ export type IntegrationsConfig = Config<typeof own> & MailConfig;
 
 /** Throws a ConfigError that lists the missing and invalid settings. */
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
-  const config = readConfig(settings, environment);
-  try {
-    checkAllowedTargets(config.webhookAllowedTargets);
-    checkDeniedTargets(config.webhookDeniedTargets);
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
-  return config;
+  return readConfig(settings, environment, [
+    checkTls,
+    checkMail,
+    ({ webhookAllowedTargets = [] }) => checkAllowedTargets(webhookAllowedTargets),
+    ({ webhookDeniedTargets = [] }) => checkDeniedTargets(webhookDeniedTargets),
+  ]);
 }

@@ -1,4 +1,5 @@
-import { callerSettings, grpcSettings } from '@truckroll/grpc';
+import { callerSettings, checkTls, grpcSettings } from '@truckroll/grpc';
+import { checkMail } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, readConfig, type Config } from '@truckroll/process';
@@ -19,5 +20,5 @@ export type SchedulingConfig = Config<typeof own> & NotificationConfig;
 
 /** Throws a ConfigError that names everything missing or invalid. */
 export function schedulingConfig(environment: Readonly<Record<string, string | undefined>>): SchedulingConfig {
-  return readConfig(settings, environment);
+  return readConfig(settings, environment, [checkTls, checkMail]);
 }

@@ -1,6 +1,6 @@
-import { callCredentialSetting, grpcSettings } from '@truckroll/grpc';
+import { callCredentialSetting, checkTls, grpcSettings } from '@truckroll/grpc';
 import { kafkaSettings } from '@truckroll/outbox';
-import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/process';
+import { baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
 export const settings = {
@@ -29,12 +29,9 @@ export type WebhookDispatcherConfig = Config<typeof settings>;
 
 /** Throws a ConfigError that lists the missing and invalid settings. */
 export function webhookDispatcherConfig(environment: Readonly<Record<string, string | undefined>>): WebhookDispatcherConfig {
-  const config = readConfig(settings, environment);
-  try {
-    checkAllowedTargets(config.allowedTargets);
-    checkDeniedTargets(config.deniedTargets);
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
-  return config;
+  return readConfig(settings, environment, [
+    checkTls,
+    ({ allowedTargets = [] }) => checkAllowedTargets(allowedTargets),
+    ({ deniedTargets = [] }) => checkDeniedTargets(deniedTargets),
+  ]);
 }
