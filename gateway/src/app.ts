@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
-import { ConfigError, createComponent, type Service } from '@truckroll/process';
+import { createComponent, type Service } from '@truckroll/process';
 import { RedisLink } from '@truckroll/redis';
 import type { Logger } from '@truckroll/telemetry';
 import { Limiter, watchLimiter } from './admission/limiter.ts';
@@ -58,7 +58,7 @@ export interface GatewayOptions {
   firstAnswersMs?: number;
 }
 
-/** Assembles the gateway. Before start it does no I/O except reading the files of /docs and /console. Throws ConfigError. */
+/** Assembles the gateway. Before start it does no I/O except reading the files of /docs and /console. */
 export function createGateway({ config, log: given, operations = all, firstAnswersMs = FIRST_ANSWERS_MS }: GatewayOptions): Service {
   return createComponent({
     name: 'gateway',
@@ -181,9 +181,6 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
 function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {
   const { tokenIssuer: issuer, tokenAudience: audience, tokenJwksUrl: url, tokenJwksFile: file } = config;
   const keys = url !== undefined ? { url } : file !== undefined ? { file } : undefined;
-  if (keys === undefined) return undefined;
-  if (issuer === undefined || audience === undefined) {
-    throw new ConfigError('TOKEN_ISSUER and TOKEN_AUDIENCE are missing: user tokens are checked against both');
-  }
+  if (keys === undefined || issuer === undefined || audience === undefined) return undefined;
   return createTokenVerifier({ issuer, audience, keys, maxAgeMs: config.tokenMaxAgeMs });
 }

@@ -1,8 +1,11 @@
 // The gateway's environment.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
-import { callCredentialSetting, grpcSettings } from '@truckroll/grpc';
-import { baseSettings, env, readConfig, type Config, type Setting } from '@truckroll/process';
+import { callCredentialSetting, checkTls, grpcSettings } from '@truckroll/grpc';
+import { ConfigError, baseSettings, env, isUrlOf, readConfig, setting, type Config, type Setting } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
+import express from 'express';
+import { consoleSignIn } from './console-sign-in.ts';
+import { trustProxies } from './http/addresses.ts';
 import { ADVERTISED_KEEP_ALIVE_MS } from './http/server.ts';
 
 /** `billingAddress` from BILLING_ADDRESS, and so on. */
@@ -10,11 +13,34 @@ const addresses = Object.fromEntries(owners.map((owner) => [`${owner}Address`, e
   Record<`${Owner}Address`, Setting<string>>
 >;
 
-/** At least a second longer than the announced timeout, which clients follow. */
+const LONGEST_KEEP_ALIVE_MS = 86_400_000;
+
+/** Longer than the timeout that answers announce, which clients follow. */
 function keepAliveSetting(name: string, fallback: number): Setting<number> {
   const duration = env.duration(name, fallback);
-  const parse = (text: string): number | undefined => [duration.parse(text)].find((ms) => ms !== undefined && ms > ADVERTISED_KEEP_ALIVE_MS);
-  return { ...duration, expected: `a duration above ${ADVERTISED_KEEP_ALIVE_MS / 1000}s, such as 65s or 620s`, parse };
+  const isAllowed = (ms: number | undefined) => ms !== undefined && ms > ADVERTISED_KEEP_ALIVE_MS && ms <= LONGEST_KEEP_ALIVE_MS;
+  const expected = `a duration above ${ADVERTISED_KEEP_ALIVE_MS / 1000}s and up to ${LONGEST_KEEP_ALIVE_MS / 3_600_000}h, such as 65s or 620s`;
+  return { ...duration, expected, parse: (text) => [duration.parse(text)].find(isAllowed) };
+}
+
+/** A list whose items must all be allowed, and whose message says what they are. */
+function listSetting(name: string, items: string, isAllowed: (items: readonly string[]) => boolean): Setting<readonly string[]> {
+  const { parse } = env.list(name);
+  return setting<readonly string[]>(name, `a comma-separated list of ${items}`, [[]], (text) => [parse(text)].find((found) => found && isAllowed(found)));
+}
+
+/** Browsers send an origin in one spelling only, and it is compared as a text. */
+function isOrigin(text: string): boolean {
+  return isUrlOf(['http', 'https'], text) && new URL(text).origin === text;
+}
+
+function isTrustable(given: readonly string[]): boolean {
+  try {
+    trustProxies(express(), given);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export const settings = {
@@ -25,7 +51,11 @@ export const settings = {
   /** Address at which browsers reach the gateway, for links in documents. Without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL', ['http', 'https']),
   /** Origins whose scripts may call the API from a browser: `https://app.example.com`. */
-  corsOrigins: env.list('CORS_ORIGINS', []),
+  corsOrigins: listSetting(
+    'CORS_ORIGINS',
+    'origins as browsers send them, scheme://host or scheme://host:port without wildcard, path or standard port, such as https://app.example.com',
+    (origins) => origins.every(isOrigin),
+  ),
   /** Where to report a vulnerability of this installation, for `/.well-known/security.txt`: a `mailto:` or `https:` address. */
   securityContact: env.url('SECURITY_CONTACT', ['mailto', 'https'], 'mailto:security@truckroll.example'),
   /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
@@ -69,16 +99,22 @@ export const settings = {
   maxConnections: env.integer('MAX_CONNECTIONS', { min: 1 }, 10_000),
   /** The same for one address that is not in TRUSTED_PROXIES. */
   maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
-  /** How long a client's connection may be idle. Longer than load balancers keep idle connections to the gateway ([Install](../how-to/install.md#load-balancers)). */
+  /** Idle time after which the gateway closes a client's connection, above 4 s and up to 24 h. It must be longer than your load balancer keeps idle connections ([Install](../how-to/install.md#load-balancers)). */
   keepAliveMs: keepAliveSetting('KEEP_ALIVE_TIMEOUT', 65_000),
   /** Whether reads above 8 KB are compressed for clients that accept it. `false` if a proxy compresses, or clients are in the same data centre. */
   compressData: env.boolean('COMPRESS_DATA', true),
   /** Proxies whose `X-Forwarded-For` is believed: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). Entries may have ports, brackets and quotes; where one is no address, the peer counts as the client. `Forwarded` is not read. */
-  trustedProxies: env.list('TRUSTED_PROXIES', []),
+  trustedProxies: listSetting('TRUSTED_PROXIES', 'addresses and networks such as 10.0.0.0/8,fd00::/8, or the number of proxies from 0 to 99', isTrustable),
 };
 
 export type GatewayConfig = Config<typeof settings>;
 
 export function gatewayConfig(environment: Readonly<Record<string, string | undefined>>): GatewayConfig {
-  return readConfig(settings, environment);
+  return readConfig(settings, environment, [checkTls, checkTokens, consoleSignIn]);
+}
+
+function checkTokens({ tokenIssuer, tokenAudience, tokenJwksUrl, tokenJwksFile }: Partial<GatewayConfig>): void {
+  if ((tokenJwksUrl ?? tokenJwksFile) !== undefined && (tokenIssuer === undefined || tokenAudience === undefined)) {
+    throw new ConfigError('TOKEN_ISSUER and TOKEN_AUDIENCE are missing: user tokens are checked against both');
+  }
 }

@@ -1,6 +1,5 @@
 // How people sign in to the console: at the issuer of user tokens, by OpenID Connect (decisions §16).
 import { ConfigError } from '@truckroll/process';
-import type { GatewayConfig } from './config.ts';
 
 /** What the console needs to know. All of it is public: the console's page contains it. */
 export interface ConsoleSignIn {
@@ -16,26 +15,39 @@ export interface ConsoleSignIn {
 /** Parameters that the console sets itself. */
 const OWN = ['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce', 'code_challenge', 'code_challenge_method', 'prompt'];
 
+/** Values of CONSOLE_CLIENT_ID, CONSOLE_SCOPE, TOKEN_ISSUER and so on. */
+interface SignInSettings {
+  readonly consoleClientId?: string | undefined;
+  readonly consoleScope?: string;
+  readonly consoleSignInParameters?: string | undefined;
+  readonly tokenIssuer?: string | undefined;
+  readonly tokenAudience?: string | undefined;
+  readonly tokenJwksUrl?: string | undefined;
+  readonly tokenJwksFile?: string | undefined;
+}
+
 /** Undefined without CONSOLE_CLIENT_ID: then people paste a user token. Throws ConfigError. */
-export function consoleSignIn(config: GatewayConfig): ConsoleSignIn | undefined {
-  const { consoleClientId: clientId, consoleScope, consoleSignInParameters, tokenIssuer: issuer, tokenAudience: audience } = config;
+export function consoleSignIn(config: SignInSettings): ConsoleSignIn | undefined {
+  const { consoleClientId: clientId, consoleScope = '', consoleSignInParameters, tokenIssuer: issuer, tokenAudience: audience } = config;
   if (clientId === undefined) return undefined;
+  const faults: string[] = [];
   if (issuer === undefined || audience === undefined || (config.tokenJwksUrl ?? config.tokenJwksFile) === undefined) {
-    throw new ConfigError('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER, TOKEN_AUDIENCE and TOKEN_JWKS_URL must be, too: the console uses tokens of that issuer');
+    faults.push('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER, TOKEN_AUDIENCE and TOKEN_JWKS_URL must be, too: the console uses tokens of that issuer');
   }
   if (audience === clientId) {
-    throw new ConfigError(
+    faults.push(
       'TOKEN_AUDIENCE and CONSOLE_CLIENT_ID are the same, so ID tokens of the console could open the API: register the API at the issuer under another audience, and set TOKEN_AUDIENCE to it',
     );
   }
-  if (!isSafe(issuer)) {
-    throw new ConfigError('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER must be the https address of an OpenID Connect issuer, without a query');
+  if (issuer !== undefined && !isSafe(issuer)) {
+    faults.push('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER must be the https address of an OpenID Connect issuer, without a query');
   }
   const scope = consoleScope.split(/\s+/).filter((each) => each !== '');
-  if (!scope.includes('openid')) throw new ConfigError('CONSOLE_SCOPE must contain openid');
+  if (!scope.includes('openid')) faults.push('CONSOLE_SCOPE must contain openid');
   const parameters = [...new URLSearchParams(consoleSignInParameters)];
   const own = parameters.map(([name]) => name).find((name) => OWN.includes(name));
-  if (own !== undefined) throw new ConfigError(`CONSOLE_SIGN_IN_PARAMETERS contains ${own}, which the console sets itself`);
+  if (own !== undefined) faults.push(`CONSOLE_SIGN_IN_PARAMETERS contains ${own}, which the console sets itself`);
+  if (issuer === undefined || audience === undefined || faults.length > 0) throw new ConfigError(faults.join('\n'));
   return { issuer, clientId, scope: scope.join(' '), audience, parameters };
 }
 

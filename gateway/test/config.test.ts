@@ -112,3 +112,30 @@ test.each([
 test('refuses the credential of another component', () => {
   expect(() => gatewayConfig({ ...REQUIRED, CALL_CREDENTIAL: SECRETS.CALL_CREDENTIAL.replace('gateway.', 'billing.') })).toThrow(/^CALL_CREDENTIAL is invalid/);
 });
+
+test.each([
+  ...['*', 'null', 'app.example.com', 'https://*.example.com', 'https://app.example.com/', 'https://app.example.com/path', 'https://app.example.com?a=1'],
+  ...['https://APP.example.com', 'https://app.example.com:443', 'https://app.example.com:0', 'https://user@app.example.com', 'https://app .example.com'],
+  ...['https://a..example', 'ftp://app.example.com', 'https://'],
+])('refuses the origin %s, with the right form', (origin) => {
+  expect(() => gatewayConfig({ ...REQUIRED, CORS_ORIGINS: `https://a.example,${origin}` })).toThrow(
+    /^CORS_ORIGINS is invalid: it must be a comma-separated list of origins as browsers send them, scheme:\/\/host or/,
+  );
+});
+
+test.each(['10.0.0.0/99', '100', '1,10.0.0.1', 'proxy.example.com', '10.0.0.1:80', '-1'])('refuses TRUSTED_PROXIES=%s, with the right form', (text) => {
+  expect(() => gatewayConfig({ ...REQUIRED, TRUSTED_PROXIES: text })).toThrow(
+    `TRUSTED_PROXIES is invalid: it must be a comma-separated list of addresses and networks such as 10.0.0.0/8,fd00::/8, or the number of proxies from 0 to 99, not "${text}"`,
+  );
+});
+
+test.each(['4s', '4000ms', '0s', '86401s', '25h'])('refuses KEEP_ALIVE_TIMEOUT=%s', (text) => {
+  expect(() => gatewayConfig({ ...REQUIRED, KEEP_ALIVE_TIMEOUT: text })).toThrow('KEEP_ALIVE_TIMEOUT is invalid: it must be a duration above 4s and up to 24h');
+});
+
+test.each([
+  ['4001ms', 4001],
+  ['24h', 86_400_000],
+])('takes KEEP_ALIVE_TIMEOUT=%s', (text, keepAliveMs) => {
+  expect(gatewayConfig({ ...REQUIRED, KEEP_ALIVE_TIMEOUT: text })).toMatchObject({ keepAliveMs });
+});

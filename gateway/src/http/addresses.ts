@@ -1,6 +1,7 @@
 // The network address that a request comes from, and requests counted by it.
 import type { IncomingMessage } from 'node:http';
 import { SocketAddress, isIP, isIPv4 } from 'node:net';
+import type { Express } from 'express';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
@@ -42,6 +43,16 @@ export class AddressCounts {
 
 /** Whether the peer at this address is a proxy whose X-Forwarded-For is believed. `hop` is 0 for the peer of the connection. */
 export type TrustsProxy = (address: string, hop: number) => boolean;
+
+/** Has Express compile which proxies are trusted: the last N, or those with these addresses and networks. Throws TypeError. */
+export function trustProxies(app: Express, given: readonly string[]): TrustsProxy {
+  const [first = '0'] = given;
+  const isNumber = given.length <= 1 && /^\d{1,2}$/.test(first);
+  // Express takes a number in a list for an address.
+  if (!isNumber && given.some((each) => /^\d+$/.test(each))) throw new TypeError('a number among addresses');
+  app.set('trust proxy', isNumber ? Number(first) : given);
+  return app.get('trust proxy fn') as TrustsProxy;
+}
 
 /**
  * The client's address: that of the connection's peer, or the entry of X-Forwarded-For that the outermost trusted proxy added. If that is

@@ -1,7 +1,6 @@
 // Answers to scripts of other origins in browsers (CORS, decisions §17): of the listed origins below /v1 and /api/v1, of every origin for
 // public files.
 import { ApiError } from '@truckroll/contract';
-import { ConfigError } from '@truckroll/process';
 import type { RequestHandler } from 'express';
 import { AddressCounts, networkOf } from './addresses.ts';
 import { sendHead, type Draining, type Headers } from './answer.ts';
@@ -21,15 +20,9 @@ const NO_ONE: Headers = ['Vary', 'Origin'];
 /** The headers of every answer at a path to a request with this Origin. */
 export type Cors = (path: string, origin: string | undefined) => Headers | undefined;
 
-/** Undefined without origins: then no answer of the API has headers for other origins. Throws ConfigError. */
+/** Undefined without origins: then no answer of the API has headers for other origins. */
 export function createCors(origins: readonly string[]): Cors | undefined {
   if (origins.length === 0) return undefined;
-  const wrong = origins.find((origin) => URL.parse(origin)?.origin !== origin);
-  if (wrong !== undefined) {
-    throw new ConfigError(
-      `CORS_ORIGINS contains ${wrong}, which is no origin: give scheme, name and port as browsers send them, such as https://app.example.com`,
-    );
-  }
   const allowed = new Map(origins.map((origin): [string, Headers] => [origin, [ALLOW, origin, 'Access-Control-Expose-Headers', EXPOSED, 'Vary', 'Origin']]));
   return (path, origin) => (isOfApi(path) ? ((origin === undefined ? undefined : allowed.get(origin)) ?? NO_ONE) : undefined);
 }

@@ -1,12 +1,11 @@
 // The Express application: its middleware in order (decisions §3, §5), its routes, its error handler.
 import type { Operation } from '@truckroll/contract';
-import { ConfigError } from '@truckroll/process';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { HeldCallers } from '../auth/held-callers.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { Limits } from '../auth/limits.ts';
-import type { TrustsProxy } from '../http/addresses.ts';
+import { trustProxies } from '../http/addresses.ts';
 import type { Cors } from '../http/cors.ts';
 import { checkSingleHeaders } from '../http/single-headers.ts';
 import type { RequestLog } from '../http/request-log.ts';
@@ -83,17 +82,4 @@ export function createApi(parts: ApiParts): Express {
   app.use([countAsRead, notFound].map(middleware));
   app.use(errorHandler(parts));
   return app;
-}
-
-/** Has Express compile which proxies are trusted: the last N, or those in these networks. */
-function trustProxies(app: Express, given: readonly string[]): TrustsProxy {
-  const [first = '0'] = given;
-  try {
-    app.set('trust proxy', given.length <= 1 && /^\d{1,2}$/.test(first) ? Number(first) : given);
-    return app.get('trust proxy fn') as TrustsProxy;
-  } catch (error) {
-    throw new ConfigError(
-      `TRUSTED_PROXIES must be how many proxies there are, or their addresses and networks such as 10.0.0.0/8: ${(error as Error).message}`,
-    );
-  }
 }
