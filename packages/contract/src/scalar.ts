@@ -87,7 +87,8 @@ function checkJson({ range }: Field, value: unknown): Checked {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('INVALID_FORMAT', 'Give a JSON object.');
   const text = JSON.stringify(value);
   const most = range?.maxLength ?? Infinity;
-  return text.length <= most ? { value: text } : bad('TOO_LARGE', `Give an object of at most ${most} characters of JSON.`);
+  const bytes = Buffer.byteLength(text);
+  return bytes <= most ? { value: text } : bad('TOO_LARGE', `Shorten it to ${most} bytes of UTF-8: it has ${bytes}.`);
 }
 
 function checkInteger(field: Field, value: unknown): Checked {

@@ -98,7 +98,8 @@ test.each(
     [of('enum', { enum: SIZES }), 1, 'INVALID_ENUM_VALUE', 'Give one of SMALL, LARGE.'],
     [of('json'), [], 'INVALID_FORMAT', 'Give a JSON object.'],
     [of('json'), null, 'INVALID_FORMAT', 'Give a JSON object.'],
-    [of('json', { range: { maxLength: 6 } }), { a: 1 }, 'TOO_LARGE', 'at most 6 characters'],
+    [of('json', { range: { maxLength: 6 } }), { a: 1 }, 'TOO_LARGE', 'Shorten it to 6 bytes of UTF-8: it has 7.'],
+    [of('json', { range: { maxLength: 9 } }), { a: 'é' }, 'TOO_LARGE', 'Shorten it to 9 bytes of UTF-8: it has 10.'],
   ]),
 )('a field of kind %s refuses %j with %s: %s', (_, value, code, text, to) => {
   expect(checkValue(to, value)).toEqual({ code, message: expect.stringContaining(text) });
