@@ -63,6 +63,21 @@ test.each(['kafka', 'PLAINTEXT://kafka:9092', 'kafka:9092,,b:9092', 'kafka:99999
 });
 
 test.each([
+  ['DATABASE_URL', 'mysql://db:3306/truckroll', 'begins with mysql:// instead of postgres://: set it to postgres://user:password@host:port/database'],
+  ['DATABASE_URL', 'db:5432', 'is not an address: set it to postgres://user:password@host:port/database'],
+  ['REDIS_URL', 'http://user:secret@redis:6379', 'begins with http:// instead of redis://: set it to redis://host:port'],
+  ['REDIS_URL', 'redis:6379', 'is not an address: set it to redis://host:port'],
+])('names the scheme that %s needs: %s', async (name, address, fault) => {
+  await expect(start({ ...given, [name]: address })).rejects.toThrow(`${name} ${fault}, or leave it out.`);
+});
+
+test('names every faulty server at once', async () => {
+  await expect(start({ DATABASE_URL: 'mysql://db', REDIS_URL: 'http://redis', KAFKA_BROKERS: 'kafka' })).rejects.toThrow(
+    /^KAFKA_BROKERS is not.*\nDATABASE_URL begins.*\nREDIS_URL begins.*$/,
+  );
+});
+
+test.each([
   ['redis+cluster://user:secret@127.0.0.1:1,', ''],
   ['rediss+sentinel://127.0.0.1:1,', '/main'],
 ])('accepts several servers when one of them answers: %s', async (first, last) => {

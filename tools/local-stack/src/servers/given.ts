@@ -6,10 +6,12 @@ import type { ServerName } from './server.ts';
 const TIMEOUT_MS = 3000;
 const SENTINEL_PORT = 26379;
 const VARIABLES = { postgres: ['DATABASE_URL', 5432], redis: ['REDIS_URL', 6379], kafka: ['KAFKA_BROKERS', 9092] } as const;
+const SCHEMES = { postgres: ['postgres', 'postgresql'], redis: ['redis', 'rediss', 'redis+cluster', 'rediss+cluster', 'redis+sentinel', 'rediss+sentinel'] };
 
-/** Throws a Problem when nothing listens at the address that an environment variable names. */
+/** Throws a Problem when the address that an environment variable names has a wrong form, or nothing listens there. */
 export async function requireAnswer(name: ServerName, text: string): Promise<void> {
   const [variable, defaultPort] = VARIABLES[name];
+  if (name !== 'kafka') requireScheme(name, text);
   const addresses = addressesIn(name, text);
   const tried: string[] = [];
   for (const address of addresses) {
@@ -22,6 +24,14 @@ export async function requireAnswer(name: ServerName, text: string): Promise<voi
     if (await answers(hostname.replace(/^\[|\]$/g, ''), Number(port || defaultPort))) return;
   }
   throw new Problem(`Nothing answers at ${tried.join(', ')}, which ${variable} names: start that server, or leave ${variable} out to have one started here.`);
+}
+
+function requireScheme(name: 'postgres' | 'redis', text: string): void {
+  const [variable] = VARIABLES[name];
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1];
+  if (scheme !== undefined && SCHEMES[name].includes(scheme)) return;
+  const fault = scheme === undefined ? 'is not an address' : `begins with ${scheme}:// instead of ${SCHEMES[name][0]}://`;
+  throw new Problem(`${variable} ${fault}: set it to ${example(name)}, or leave it out.`);
 }
 
 /** One answering address is enough: it knows the others. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { requireSpace } from '../files.ts';
 import { Ports } from '../ports.ts';
+import { Problem } from '../problem.ts';
 import { since, type Say } from '../say.ts';
 import type { Watchdog } from '../processes/watchdog.ts';
 import { requireAnswer } from './given.ts';
@@ -54,7 +55,7 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
   return await (await beginServers(options)).all;
 }
 
-/** Like `startServers`, but before all servers are up. Rejects when a server named by the environment does not answer. */
+/** Like `startServers`, but before all servers are up. Rejects with every server that the environment names and that does not answer. */
 export async function beginServers(options: ServerOptions): Promise<StartingServers> {
   const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, only, say, watchdog, careless = false, address: at = LOOPBACK } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };
@@ -75,7 +76,9 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
     return server.url;
   };
   if (names.some((name) => !kinds[name].given)) requireSpace(folder, NEEDED_SPACE);
-  await Promise.all(names.map(async (name) => kinds[name].given && requireAnswer(name, kinds[name].given)));
+  const answers = await Promise.allSettled(names.map(async (name) => kinds[name].given && requireAnswer(name, kinds[name].given)));
+  const problems = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason as Error);
+  if (problems.length > 0) throw new Problem(problems.map(({ message }) => message).join('\n'));
   const addresses = new Map(names.map((name) => [name, kinds[name].given ? Promise.resolve(kinds[name].given) : begin(name)]));
   const all = Promise.allSettled(addresses.values()).then(async (results): Promise<Servers> => {
     const failed = results.find((result) => result.status === 'rejected');

@@ -13,11 +13,10 @@ export interface Listening {
 
 export const IPV4: Listening = { host: '127.0.0.1', reachedAt: '127.0.0.1', loopback: '127.0.0.1' };
 
-/** From HOST. Shells and compilers use that name too, so what is no address is ignored with a message. */
+/** From HOST. Shells and compilers use that name too, so what is no IP address is ignored with a message. */
 export function listeningOf(given: string | undefined, say: Say): Listening {
   if (!given) return IPV4;
   const host = parseHost(given);
-  if (host === 'localhost') return IPV4;
   if (host === undefined || isIP(host) === 0) {
     say(`HOST is ${given}, which is no IP address: the API listens on ${IPV4.host}.`);
     return IPV4;
