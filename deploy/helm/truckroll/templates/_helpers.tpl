@@ -14,6 +14,22 @@
 {{ .Files.Get "components.json" }}
 {{- end }}
 
+{{/* Variables in env that the chart sets itself, one per line. variables.json has the value to use instead, which begins with a dot where it is one of
+the component, and is empty where there is none. */}}
+{{- define "truckroll.refusedVariables" -}}
+{{- $values := .Values }}
+{{- $variables := .Files.Get "variables.json" | fromJson }}
+{{- range $component, $facts := include "truckroll.components" . | fromYaml }}
+{{- range $name, $value := (index $values $component).env }}
+{{- if hasKey $variables $name }}
+{{- $instead := get $variables $name }}
+{{ $component }}.env.{{ $name }} is set by the chart
+{{- if $instead }}: use {{ if hasPrefix "." $instead }}{{ $component }}{{ end }}{{ $instead }} instead{{ else }} and cannot be changed{{ end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Labels by which pods of a component are selected: (dict "root" $ "component" name) */}}
 {{- define "truckroll.selector" -}}
 app.kubernetes.io/name: {{ include "truckroll.name" .root }}
