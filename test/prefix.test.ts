@@ -96,7 +96,6 @@ describe.each([
       for (const link of linksOf(url, type, text, headers)) {
         if (!link.startsWith(new URL(base).origin) || seen.has(link)) continue;
         seen.add(link);
-        // Of operations only the root has a page.
         queue.push(link);
       }
     }
