@@ -22,9 +22,15 @@ export interface Target {
   readonly isAddress: boolean;
 }
 
-/** Why a URL or address is not allowed; the message says how to correct it. */
+/** Why a URL or address is not allowed; each problem says how to correct it. */
 export class TargetProblem extends Error {
   override readonly name = 'TargetProblem';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.problems = problems;
+  }
 }
 
 /** Canonical spelling of an address and port: `127.0.0.1:4567`, `[::1]:4567`. */
@@ -56,42 +62,47 @@ export function checkDeniedTargets(targets: readonly string[]): void {
   }
 }
 
+const HOST_NAME = 'Give a host name of letters, digits and hyphens, with one dot between its parts, each of at most 63 characters.';
+
 /** Parses a URL as a target; the WHATWG parser turns any numeric notation into the address it means. Throws TargetProblem. */
 export function readTarget(text: string, policy: TargetPolicy): Target {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new TargetProblem('Give an absolute URL that begins with https://.');
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new TargetProblem(['Give an absolute URL that begins with https://.']);
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') throw new TargetProblem('Leave user name and password out: the signature identifies the sender.');
-  if (url.hash !== '') throw new TargetProblem('Leave out # and what follows it: it is never sent.');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const target: Target = { url, host, port, isAddress: isIP(host) !== 0 };
   const address = target.isAddress ? host : isLoopbackName(host) ? '127.0.0.1' : undefined;
-  if (address !== undefined) refuseDenied(address, policy);
-  if (address !== undefined && isAllowed(address, port, policy)) return target;
-  if (port === 0) throw new TargetProblem('Give a port from 1 to 65535.');
-  if (address !== undefined) checkAddress(target, address, policy);
-  if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
-  if (!target.isAddress && !isHostName(host)) {
-    throw new TargetProblem('Give a host name of letters, digits and hyphens, with one dot between its parts, each of at most 63 characters.');
-  }
-  if (isLocalName(host)) throw new TargetProblem('Give a public host: this name is known on its own network only.');
+  refuse([
+    ...(url.username === '' && url.password === '' ? [] : ['Leave user name and password out: the signature identifies the sender.']),
+    ...(url.hash === '' ? [] : ['Leave out # and what follows it: it is never sent.']),
+    ...(port === 0 ? ['Give a port from 1 to 65535.'] : []),
+    ...(address === undefined && !isHostName(host) ? [HOST_NAME] : []),
+    ...(isLocalName(host) ? ['Give a public host: this name is known on its own network only.'] : []),
+    ...addressProblems(target, address, policy),
+  ]);
   return target;
 }
 
 /** Throws TargetProblem if the address, to which the target's name resolved, must not be connected to. */
-export function checkAddress({ url, port }: Target, address: string, policy: TargetPolicy): void {
-  refuseDenied(address, policy);
-  if (isAllowed(address, port, policy)) return;
-  const range = specialRange(address);
-  if (range !== undefined) {
-    const remedy = 'The operator can allow this address and port by WEBHOOK_ALLOWED_TARGETS.';
-    throw new TargetProblem(`Give a public host: its address is not public (${range}). ${remedy}`);
-  }
-  if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
+export function checkAddress(target: Target, address: string, policy: TargetPolicy): void {
+  refuse(addressProblems(target, address, policy));
 }
 
-function refuseDenied(address: string, { deniedTargets }: TargetPolicy): void {
-  if (isDenied(address, deniedTargets)) throw new TargetProblem('Give another host: the operator of this system allows no webhooks to its address.');
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0) throw new TargetProblem(problems);
+}
+
+/** What is wrong with the scheme, and with the address unless it is still unknown. */
+function addressProblems({ url, port }: Target, address: string | undefined, policy: TargetPolicy): string[] {
+  if (address !== undefined && isDenied(address, policy.deniedTargets))
+    return ['Give another host: the operator of this system allows no webhooks to its address.'];
+  if (address !== undefined && isAllowed(address, port, policy)) return [];
+  const range = address === undefined ? undefined : specialRange(address);
+  const remedy = 'The operator can allow this address and port by WEBHOOK_ALLOWED_TARGETS.';
+  return [
+    ...(range === undefined ? [] : [`Give a public host: its address is not public (${range}). ${remedy}`]),
+    ...(url.protocol === 'https:' || policy.allowHttp ? [] : ['Give a URL that begins with https://.']),
+  ];
 }
 
 /** Names that mean this machine wherever they are used (RFC 6761). */

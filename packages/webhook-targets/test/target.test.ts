@@ -47,6 +47,17 @@ test.each([
   expect(() => readTarget(url, policy)).toThrow(message);
 });
 
+test.each([
+  ['http://a:b@example.com/#x', ['user name', '#', 'https://']],
+  ['https://a@10.1.2.3/#x', ['user name', '#', '(private)']],
+  ['http://printer.local:0/', ['a port', 'its own network', 'https://']],
+  ['http://10.1.2.3', ['(private)', 'https://']],
+  ['http://a@localhost:4567/#x', ['user name', '#']],
+])('the message about %s names all its faults', (url, expected) => {
+  const read = (): unknown => readTarget(url, policy);
+  expect(read).toThrow(expect.objectContaining({ problems: expected.map((part) => expect.stringContaining(part)) }));
+});
+
 test('a name that resolves to an address that is not public is refused before connecting', () => {
   const target = readTarget('https://hooks.example.com', policy);
   expect(() => checkAddress(target, '93.184.215.14', policy)).not.toThrow();

@@ -53,6 +53,6 @@ function urlProblems(url: string, targets: Context['targets']): JsonProblem[] {
     return [];
   } catch (error) {
     if (!(error instanceof TargetProblem)) throw error;
-    return [{ field: 'url', code: 'INVALID_FORMAT', message: error.message }];
+    return error.problems.map((message) => ({ field: 'url', code: 'INVALID_FORMAT', message }));
   }
 }
