@@ -1,5 +1,5 @@
 // Rules over several fields of a body, and what integrations adds to the problems of a body that is rejected anyway.
-import type { ErrorDetail } from '@truckroll/contract';
+import { eventTypesOf, type ErrorDetail } from '@truckroll/contract';
 import { WebhookServiceService, type CheckWebhookRequest, type CheckWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer, type Handlers } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -139,9 +139,12 @@ describe('what only integrations can judge, in a body that is rejected anyway', 
     });
   });
 
-  test('is no filter if the types could not be read', async () => {
-    await found('CreateWebhook', { name: 'Till', url: URL, filter: { status: {} }, eventTypes: ['service_request.lost'] });
-    await found('CreateWebhook', { name: 'Till', url: URL, filter: { status: {} } });
-    expect(asked.map(({ url, filter, event_types }) => [url, filter, event_types])).toEqual(Array(2).fill([URL, null, null]));
+  test('judges the filter by all types if those of the body could not be read', async () => {
+    const filter = { status: {} };
+    await found('CreateWebhook', { name: 'Till', url: URL, filter, eventTypes: ['service_request.lost'] });
+    await found('CreateWebhook', { name: 'Till', url: URL, filter });
+    await found('UpdateWebhook', { url: URL, filter, eventTypes: 'all' });
+    const types = { values: eventTypesOf.subscription.map(({ type }) => type) };
+    expect(asked.map(({ url, filter: text, event_types }) => [url, text, event_types])).toEqual(Array(3).fill([URL, '{"status":{}}', types]));
   });
 });

@@ -5,6 +5,7 @@ import {
   checkRecoveryRange,
   checkWebhookHeaders,
   checkWebhookState,
+  eventTypesOf,
   now,
   type DetailCode,
   type ErrorDetail,
@@ -69,6 +70,8 @@ function unreported<P extends { field: string }>(more: readonly P[], found: read
 /** Operations whose body has parts of a webhook that only integrations can judge: the target, the filter, stored headers, users to alert. */
 const OF_WEBHOOKS = new Set(['CreateWebhook', 'UpdateWebhook', 'PreviewWebhookFilter']);
 
+const ALL_TYPES = eventTypesOf.subscription.map(({ type }) => type);
+
 /** For a body that is rejected anyway: what integrations finds wrong with it too; nothing if it cannot answer. `id` is that of the path. */
 export function compileWebhookCheck({ name }: Operation, { channels }: Services) {
   const client = channels.integrations.client(WebhookServiceService);
@@ -77,17 +80,16 @@ export function compileWebhookCheck({ name }: Operation, { channels }: Services)
     const { company_id, time_zone, user_id } = principal;
     const found = problems.filter(({ location }) => location === 'body');
     const { url, filter, event_types, alert_emails } = message as Partial<CreateWebhookRequest & UpdateWebhookRequest>;
-    const types = Array.isArray(event_types) ? { values: event_types as string[] } : event_types;
-    // Without knowing the types, nothing can be said about the filter.
-    const knowsTypes = !found.some(({ field }) => /^eventTypes\b/.test(field));
+    // A filter that is wrong for all types together is wrong for each of them.
+    const types = found.some(({ field }) => /^eventTypes\b/.test(field)) ? ALL_TYPES : event_types;
     const request = {
       caller: { company_id, time_zone, user_id },
       id: typeof id === 'string' ? id : null,
       url: found.some(({ field }) => field === 'url') ? null : url,
       headers: message.headers == null ? null : { values: readableHeaders(message.headers) },
       alert_emails: alert_emails ?? null,
-      event_types: knowsTypes ? (types ?? null) : null,
-      filter: knowsTypes ? filter : null,
+      event_types: Array.isArray(types) ? { values: types } : (types ?? null),
+      filter,
     };
     const { problems: more } = await client.checkWebhook(request, { requestId }).catch(() => ({ problems: [] }));
     return unreported(more, found).map(({ field, code, message: text }) => ({ location: 'body', field, code: code as DetailCode, message: text }));
