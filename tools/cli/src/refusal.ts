@@ -1,22 +1,18 @@
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import { EXIT, Failure } from './failure.ts';
+import { reasonsOf } from './reasons.ts';
 
 const REFUSED = 'set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator’s, whose SHA-256 is in its CALLER_CREDENTIALS.';
 
 /** A service's error as a Failure. `peer` names the service, `howTo` says how to reach it. */
 export function fromService(error: unknown, peer: string, howTo: string): unknown {
   if (!(error instanceof ApiError)) return error;
-  if (error.status === 400) return new Failure(sentences(error), EXIT.refused, error);
+  if (error.status === 400) return new Failure(reasonsOf(error), EXIT.refused, error);
   if (error.status < 500) return new Failure(error.message, EXIT.refused, error);
   if (isRefusedCaller(error)) return new Failure(`${peer} refused your credential: ${REFUSED}`, EXIT.unreachable, error);
   if (error.status === 503 && isAway(error)) return new Failure(`${peer} does not answer: ${howTo}`, EXIT.unreachable, error);
   if (error.status === 503) return new Failure(error.message, EXIT.unreachable, error);
   return new Failure(`${peer} failed: see its log for the reason.`, EXIT.unreachable, error);
-}
-
-function sentences(error: ApiError): string {
-  if (error.details.length === 0) return error.message;
-  return error.details.map((detail) => `${detail.field}: ${detail.message}`).join('\n');
 }
 
 /** A service that answered 503 gives another reason in its message. */

@@ -71,7 +71,7 @@ test('leaves no file that looks complete if an export ends early', async () => {
     (turn) => (turn === 1 ? { status: 400 } : undefined),
     async (baseUrl) => {
       const work = exportRecords(folder, 'invoices', options(baseUrl), () => undefined);
-      await expect(work).rejects.toThrow('GET /v1/invoices was answered 400: No. (request r1)');
+      await expect(work).rejects.toThrow('GET /v1/invoices was answered 400 (request r1): No.');
     },
   );
   expect(readdirSync(folder)).toEqual([]);

@@ -7,8 +7,9 @@ const answered = (status: number, code: TruckrollError['code'] = 'INTERNAL_ERROR
 const cursor = { location: 'query', field: 'cursor', code: 'INVALID_CURSOR', message: 'no' } as const;
 
 test.each<[string, Error, number, RegExp]>([
-  ['an answer of 499', answered(499), EXIT.refused, /answered 499: no \(request r-1\)$/],
-  ['an answer of 500', answered(500), EXIT.unreachable, /answered 500: no \(request r-1\)$/],
+  ['an answer of 499', answered(499), EXIT.refused, /answered 499 \(request r-1\): no$/],
+  ['an answer of 500', answered(500), EXIT.unreachable, /answered 500 \(request r-1\): no$/],
+  ['a fault of a parameter', answered(400, 'INVALID_REQUEST', [{ ...cursor, field: 'kinds', code: 'MISSING' }]), EXIT.refused, /answered 400 .*: kinds: no$/],
   ['a refused key', answered(401, 'UNAUTHENTICATED'), EXIT.refused, /does not accept the key: no$/],
   ['a cursor of another company', answered(400, 'INVALID_CURSOR'), EXIT.refused, /copy\.db is a copy of another company/],
   ['a cursor among other problems', answered(400, 'INVALID_REQUEST', [cursor]), EXIT.refused, /copy\.db is a copy of another company/],

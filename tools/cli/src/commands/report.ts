@@ -27,6 +27,9 @@ interface Given {
   url?: string;
 }
 
+/** By the parameter that they become. */
+const OPTIONS: Readonly<Record<string, string>> = { start_date: '--from', end_date: '--to', bucket: '--bucket', group_by: '--group-by' };
+
 type Row = Record<string, unknown> & { group: { value: string | null; label: string | null } | null };
 
 interface Page {
@@ -55,6 +58,7 @@ export function register(program: Command, session: Session): void {
         apiKey: session.apiKey(given.key),
         signal: session.io.signal,
         onWaiting: (reason) => session.note(reason),
+        optionOf: (field) => OPTIONS[field] ?? `--where ${field}`,
       });
       const text = table(rows, columnsOf(rows), 'Nothing was counted.');
       session.print({ data: rows, report: last.report }, `${text}\n\nDays of ${last.meta.timezone}, as of ${last.report.as_of}.`);

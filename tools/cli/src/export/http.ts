@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryAfterSeconds } from '@truckroll/client';
 import { backoffMs } from '@truckroll/process';
 import { EXIT, Failure } from '../failure.ts';
+import { reasonsOf, type AnsweredError, type OptionOf } from '../reasons.ts';
 
 export interface ApiClientOptions {
   readonly baseUrl: string;
@@ -14,6 +15,7 @@ export interface ApiClientOptions {
   readonly maxRetryMs?: number;
   /** Timeout of each attempt, in ms. */
   readonly longestAnswerMs?: number;
+  readonly optionOf?: OptionOf;
 }
 
 export type ExportQuery = Readonly<Record<string, string | readonly string[]>>;
@@ -32,7 +34,7 @@ export async function readApi(path: string, query: ExportQuery, options: ApiClie
   for (let failures = 1; ; failures += 1) {
     const answer = await attempt(url, options);
     if (answer.status === 200) return answer.body;
-    if (!PASSING.has(answer.status)) throw refusal(answer, path);
+    if (!PASSING.has(answer.status)) throw refusal(answer, path, options);
     // Reaching a limit does not count as unavailable: it always ends.
     if (answer.status !== 429) awaySince ??= performance.now();
     if (awaySince !== undefined && performance.now() - awaySince > (options.maxRetryMs ?? MAX_RETRY_MS)) throw away(options, answer);
@@ -76,11 +78,12 @@ function parse(text: string): unknown {
   }
 }
 
-function refusal({ status, body }: Answer, path: string): Failure {
-  const error = (body as { error?: { message?: string; request_id?: string } } | undefined)?.error;
+function refusal({ status, body }: Answer, path: string, { optionOf }: ApiClientOptions): Failure {
+  const error = (body as { error?: AnsweredError & { request_id?: string } } | undefined)?.error;
   if (status === 401) return new Failure(`The API does not accept the key: ${error?.message ?? 'issue another with `truckroll key create`.'}`, EXIT.refused);
   const reference = error?.request_id === undefined ? '' : ` (request ${error.request_id})`;
-  return new Failure(`GET ${path} was answered ${status}: ${error?.message ?? 'this is not a Truckroll API.'}${reference}`, EXIT.refused);
+  const reasons = error === undefined ? 'this is not a Truckroll API.' : reasonsOf(error, optionOf);
+  return new Failure(`GET ${path} was answered ${status}${reference}: ${reasons}`, EXIT.refused);
 }
 
 function away({ baseUrl }: ApiClientOptions, { body }: Answer): Failure {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryAfterSeconds } from '@truckroll/client';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
+import { reasonsOf, type AnsweredError } from '../reasons.ts';
 
 export interface Visit {
   id: string;
@@ -31,7 +32,7 @@ const MOST_READS = 5;
 interface Answer {
   status: number;
   retryAfterSeconds: number;
-  body?: { data?: Visit; error?: { code: string; message: string } };
+  body?: { data?: Visit; error?: AnsweredError & { code: string } };
 }
 
 export class SchedulingApi {
@@ -70,7 +71,8 @@ export class SchedulingApi {
     for (let reads = 0; ; reads++) {
       const { status, body } = await this.#sent(method, path, { ...fields, expected_revision: revision });
       if (body?.data !== undefined && status < 300) return body.data;
-      if (body?.error?.code !== 'STALE_REVISION' || reads === MOST_READS) throw new Refused(body?.error?.message ?? `HTTP ${status}`);
+      if (body?.error === undefined) throw new Refused(`HTTP ${status}`);
+      if (body.error.code !== 'STALE_REVISION' || reads === MOST_READS) throw new Refused(reasonsOf(body.error));
       const { data } = (await readApi(`/v1/job-appointments/${visit.id}`, {}, this.#options)) as { data: Visit };
       revision = data.revision;
     }

@@ -1,5 +1,6 @@
 import { ConnectionError, CopyMovedError, TruckrollError, type Retry } from '@truckroll/client';
 import { EXIT, Failure } from '../failure.ts';
+import { reasonsOf } from '../reasons.ts';
 
 const OF_FILE: Readonly<Record<number, string>> = {
   1: 'it has tables of another program. Choose another file.',
@@ -29,7 +30,7 @@ function ofAnswer({ status, code, message, requestId, details }: TruckrollError,
   if (code === 'INVALID_CURSOR' || details.some((detail) => detail.code === 'INVALID_CURSOR'))
     return `${file} is a copy of another company, or from another installation: give that company's key, or another file.`;
   if (status === 404) return `The API at ${baseUrl} has no change feed: ask its operator for an upgrade, or use \`truckroll export\`.`;
-  return `The API at ${baseUrl} answered ${status}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`;
+  return `The API at ${baseUrl} answered ${status}${requestId === undefined ? '' : ` (request ${requestId})`}: ${reasonsOf({ message, details })}`;
 }
 
 /** What to say before a wait; undefined for one that a user would not notice. */
