@@ -68,6 +68,7 @@ export function dateProblem(text: string): string | undefined {
   if (month === undefined || year === '0000' || daysOf(Number(year), Number(month), Number(day)) !== undefined) return undefined;
   const name = MONTHS[Number(month) - 1];
   if (name === undefined) return 'Give a month from 01 to 12.';
+  if (day === '00') return 'Days begin at 01.';
   // The day before the first of the next month.
   const days = new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
   return `${name}${name === 'February' ? ` ${year}` : ''} has ${days} days.`;

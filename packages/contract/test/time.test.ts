@@ -170,13 +170,14 @@ describe('dates', () => {
   });
 
   it.each([
+    ['2026-02-00', 'Days begin at 01.'],
+    ['2026-12-00T00:00:00Z', 'Days begin at 01.'],
     ['2026-02-29', 'February 2026 has 28 days.'],
     ['2024-02-30', 'February 2024 has 29 days.'],
     ['1900-02-29', 'February 1900 has 28 days.'],
     ['0001-02-29', 'February 0001 has 28 days.'],
     ['2026-04-31', 'April has 30 days.'],
     ['2026-12-32', 'December has 31 days.'],
-    ['2026-01-00', 'January has 31 days.'],
     ['2026-13-01', 'Give a month from 01 to 12.'],
     ['2026-00-01', 'Give a month from 01 to 12.'],
     ['2026-02-30T12:00:00Z', 'February 2026 has 28 days.'],
