@@ -117,13 +117,16 @@ const noise = randomBytes(200_000);
 test.each([
   ['compressed', 'gzip', gzipSync(noise.subarray(0, 40_000)), 20_000],
   ['longer than what is kept', 'identity', noise, 100_000],
-])('fails an exchange whose connection ends within an answer that is %s', async (_, encoding, body, sent) => {
+  ['short', 'identity', noise.subarray(0, 9), 5],
+])('fails an exchange whose connection ends within an answer that is %s, and keeps what arrived', async (_, encoding, body, sent) => {
   const there = await receiver((response) => {
     response.writeHead(200, { 'content-encoding': encoding, 'content-length': body.length });
     response.write(body.subarray(0, sent), () => response.socket?.end());
   });
   const result = await sender({ allowed: [there.target] }).send(there.url);
   expect(result).toMatchObject({ status: 200, failure: { kind: 'ATTEMPT_ERROR_EXCHANGE' } });
+  expect(result.responseBody.length).toBeGreaterThan(0);
+  expect(result.responseBody).toEqual(noise.subarray(0, result.responseBody.length));
 });
 
 test.each([
@@ -191,13 +194,13 @@ test('reports a redirect and does not follow it', async () => {
 });
 
 test.each([
-  ['the headers', () => undefined],
-  ['the end of the body', (response: ServerResponse) => void response.writeHead(200).write('so far')],
-])('ends an exchange that waits for %s when its time is up', async (_, answer) => {
+  ['the headers', '', () => undefined],
+  ['the end of the body', 'so far', (response: ServerResponse) => void response.writeHead(200).write('so far')],
+])('ends an exchange that waits for %s when its time is up, and keeps the body %j', async (_, body, answer) => {
   const there = await receiver(answer);
   const result = await sender({ allowed: [there.target], timeoutMs: 200 }).send(there.url);
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');
-  expect(result.address).toBe('127.0.0.1');
+  expect([result.address, result.responseBody.toString()]).toEqual(['127.0.0.1', body]);
 });
 
 test('includes name resolution in the time limit', async () => {

@@ -8,26 +8,31 @@ export interface CappedBody {
   readonly truncated: boolean;
   /** Time spent on decompression, in ms. */
   readonly processorMs: number;
+  /** Why the body or its compressed data ended too early. */
+  readonly error?: unknown;
 }
 
 /**
  * Reads a body to its end and keeps its first `limit` bytes after decompression. Invalid compressed data ends the text where it breaks; a
- * body with more than one content coding is kept undecoded. Rejects if the body or its compressed data ends too early.
+ * body with more than one content coding is kept undecoded. Never rejects: what arrived before an error is kept.
  */
 export async function readCapped(body: Readable, contentEncoding: string, limit: number): Promise<CappedBody> {
   const kept = new Kept(limit);
   const decoder = decoderOf(contentEncoding);
   const decoding = decoder && new Decoding(decoder, kept, limit);
+  let failed: { error?: unknown } = {};
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (decoding === undefined) kept.add(chunk);
       else await decoding.add(chunk);
     }
     await decoding?.end();
+  } catch (error) {
+    failed = { error };
   } finally {
     decoder?.destroy();
   }
-  return { bytes: Buffer.concat(kept.chunks), truncated: kept.truncated, processorMs: decoding?.ms ?? 0 };
+  return { bytes: Buffer.concat(kept.chunks), truncated: kept.truncated, processorMs: decoding?.ms ?? 0, ...failed };
 }
 
 class Kept {

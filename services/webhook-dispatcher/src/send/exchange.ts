@@ -84,6 +84,7 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
       result.responseBody = read.bytes;
       result.truncated = read.truncated;
       result.processorMs += read.processorMs;
+      if ('error' in read) throw read.error;
       connections.give(connection);
       return;
     } catch (error) {
