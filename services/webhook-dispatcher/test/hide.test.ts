@@ -12,6 +12,9 @@ test.each([
   ['in a URL with lower-case digits', encodeURIComponent(KEY).replace(/%../g, (code) => code.toLowerCase())],
   ['in Base64', Buffer.from(KEY).toString('base64').replace(/=+$/, '')],
   ['in Base64 for URLs', Buffer.from(KEY).toString('base64url')],
+  ['in hexadecimal digits', Buffer.from(KEY).toString('hex')],
+  ['in upper-case hexadecimal digits', Buffer.from(KEY).toString('hex').toUpperCase()],
+  ['in upper case', KEY.replace(/[a-z]/g, (letter) => letter.toUpperCase())],
 ])('hides a value %s, every time', (_, form) => {
   expect(hide([KEY], `<${form}> and <${form}>`)).toBe('<(hidden)> and <(hidden)>');
 });
@@ -23,6 +26,16 @@ test.each([
   [`Basic ${btoa('pat:hunter2')}`, btoa('pat:hunter2'), '(hidden)'],
 ])('hides what follows the scheme in %s', (value, answer, hidden) => {
   expect(hide([value], answer)).toBe(hidden);
+});
+
+test.each(['', 'a', 'ab', 'abc', 'pat:'])('shows no more than two characters of the Base64 of a text that begins with %j and has the value', (before) => {
+  for (const after of ['', 'z', 'zz', 'zzz']) {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const [whole, begin] = [before + KEY + after, before].map((text) => Buffer.from(text).toString(encoding).replace(/=+$/, ''));
+      const [left = '', right = ''] = hide([KEY], whole!).split('(hidden)');
+      expect([left.length - begin!.length <= 0, right.length <= Math.ceil((after.length * 8) / 6) + 1]).toEqual([true, true]);
+    }
+  }
 });
 
 test('hides the longest of several values, and none of fewer than four characters', () => {
