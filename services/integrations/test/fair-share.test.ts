@@ -41,3 +41,26 @@ test.each<[string, (one: Endpoint, keyId: string) => Promise<unknown>]>([
   });
   await stuck;
 });
+
+test('keys that are refused because too many changes of their company wait leave nothing, and say when to try again', async () => {
+  const { company, caller } = await desk.endpoint();
+  await desk.companies.updateCompany({ id: company.id, key_limit: 200 });
+  let outcomes: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([]);
+  await holdingLocks({ url: desk.database.url, schema: 'integrations' }, async (holder) => {
+    await holder.run('select from users where company_id = $1 for update', [company.id]);
+    // More than the connections and the queue together.
+    const all = Array.from({ length: 120 }, () => desk.apiKeys.createApiKey({ caller, name: 'Export' }));
+    outcomes = Promise.allSettled(all);
+    await expect(Promise.all(all)).rejects.toMatchObject({ status: 429 });
+  });
+  const refused = (await outcomes).flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as object] : []));
+  // On a slow machine some wait too long, which is a 503.
+  for (const error of refused) expect(error).toMatchObject({ code: expect.stringMatching(/^(RATE_LIMITED|INTERNAL_ERROR)$/), retryAfterSeconds: 1 });
+  const traces = await desk.sql(
+    `select (select count(*) from api_keys where company_id = $1) as keys,
+      (select count(*) from audit_events where company_id = $1 and action = 'api_key.created') as entries`,
+    [company.id],
+  );
+  const made = 120 - refused.length;
+  expect(traces.map(({ keys, entries }) => [Number(keys), Number(entries)])).toEqual([[made, made]]);
+});
