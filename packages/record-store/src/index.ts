@@ -1,7 +1,7 @@
 export { recordKinds } from './changes.ts';
 export { recordStoreMigrations } from './migrations.ts';
 export { EVERY_COMPANY, defineTable, registered, valueOf, type AfterChange, type Changed, type Maintains, type Table } from './table.ts';
-export { NameCache, writeNames } from './names.ts';
+export { NameCache, nameInReference, writeNames } from './names.ts';
 export { RecordReader } from './read.ts';
 export { DERIVED_TOGETHER, refreshRecords } from './derive.ts';
 export { upsertRecords } from './upsert.ts';

@@ -23,12 +23,13 @@ const KEEP_MS = 60_000;
 /** Maximum length of a name in references and caches; records keep their own whole. */
 export const LONGEST_NAME = 1000;
 
-const shortened = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1).toWellFormed()}…` : name);
+/** The name as references contain it. */
+export const nameInReference = (name: string): string => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1).toWellFormed()}…` : name);
 
 /** Stores names in the caller's transaction and notifies every process after the commit. Returns the new and changed ones. */
 export async function writeNames(tx: Transaction, schema: string, companyId: string, names: readonly Name[]): Promise<Name[]> {
   if (names.length === 0) return [];
-  const latest = [...new Map(names.map(({ name, ...of }) => [`${of.kind}:${of.id}`, { ...of, name: shortened(name) }])).values()];
+  const latest = [...new Map(names.map(({ name, ...of }) => [`${of.kind}:${of.id}`, { ...of, name: nameInReference(name) }])).values()];
   const { rows } = await tx.query<Name>({
     name: 'write_names',
     text: `insert into names as n (company_id, kind, id, name, version)
