@@ -1,6 +1,7 @@
 // What the two writes leave in the service's tables: idempotency keys, events in order, and exactly what an import would derive.
 import { randomUUID } from 'node:crypto';
 import { codec, topics } from '@truckroll/contract';
+import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
 import { AddAssignmentRequest, AddAssignmentResponse, type RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -67,9 +68,9 @@ async function write(rpc: 'AddAssignment' | 'RemoveAssignment', request: AddAssi
 }
 
 const add = (visit: Visit, member = 0): Promise<Visit> => write('AddAssignment', addition(visit, member));
-const remove = (visit: Visit, index = 0): Promise<Visit> =>
+const remove = (visit: Visit, index = 0, more: Pick<RemoveAssignmentRequest, 'caller'> = { caller: caller() }): Promise<Visit> =>
   write('RemoveAssignment', {
-    caller: caller(),
+    ...more,
     idempotency_key: randomUUID(),
     id: visit.assignments[index]!.id,
     expected_revision: visit.revision,
@@ -133,6 +134,25 @@ it('stores the audit entry of an import and of a write in their transaction', as
   expect(await isTogether(added)).toBe(true);
   await remove(added);
   expect(await isTogether(added)).toBe(true);
+});
+
+it('adds at most 7 KB to the audit trail with a write, however long the technician’s name is', async () => {
+  // Control characters are the longest in JSON.
+  const technician = { ...members[0], id: randomUUID(), name: '\u0001'.repeat(20_000) };
+  await company.store('team-members', technician);
+  const { id } = await newVisit();
+  const imported = { team_member: { id: technician.id, name: technician.name } };
+  await company.store('job-assignments', line.assignment({ job_id: job['id'], appointment_id: id, ...imported }));
+  const keyOf = { caller: { ...caller(), key_id: randomUUID(), address: 'f'.repeat(45) } };
+  const visit = await remove(await company.detail('job-appointments', id), 0, keyOf);
+  await write('AddAssignment', { ...addition(visit), ...keyOf, team_member_id: technician.id });
+  const { rows } = await harness.database.query<{ payload: Buffer }>({
+    text: 'select payload from outbox where company_id = $1 and topic = $2 order by id desc limit 2',
+    values: [company.id, topics.schedulingAudit.name],
+  });
+  const entries = rows.map(({ payload }) => AuditEntry.decode(payload));
+  expect(entries.map(({ action }) => action)).toEqual(['assignment.added', 'assignment.removed']);
+  for (const { before, after } of entries) expect(500 + Buffer.byteLength(before ?? after ?? '')).toBeLessThanOrEqual(7000);
 });
 
 it('publishes every write in the order of the visit’s sequence, and the assignment’s own state with it', async () => {

@@ -5,6 +5,7 @@ import { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assi
 import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import type { CallContext } from '@truckroll/grpc';
+import { nameInReference } from '@truckroll/record-store';
 import { eventsOf } from './events.ts';
 import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from '../visits/rules.ts';
 import { holdVisit, storingAdded, type HeldVisit } from './store.ts';
@@ -40,7 +41,7 @@ function plan(companyId: string, request: AddAssignmentRequest, found: Found | u
     id: randomUUID(),
     job_id: visit.job_id,
     appointment_id: visit.id,
-    team_member: { id: member.id, name: member.name },
+    team_member: { id: member.id, name: nameInReference(member.name) },
     starts_at: request.starts_at,
     ends_at: request.ends_at,
     status: AssignmentStatus.TO_DO,

@@ -7,7 +7,7 @@ import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import type { CallContext } from '@truckroll/grpc';
 import { appending, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
-import type { RecordReader } from '@truckroll/record-store';
+import { nameInReference, type RecordReader } from '@truckroll/record-store';
 import { expression, combine, type Expressions } from '../statements/combine.ts';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
@@ -109,9 +109,12 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   return answer;
 }
 
+/** An imported assignment may have a name of any length. */
 function auditEventOf(companyId: string, caller: Caller, { action, assignment, is }: PlannedChange['audited']): OutgoingEvent {
-  const object = { kind: 'job-assignments', id: assignment.id };
-  return auditEvent('scheduling', { companyId, caller, action, object, [is]: messageJson('truckroll.scheduling.v1.Assignment', assignment, 'snake') });
+  const { id, team_member: member } = assignment;
+  const shown = { ...assignment, team_member: member && { ...member, name: member.name && nameInReference(member.name) } };
+  const state = messageJson('truckroll.scheduling.v1.Assignment', shown, 'snake');
+  return auditEvent('scheduling', { companyId, caller, action, object: { kind: 'job-assignments', id }, [is]: state });
 }
 
 /** Tag of field 2 of both responses, a message. Field 1, `data`, is already in the assembled visit. */
