@@ -1,6 +1,8 @@
 import { problemsOfJsonText, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import type { Defects } from './defects.ts';
+import { LARGEST_RECORD } from './large.ts';
+import { RecordTooLarge, reasonOf } from './record-error.ts';
 import type { Table } from './table.ts';
 import { encodeRecord, type Encoded } from './upsert.ts';
 
@@ -36,10 +38,17 @@ function attempt(table: Table<unknown>, text: Uint8Array, number: number, defect
     const read = readLine(table, text);
     const outcome = 'problems' in read ? read : { encoded: encodeRecord(table, read.record) };
     defects.passed();
-    return outcome;
+    return 'encoded' in outcome ? refuseTooLarge(table, outcome.encoded) : outcome;
   } catch (error) {
     return { problems: [defects.problemOf(number, error)] };
   }
+}
+
+function refuseTooLarge({ path }: Table<unknown>, encoded: Encoded<unknown>): { encoded: Encoded<unknown> } | { problems: JsonProblem[] } {
+  const { id, document } = encoded;
+  if (document.length <= LARGEST_RECORD) return { encoded };
+  const message = reasonOf(new RecordTooLarge(path, id, document.length));
+  return { problems: [{ field: '(line)', code: 'TOO_LARGE', message }] };
 }
 
 /** Later lines win, so the error is reported for the earlier one. */

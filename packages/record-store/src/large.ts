@@ -4,6 +4,8 @@ import type { BinaryRow } from '@truckroll/postgres';
 
 /** Maximum size of a page's records on the wire, in bytes. Their JSON is larger: the gateway asks for fewer if it exceeds the page's limit. */
 export const PAGE_BYTES = 8_000_000;
+/** Maximum size of a document in bytes, and of the parts of others that it lists: a record and its names fit into one message of gRPC. */
+export const LARGEST_RECORD = 4 * 1024 * 1024;
 /** Documents above this size in bytes are left out: 101 smaller ones are less than a page. */
 export const LARGE_DOCUMENT = 64 * 1024;
 /** The same for up to 1000 records of the change feed. */

@@ -1,5 +1,6 @@
 import { EventTooLarge } from '@truckroll/outbox';
 import { StatementError } from '@truckroll/postgres';
+import { LARGEST_RECORD } from './large.ts';
 
 /** A record that could not be shown, because a derived value exceeds what its field can hold. */
 export class RecordError extends Error {
@@ -14,6 +15,15 @@ export class RecordError extends Error {
     this.path = path;
     this.id = id;
     this.field = field;
+  }
+}
+
+/** A record that could not be read, because it would be above LARGEST_RECORD. */
+export class RecordTooLarge extends RangeError {
+  override readonly name = 'RecordTooLarge';
+
+  constructor(path: string, id: string, bytes: number) {
+    super(`${path}/${id} takes ${bytes} bytes, and a record has at most ${LARGEST_RECORD}: shorten its texts or lists`);
   }
 }
 
@@ -33,7 +43,7 @@ export function liesInRecords(error: unknown): boolean {
 }
 
 export function reasonOf(error: unknown): string {
-  if (error instanceof RecordError) return `With it, ${error.message}.`;
+  if (error instanceof RecordError || error instanceof RecordTooLarge) return `With it, ${error.message}.`;
   if (error instanceof EventTooLarge) {
     const { key, bytes, most } = error;
     return `With it, the record ${key.slice(key.indexOf('/') + 1)} takes ${bytes} bytes, more than can be published to other services: at most ${most}.`;
