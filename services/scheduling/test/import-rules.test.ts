@@ -35,6 +35,21 @@ test('requires a visit and its arrival window to end after they start', async ()
   ]);
 });
 
+test('takes what answers can hold: documents of 4 MiB, and as much of assignments on one visit', async () => {
+  const tooLarge = async (path: string, ...lines: Line[]): Promise<[number, string | undefined][]> => {
+    const { problems } = await company.importLines(path, lines);
+    for (const { field, code } of problems) expect([field, code]).toEqual(['(line)', 'TOO_LARGE']);
+    return problems.map(({ line, message }) => [line, /job-appointments|form-responses/.exec(message)?.[0]]);
+  };
+  const form = (bytes: number): Line => formResponse({ name: 'x'.repeat(bytes) });
+  expect(await tooLarge('form-responses', form(4_100_000), form(4_200_000), form(9))).toEqual([[2, 'form-responses']]);
+  const [first, second] = [visit(), visit()];
+  await company.importLines('job-appointments', [first, second]);
+  const of = (one: Line): Line => assignment({ appointment_id: one['id'], job_id: one['job_id'], team_member: ref(randomUUID(), 'x'.repeat(1_500_000)) });
+  const lines = [of(first), of(first), of(first), of(second)];
+  expect(await tooLarge('job-assignments', ...lines)).toEqual([[3, 'job-appointments']]);
+});
+
 test('requires channels to match their type', async () => {
   const wrong = [
     channel('MOBILE', '512-555-0142'),

@@ -3,7 +3,7 @@ import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignment
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { uuidOf, type Transaction } from '@truckroll/postgres';
-import type { Changed } from '@truckroll/record-store';
+import { LARGEST_RECORD, RecordTooLarge, type Changed } from '@truckroll/record-store';
 import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 import { locationIdOf, visitJobOf } from './job.ts';
 
@@ -37,6 +37,7 @@ export async function deriveVisits(tx: Transaction, companyId: string, batch: re
   );
 }
 
+/** Errors: RecordTooLarge. */
 async function assignmentsOf(tx: Transaction, companyId: string, visitIds: readonly string[]): Promise<Map<string, Assignment[]>> {
   const rows = await tx.queryBinary({
     name: 'assignments_of_visits',
@@ -44,10 +45,17 @@ async function assignmentsOf(tx: Transaction, companyId: string, visitIds: reado
       join job_assignments a on a.company_id = $1 and a.appointment_id = v.id`,
     values: [companyId, visitIds],
   });
-  return Map.groupBy(
-    rows.map(([document]) => Assignment.decode(document as Buffer)),
-    ({ appointment_id }) => appointment_id,
-  );
+  const found = rows.map(([document]) => ({ bytes: (document as Buffer).length, assignment: Assignment.decode(document as Buffer) }));
+  const assignments = new Map<string, Assignment[]>();
+  for (const [visitId, own] of Map.groupBy(found, ({ assignment }) => assignment.appointment_id)) {
+    const bytes = own.reduce((sum, each) => sum + each.bytes, 0);
+    if (bytes > LARGEST_RECORD) throw new RecordTooLarge('job-appointments', visitId, bytes);
+    assignments.set(
+      visitId,
+      own.map(({ assignment }) => assignment),
+    );
+  }
+  return assignments;
 }
 
 async function jobsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, Job>> {
