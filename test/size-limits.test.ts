@@ -8,9 +8,8 @@ import { MOST_HEADER_BYTES } from '../gateway/src/http/server.ts';
 import { MOST_UNSENT } from '../gateway/src/http/unanswered.ts';
 import { MOST_OF_COMPANY, UNREAD_MS } from '../gateway/src/http/unsent.ts';
 import { LARGEST_MESSAGE } from '../packages/grpc/src/options.ts';
-import { LARGE_DOCUMENT, PAGE_BYTES } from '../packages/record-store/src/large.ts';
+import { LARGEST_RECORD, LARGE_DOCUMENT, PAGE_BYTES } from '../packages/record-store/src/large.ts';
 import { LONGEST_NAME } from '../packages/record-store/src/names.ts';
-import { LONGEST_LINE } from '../tools/cli/src/import/lines.ts';
 
 const page = readFileSync(new URL('../docs/reference/limits.md', import.meta.url), 'utf8');
 const rows = new Map([...page.matchAll(/^\| (.+?) \| (.+?) \|/gm)].map(([, what, limit]) => [what!, limit!]));
@@ -26,7 +25,7 @@ function documented(what: string): number {
 test.each([
   ['page of a list or report under `/v1`', PAGE_BYTES],
   ['page of the change feed', FEED_PAGE],
-  ['record, as a line of an import', LONGEST_LINE],
+  ['record, as it is stored', LARGEST_RECORD],
   ['name of a record where others refer to it', LONGEST_NAME],
   ['answer between two components', LARGEST_MESSAGE],
   ['path, query and headers of a request', MOST_HEADER_BYTES],
