@@ -231,6 +231,10 @@ test.each([
   'https://45.83.1.2/',
   'https://localhost/',
   'https://metadata.internal/',
+  // Names that DNS cannot hold.
+  'https://a..b/',
+  'https://example.com../',
+  'https://-a.example/',
   'https://user:pass@example.com/',
   'ftp://example.com/',
   'http://127.0.0.1:4568/',
@@ -253,7 +257,7 @@ test('a change keeps the fields that it does not name, and a deleted endpoint is
     enabled: false,
     eventTypes: ['service_request.booked'],
   });
-  expect((await call('PATCH', `${HOOKS}/${id}`, { url: 'https://10.0.0.1/' })).status).toBe(400);
+  for (const url of ['https://10.0.0.1/', 'https://a..b/']) expect((await call('PATCH', `${HOOKS}/${id}`, { url })).status).toBe(400);
   expect((await call('DELETE', `${HOOKS}/${id}`)).body.data).toMatchObject({ id, name: 'Renamed' });
   expect((await call('GET', `${HOOKS}/${id}`)).status).toBe(404);
   expect((await call('DELETE', `${HOOKS}/${id}`)).status).toBe(404);
