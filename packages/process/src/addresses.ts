@@ -8,8 +8,8 @@ export interface HostAndPort {
 }
 
 /** A part of a host name. Host names in DNS have no underscores, but those of container networks do. */
-const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
-const LONGEST_NAME = 253;
+const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
+const NAME = new RegExp(`^(?=.{1,253}\\.?$)${LABEL}(?:\\.${LABEL})*\\.?$`, 'i');
 
 /** The host that a text names, without the brackets of an IPv6 address. Undefined if it is neither a name nor an IP address. */
 export function parseHost(text: string): string | undefined {
@@ -22,8 +22,7 @@ export function parseHost(text: string): string | undefined {
 
 /** Whether the text has the form of a host name: labels of at most 63 characters, each after one dot. A dot may follow the last. */
 export function isHostName(text: string): boolean {
-  const name = text.replace(/\.$/, '');
-  return name.length <= LONGEST_NAME && name.split('.').every((label) => LABEL.test(label));
+  return NAME.test(text);
 }
 
 /** Undefined if the text is not `host:port` with a port from 1 to 65535. The port may be missing if there is a default. */
