@@ -66,8 +66,8 @@ const HOST_NAME = 'Give a host name of letters, digits and hyphens, with one dot
 
 /** Parses a URL as a target; the WHATWG parser turns any numeric notation into the address it means. Throws TargetProblem. */
 export function readTarget(text: string, policy: TargetPolicy): Target {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new TargetProblem(['Give an absolute URL that begins with https://.']);
-  const url = new URL(text);
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url === null) throw new TargetProblem(['Give an absolute URL that begins with https://.']);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const target: Target = { url, host, port, isAddress: isIP(host) !== 0 };
