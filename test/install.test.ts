@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { difference, pinnedPnpm } from '../scripts/pnpm.mjs';
 
 // bin/pnpm.mjs of node_modules/pnpm
@@ -13,6 +14,13 @@ const packages = (JSON.parse(readFileSync(brought, 'utf8')) as { packages: Recor
 test('the pnpm that npm installs is the pinned one', () => {
   expect(Object.keys(packages)).toContain('node_modules/pnpm');
   expect(difference(packages)).toBeUndefined();
+});
+
+test('checks the engines of packages against the Node that the install brings', () => {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, '..', name), 'utf8');
+  const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
+  const { nodeVersion } = parse(read('pnpm-workspace.yaml')) as { nodeVersion: string };
+  expect(new Set(Object.values(optionalDependencies))).toEqual(new Set([nodeVersion]));
 });
 
 test('rejects a pnpm with other content, or with an additional package, by name', () => {
