@@ -5,6 +5,7 @@ import { owners } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { say } from '@truckroll/local-stack';
+import { Feed, WAIT_SECONDS, freshness } from './changes/feed.ts';
 import { emptyCompany, type BenchmarkCompany } from './data/companies.ts';
 import { importOnce } from './data/import.ts';
 import { cpuText, withCpu, type Groups } from './measure/cpu.ts';
@@ -26,29 +27,6 @@ idle      --polls polls of companies in which nothing changes, 20 of each, repea
 --quick uses little data: for developing only.
 `;
 const POLLS_EACH = 20;
-const WAIT_SECONDS = 30;
-
-class Feed {
-  readonly read: (path: string) => Promise<string>;
-
-  constructor(port: number, key: string) {
-    this.read = async (path) => {
-      const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
-      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/integrations/changes${path}`, { headers });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
-      return text;
-    };
-  }
-
-  /** Only what follows the records is parsed: programs do more with them, in processes of their own. */
-  async page(query: string): Promise<{ cursor: string; more: boolean; empty: boolean }> {
-    const text = await this.read(query);
-    const end = text.lastIndexOf('],"nextCursor"');
-    const { nextCursor: cursor, hasMore: more } = JSON.parse(`{${text.slice(end + 2)}`) as { nextCursor: string; hasMore: boolean };
-    return { cursor, more, empty: end === text.indexOf('[') + 1 };
-  }
-}
 
 await runBenchmark({
   help: HELP,
@@ -97,22 +75,6 @@ async function catchUp(feed: Feed): Promise<number> {
   const perSecond = records / ((performance.now() - startedAt) / 1000);
   say(`${records} records, ${Math.round(perSecond)} a second`);
   return perSecond;
-}
-
-/** Milliseconds of each change. Pauses differ, so that changes come at any time between two looks of the services. */
-async function freshness(feed: Feed, record: () => Promise<unknown>, changes: number): Promise<number[]> {
-  const times: number[] = [];
-  let { cursor } = await feed.page('?cursor=now');
-  for (let at = 0; at < changes; at++) {
-    const waiting = feed.page(`?wait=${WAIT_SECONDS}&kinds=service-requests&cursor=${cursor}`);
-    await delay(100 + ((at * 37) % 250));
-    const startedAt = performance.now();
-    const [page] = await Promise.all([waiting, record()]);
-    if (page.empty) throw new Error('a poll was answered without the change that it waited for');
-    times.push(performance.now() - startedAt);
-    cursor = page.cursor;
-  }
-  return times;
 }
 
 /** Cores that the polls take, once they are spread over the time for which they wait. */

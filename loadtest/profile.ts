@@ -1,7 +1,7 @@
 // npm run bench:profile: CPU time of a list, a detail, a write and a webhook, by process and package.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setOf } from './data/companies.ts';
+import { evenCompanies, setOf } from './data/companies.ts';
 import { startReading } from './data/reading.ts';
 import { collectTargets } from './data/targets.ts';
 import { perEach, withCpu } from './measure/cpu.ts';
@@ -38,7 +38,7 @@ interface Profiler {
 
 const KINDS = {
   async reads({ stack, env, see }: Profiler, { quick, connections, seconds }: Options): Promise<void> {
-    const { services, gateway, callers, stop } = await startReading(stack, setOf(quick), { env });
+    const { services, gateway, callers, stop } = await startReading(stack, evenCompanies(setOf(quick)), { env });
     const targets = await collectTargets(gateway.port, callers);
     for (const [name, pairs] of Object.entries({ list: targets.pages, detail: targets.details })) {
       const requests = pairs.map(({ system }) => system);

@@ -1,7 +1,7 @@
 // npm run bench:reads: lists and details of invoices compared with the baseline on the same data (docs/explanation/performance.md).
 import { join } from 'node:path';
 import { say } from '@truckroll/local-stack';
-import { setOf } from './data/companies.ts';
+import { evenCompanies, setOf } from './data/companies.ts';
 import { requireEqual } from './data/equal.ts';
 import { startReading } from './data/reading.ts';
 import { collectTargets, type Pair } from './data/targets.ts';
@@ -30,7 +30,7 @@ await runBenchmark({
   database: ({ quick }) => setOf(quick).database,
   check: requireWrk,
   async run(stack, { quick, rounds, seconds, only }) {
-    const { services, gateway, callers } = await startReading(stack, setOf(quick));
+    const { services, gateway, callers } = await startReading(stack, evenCompanies(setOf(quick)));
     const groups = await groupsOf(stack, { gateway, service: services.running.billing, integrations: services.running.integrations });
     const startBaseline = (name: string, ...args: string[]) => stack.launch({ name, script: 'loadtest/baseline/main.ts', args, onePort: true });
     const baselines = { baseline: await startBaseline('baseline'), tuned: await startBaseline('baseline-tuned', '--tuned') };

@@ -1,5 +1,6 @@
 // Lists, details and reports over HTTP.
 import { join } from 'node:path';
+import { evenCompanies } from '../data/companies.ts';
 import { startReading } from '../data/reading.ts';
 import { collectTargets } from '../data/targets.ts';
 import { startWorld } from '../imports/world.ts';
@@ -23,7 +24,7 @@ const QUICK_JOBS = 100;
 export const readsOf =
   (of: 'pages' | 'details'): StartLoad =>
   async (stack, size) => {
-    const { services, gateway, callers } = await startReading(stack, size.quick ? QUICK : DATA, { baseline: false });
+    const { services, gateway, callers } = await startReading(stack, evenCompanies(size.quick ? QUICK : DATA), { baseline: false });
     const targets = (await collectTargets(gateway.port, callers))[of].map(({ system }) => system);
     const { billing, integrations } = services.running;
     return loadOf(stack, { gateway, service: billing, integrations }, targets, size, WARM_UP);

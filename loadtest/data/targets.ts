@@ -6,9 +6,7 @@ export interface Pair {
   readonly baseline: Target;
 }
 
-/** Enough that a cache of a few records does not help. */
-const IDS_PER_PAGE = 2;
-const LIMIT = 50;
+export const LIMIT = 50;
 
 interface Page {
   data: { id: string; created_at: string }[];
@@ -27,7 +25,8 @@ export async function getJson<T>(port: number, { path, header: [name, value] }: 
   return body;
 }
 
-export async function collectTargets(port: number, callers: readonly Caller[]): Promise<Record<'pages' | 'details', readonly Pair[]>> {
+/** Two ids a page are enough that a cache of a few records does not help. */
+export async function collectTargets(port: number, callers: readonly Caller[], idsPerPage = 2): Promise<Record<'pages' | 'details', readonly Pair[]>> {
   const pages: Pair[] = [];
   const details: Pair[] = [];
   for (const { companyId, key } of callers) {
@@ -38,7 +37,7 @@ export async function collectTargets(port: number, callers: readonly Caller[]): 
     for (let next: Pair | undefined = pair(`/v1/invoices?limit=${LIMIT}`); next !== undefined; ) {
       pages.push(next);
       const { data, pagination }: Page = await getJson<Page>(port, next.system);
-      for (let n = 0; n < IDS_PER_PAGE; n++) details.push(pair(`/v1/invoices/${data[(n * 29 + pages.length) % data.length]?.id}`));
+      for (let n = 0; n < idsPerPage; n++) details.push(pair(`/v1/invoices/${data[(n * 29 + pages.length) % data.length]?.id}`));
       const { created_at, id } = data.at(-1) as Page['data'][number];
       const position = Buffer.from(`${created_at} ${id}`).toString('base64url');
       const after = { system: `&cursor=${pagination.next_cursor}`, baseline: `&cursor=${position}` };

@@ -64,7 +64,7 @@ function each(groups: Groups, of: (pid: number) => number): Record<string, numbe
 }
 
 /** Resident memory in MB. */
-const memoryOf = (pid: number): number => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
+export const memoryOf = (pid: number): number => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
 const filesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 export function usageOf(samples: readonly Sample[]): Record<string, Usage> {

@@ -32,10 +32,15 @@ export async function measureIntake(intake: Intake, endpoints: readonly Endpoint
 }
 
 /** Resolves when all service requests are recorded. */
-export async function record(intake: Intake, endpoints: readonly Endpoint[], count: number): Promise<void> {
+export async function record<E extends Pick<Endpoint, 'companyId'>>(
+  intake: Intake,
+  endpoints: readonly E[],
+  count: number,
+  requestFor = ({ companyId }: E) => newRequest(companyId),
+): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
-    while (next < count) await intake.recordServiceRequest(newRequest((endpoints[next++ % endpoints.length] as Endpoint).companyId));
+    while (next < count) await intake.recordServiceRequest(requestFor(endpoints[next++ % endpoints.length] as E));
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
 }

@@ -35,8 +35,8 @@ export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'en
   return { database, services, dispatcher, groups, create };
 }
 
-/** A new company with an endpoint for each URL. */
-export async function createCompany(integrations: Channel, urls: readonly string[]): Promise<Endpoint[]> {
+/** A new company with an endpoint for each URL. `filterOf` is the filter of an endpoint by its place among them. */
+export async function createCompany(integrations: Channel, urls: readonly string[], filterOf?: (place: number) => string): Promise<Endpoint[]> {
   const companies = integrations.client(CompanyAdminServiceService);
   const users = integrations.client(UserAdminServiceService);
   const webhooks = integrations.client(WebhookServiceService);
@@ -45,8 +45,8 @@ export async function createCompany(integrations: Channel, urls: readonly string
   const { user } = await users.createUser({ company_id, email: 'load.test@example.com', first_name: 'Load', last_name: 'Test' });
   const caller = { company_id, time_zone: TIMEZONE, user_id: user?.id as string };
   const endpoints: Endpoint[] = [];
-  for (const url of urls) {
-    const { data } = await webhooks.createWebhook({ caller, name: 'Sink', url, event_types: ['service_request.created'] });
+  for (const [place, url] of urls.entries()) {
+    const { data } = await webhooks.createWebhook({ caller, name: 'Sink', url, event_types: ['service_request.created'], filter: filterOf?.(place) ?? null });
     const id = data?.id as string;
     endpoints.push({ id, companyId: company_id, enable: async (enabled) => void (await webhooks.updateWebhook({ caller, id, enabled })) });
   }
