@@ -1,5 +1,5 @@
-// Finds problems of a JSON text that its parsed value hides: duplicate keys, integers with a fraction too small for a double, and depth. A
-// cheap check of the whole text runs first; it is walked only if that finds something.
+// Finds problems of a JSON text that its parsed value hides: duplicate keys, integers with a fraction too small for a double, numbers
+// too large for one in values of any form, and depth. A cheap check of the whole text runs first; it is walked only if that finds something.
 import { camelCase, type KeyStyle } from './json-plan.ts';
 import type { JsonProblem } from './json-reader.ts';
 import type { Field, Shape } from './shape.ts';
@@ -7,10 +7,11 @@ import type { Field, Shape } from './shape.ts';
 /** Maximum nesting of JSON that comes from outside (decisions §17); far more than any record, body or filter needs. */
 const DEEPEST = 32;
 export const TOO_DEEP = `Nest no deeper than ${DEEPEST} lists and objects.`;
+const TOO_LARGE = 'Give a smaller number: this one is too large for a double.';
 const SPACED = /"\s+:/;
 
-/** A number that a double may round: with an exponent, a fraction after ten or more digits, or a fraction of almost 0 or 1. */
-const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
+/** A number that a double may round: with an exponent, 309 or more digits, a fraction after ten or more digits, or a fraction of almost 0 or 1. */
+const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{309}|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
 
 /** `value` is the result of JSON.parse of the text, which should be a message of that shape. */
 export function problemsOfJsonText(shape: Shape, text: string, value: unknown, keys: KeyStyle = 'snake'): JsonProblem[] {
@@ -78,15 +79,17 @@ function walk(root: Shape, text: string, style: KeyStyle): JsonProblem[] {
       open.push({ ...place, keys: token === '{' ? new Set() : undefined, elements: 0 });
     } else if (token === '}' || token === ']') open.pop();
     else if (isKey) {
-      const { path, shape, keys } = open.at(-1) as Open & { keys: Set<string> };
+      const { path, shape, field: within, keys } = open.at(-1) as Open & { keys: Set<string> };
       const key = JSON.parse(token) as string;
-      const field = shape && fieldOf(shape, key, style);
+      // The fields of a value of any form are all alike.
+      const field = shape === undefined ? within : fieldOf(shape, key, style);
       // A list's wrapper is the array itself in JSON.
       const inner = field?.kind === 'list' ? field.shape!.fields[0] : field;
       place = { path: path === '' ? key : `${path}.${key}`, field: inner, shape: inner?.shape };
       if (keys.has(key)) refuse(place.path, 'Give it once: it is given twice.', 'UNKNOWN_FIELD');
       keys.add(key);
     } else if (losesFraction(place.field, token)) refuse(place.path, 'Give an integer.');
+    else if (place.field?.kind === 'json' && Math.abs(Number(token)) === Infinity) refuse(place.path, TOO_LARGE, 'OUT_OF_RANGE');
     isKey = false;
     if (!'{[,'.includes(token)) continue;
     const inside = open.at(-1) as Open;

@@ -10,6 +10,7 @@ const invoice = shape(
   field('counts', 'integer', { repeated: true }),
   field('tax', 'object', { shape: shape(field('cents', 'cents')) }),
   field('items', 'object', { repeated: true, shape: item }),
+  field('filter', 'json'),
   field('fees', 'list', { shape: shape(field('values', 'object', { repeated: true, shape: item })) }),
 );
 
@@ -104,6 +105,18 @@ it('lets derived fields, other numbers and unknown fields have a fraction that a
   expect(problems('{"days_past_due":1e-400,"rate":1.00000000000000000001,"number":1e-400,"unknown":1e-400,"tax":{"position":1e-400}}')).toEqual([]);
 });
 
+describe('a number too large for a double', () => {
+  it.each(['1e400', '-1e400', '1.5E400', '2'.repeat(309)])('in a value of any form, such as %s, is found', (literal) => {
+    const found = problemsOfJsonText(invoice, `{"filter":{"a":${literal},"b":[{"c":[1,${literal}]}]}}`, { filter: { a: 1, b: [{ c: [1, 1] }] } });
+    const [code, message] = ['OUT_OF_RANGE', 'Give a smaller number: this one is too large for a double.'];
+    expect(found).toEqual(['filter.a', 'filter.b[0].c[1]'].map((place) => ({ field: place, code, message })));
+  });
+
+  it('is left to the reader elsewhere, as are others that are large, and texts', () => {
+    expect(problems('{"filter":{"a":1e308,"1e400":"1e400"},"rate":1e400,"unknown":1e400,"x":{"y":1e400}}')).toEqual([]);
+  });
+});
+
 it('reports problems of both kinds in the order of the text', () => {
   expect(problems('{"total_cents":1e-400,"items":[{"position":1e-400,"position":2}],"total_cents":1}')).toEqual([
     lost('total_cents'),
@@ -145,6 +158,7 @@ describe('the cheap check', () => {
     '{"a":1.00000}',
     '{"a":1.99999,"b":1.090909090909}',
     '{"a":123456789.5}',
+    `{"a":${'1'.repeat(308)}}`,
     '{"a":12345678901}',
     '{"a":"1e5 and 1.0000001"}',
     '{"a":["-1e5"]}',
@@ -165,6 +179,7 @@ describe('the cheap check', () => {
     '{"a":[1,1e5]}',
     '{"a":1.25e5}',
     '{"a":1234567890.5}',
+    `{"a":${'1'.repeat(309)}}`,
     '{"a":12345678901.5}',
     '{"a":1.000000}',
     '{"a":12.999999}',
