@@ -28,4 +28,5 @@ export * from './message-json.ts';
 export * from './events.ts';
 export * from './examples.ts';
 export * from './topics.ts';
+export { firstHeaders } from './first-headers.ts';
 export { editDistance } from './edit-distance.ts';

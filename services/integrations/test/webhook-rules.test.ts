@@ -130,7 +130,7 @@ test('disables an enabled endpoint after five days of only failures', () => {
   expect(healthAfter(health(), outcome({ started_at: 3, ended_at: 9 }))).toEqual({ failing_since: 3 });
 });
 
-test('a failed test begins no failure but has all other consequences, and a test that succeeds ends one', () => {
+test('a failed test leaves failing_since alone but can disable the endpoint, and a successful one clears failing_since', () => {
   expect(healthAfterTest(health(), outcome({ response_status: 410 }))).toEqual({ disable: 'GONE' });
   expect(healthAfterTest(health({ failing_since: 7 }), outcome({ response_status: 200 }))).toEqual({ failing_since: null });
 });

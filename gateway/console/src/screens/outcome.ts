@@ -13,9 +13,10 @@ export function reason({ error, errorMessage, startedAt, endedAt }: Attempt): st
 
 /** "500 in 35 ms", or why there is no response. */
 export function outcome(attempt: Attempt): string {
-  const { response, startedAt, endedAt, errorMessage } = attempt;
+  const { response, startedAt, endedAt, error } = attempt;
   if (response === null) return reason(attempt);
-  return `${response.status} in ${duration(startedAt, endedAt)}${errorMessage === null ? '' : `: ${reason(attempt)}`}`;
+  // Without a kind of error, the status says enough.
+  return `${response.status} in ${duration(startedAt, endedAt)}${error === null ? '' : `: ${reason(attempt)}`}`;
 }
 
 /** When the next attempt is due, if that is in the future. */

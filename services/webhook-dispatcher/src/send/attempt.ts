@@ -1,6 +1,7 @@
+import { firstHeaders } from '@truckroll/contract';
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ATTR_ERROR_TYPE, ATTR_HTTP_REQUEST_METHOD, ATTR_HTTP_RESPONSE_STATUS_CODE, describeSpan, failSpan, withRemoteSpan } from '@truckroll/telemetry';
-import { exchange, type ExchangeOptions, type ExchangeResult, type Header } from './exchange.ts';
+import { exchange, type ExchangeOptions, type ExchangeResult } from './exchange.ts';
 import { hiding, type Hide } from './hide.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 import { signatureOf } from './sign.ts';
@@ -79,20 +80,9 @@ export function endpointAnswers({ error, response_status: status }: ReportReques
 function shown({ failure, responseHeaders, responseBody, truncated }: ExchangeResult, hide: Hide | undefined) {
   const message = failure?.message ?? '';
   const isCut = truncated || failure !== undefined;
-  if (hide === undefined) return { message, headers: firstOf(responseHeaders), body: responseBody };
+  if (hide === undefined) return { message, headers: firstHeaders(responseHeaders, MOST_LOGGED_HEADERS), body: responseBody };
   const headers = responseHeaders.map(({ name, value }) => ({ name, value: hide.text(value) }));
-  return { message: hide.text(message), headers: firstOf(headers), body: hide.bytes(responseBody, isCut) };
-}
-
-function firstOf(headers: readonly Header[]): Header[] {
-  let left = MOST_LOGGED_HEADERS;
-  return headers.flatMap(({ name, value }) => {
-    left -= name.length;
-    if (left <= 0) return [];
-    const kept = value.slice(0, left);
-    left -= kept.length;
-    return [{ name, value: kept }];
-  });
+  return { message: hide.text(message), headers: firstHeaders(headers, MOST_LOGGED_HEADERS), body: hide.bytes(responseBody, isCut) };
 }
 
 function headerOf(result: ExchangeResult, name: string): string | undefined {

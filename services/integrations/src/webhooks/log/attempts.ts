@@ -1,10 +1,11 @@
 // Reading the attempts of deliveries, limited to what one answer can carry.
-import { ApiError } from '@truckroll/contract';
+import { ApiError, firstHeaders } from '@truckroll/contract';
 import type { AttemptError, HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { Queryable } from '@truckroll/postgres';
 import { MOST_PAGE_BYTES, fitting } from '../../pages.ts';
 import { dayOfDelivery } from './delivery-id.ts';
+import { whyFailed } from './why-failed.ts';
 
 export interface Extent {
   /** Maximum number of attempts, newest first. */
@@ -124,13 +125,8 @@ function attemptOf(row: Row, { characters }: Extent): wire.WebhookAttempt {
     request: { headers: row.request_headers, address: row.address },
     response: row.status === null ? null : response,
     error: row.error,
-    error_message: row.error_message,
+    error_message: row.error_message ?? whyFailed(row),
   };
-}
-
-function firstHeaders(headers: readonly HttpHeader[], characters: number): HttpHeader[] {
-  let room = characters;
-  return headers.filter(({ name, value }) => (room -= name.length + value.length) >= 0);
 }
 
 /** The first `most` characters of a text. Invalid UTF-8, including a character cut in two, becomes U+FFFD. */
