@@ -65,10 +65,11 @@ const ofWebhook = [
   'maxPerSecond OUT_OF_RANGE',
   'name INVALID_FORMAT',
   'url INVALID_FORMAT',
+  'url INVALID_FORMAT',
 ];
 
 /** A body with every fault that the write knows, and all that its answer must name. */
-const WRITES: Record<string, [verb: string, path: () => Promise<string>, body: object, expected: string[]]> = {
+const WRITES: Record<string, [verb: string, path: () => Promise<string>, body: object | string, expected: string[]]> = {
   'creating a webhook': ['POST', async () => HOOKS, webhook, ofWebhook],
   'creating a webhook whose fields are right one by one': [
     'POST',
@@ -105,6 +106,24 @@ const WRITES: Record<string, [verb: string, path: () => Promise<string>, body: o
     async () => `${HOOKS}/filter-preview`,
     { eventTypes: ['service_request.created'], filter: webhook.filter, colour: 'red' },
     ['colour UNKNOWN_FIELD', 'filter.outcome UNKNOWN_FIELD', 'filter.status.$eq INVALID_ENUM_VALUE'],
+  ],
+  'creating a webhook for an unknown type': [
+    'POST',
+    async () => HOOKS,
+    { ...CREATE, url: 'http://a:b@10.0.0.1/#x', eventTypes: ['nope'], filter: { status: { $bar: 1 }, colour: { $exists: true } } },
+    ['eventTypes[0] INVALID_ENUM_VALUE', 'filter.colour UNKNOWN_FIELD', 'filter.status.$bar UNKNOWN_FIELD', ...Array<string>(4).fill('url INVALID_FORMAT')],
+  ],
+  'creating a webhook whose filter nothing can fulfil': [
+    'POST',
+    async () => HOOKS,
+    { ...CREATE, eventTypes: ['service_request.created'], filter: { status: { $eq: 'BOOKED' }, job_id: { $exists: true }, colour: {} } },
+    ['filter.colour UNKNOWN_FIELD', 'filter.job_id OUT_OF_RANGE', 'filter.status OUT_OF_RANGE'],
+  ],
+  'trying a filter with a number that is too large': [
+    'POST',
+    async () => `${HOOKS}/filter-preview`,
+    '{"eventTypes":["interaction.completed"],"filter":{"duration_seconds":{"$gt":1e999},"colour":{}}}',
+    ['filter.colour UNKNOWN_FIELD', 'filter.duration_seconds.$gt OUT_OF_RANGE'],
   ],
   'testing a webhook': [
     'POST',
@@ -197,6 +216,7 @@ test.each([
   ['2026-02-29', ['February 2026 has 28 days. Give a calendar date as YYYY-MM-DD.']],
   ['2024-02-29', []],
   ['2026-2-9', ['Give a calendar date as YYYY-MM-DD.']],
+  ['2026-02-00', ['Days begin at 01. Give a calendar date as YYYY-MM-DD.']],
   ['2026-11-31', ['November has 30 days. Give a calendar date as YYYY-MM-DD.']],
 ])('issued_from=%s', async (date, expected) => {
   expect((await details('GET', `/v1/invoices?issued_from=${date}`)).map(({ message }) => message)).toEqual(expected);

@@ -48,6 +48,10 @@ test.each<[string[], EventFilter, string | undefined]>([
   [[COMPLETED], { duration_seconds: { $gt: 5, $lt: 6 } }, 'no value'],
   [[COMPLETED], { duration_seconds: { $gt: 5.5, $lt: 6.5 } }, undefined],
   [[COMPLETED], { duration_seconds: { $gt: 5, $lt: 4, $exists: true } }, 'no value'],
+  [[CREATED], { closed_reason: { $exists: true } }, 'in service_request.created it is always null.'],
+  [[CREATED], { booked_at: { $gt: '2026-03-01T00:00:00Z' } }, 'it is always null'],
+  [[CREATED], { booked_at: { $exists: false }, job_id: { $ne: ID } }, undefined],
+  [[BOOKED], { booked_at: { $exists: true }, job_id: { $eq: ID } }, undefined],
   [['a.type.of.a.newer.release'], { status: { $eq: 'BOOKED' } }, undefined],
 ])('events of %j and %j: %s', (types, filter, reason) => {
   const problems = impossibleConditions(filter, types);
@@ -55,6 +59,23 @@ test.each<[string[], EventFilter, string | undefined]>([
   expect(problems.length).toBeGreaterThan(0);
   for (const problem of problems) expect(problem).toMatchObject({ code: 'OUT_OF_RANGE' });
   expect(problems.map(({ message }) => message).join()).toContain(reason);
+});
+
+test('names all conditions that nothing can fulfil, next to those that are wrong in themselves', () => {
+  const fieldsOf = (filter: object, types: string[]) => subscriptionProblems(JSON.stringify(filter), types).map(({ field, code }) => `${field} ${code}`);
+  const never = { status: { $eq: 'BOOKED' }, booked_at: { $exists: true }, number: { $exists: true } };
+  expect(fieldsOf(never, [CREATED])).toEqual(['filter.status OUT_OF_RANGE', 'filter.booked_at OUT_OF_RANGE']);
+  expect(fieldsOf({ colour: { $eq: 'red' }, ...never }, [CREATED])).toEqual([
+    'filter.colour UNKNOWN_FIELD',
+    'filter.status OUT_OF_RANGE',
+    'filter.booked_at OUT_OF_RANGE',
+  ]);
+  // Events of one type can fulfil the outcome, and those of none the time of the booking.
+  expect(fieldsOf({ outcome: { $exists: true }, booked_at: { $exists: true } }, [CREATED, COMPLETED])).toEqual(['filter.booked_at OUT_OF_RANGE']);
+  // Nothing more is said of a filter that cannot be read.
+  expect(fieldsOf([], [CREATED])).toEqual(['filter INVALID_FORMAT']);
+  // Events of the other type fulfil the conditions that are right.
+  expect(fieldsOf({ colour: { $eq: 'red' }, ...never }, [CREATED, BOOKED])).toEqual(['filter.colour UNKNOWN_FIELD']);
 });
 
 test('a filter that the example of one of the types fulfils is possible', () => {

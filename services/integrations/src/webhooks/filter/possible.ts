@@ -5,35 +5,37 @@ import { pathsOfType, type Path } from './paths.ts';
 
 type Operators = EventFilter[string];
 
-/** Values that a field has in events of a type, where they are fewer than the field's own (decisions §6). */
+/** Values that a field has in events of a type, where they are fewer than the field's own (decisions §6). None: the field is always null. */
 const ONLY: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  'service_request.created': { status: ['NEW'] },
+  'service_request.created': { status: ['NEW'], booked_at: [], job_id: [], appointment_id: [], closed_reason: [] },
   'service_request.status_changed': { status: ['CONTACTED', 'BOOKED', 'SCHEDULED', 'COMPLETED', 'CLOSED', 'CANCELED'] },
-  'service_request.booked': { status: ['BOOKED', 'SCHEDULED'] },
+  'service_request.booked': { status: ['BOOKED', 'SCHEDULED'], closed_reason: [] },
   'interaction.completed': { status: ['COMPLETED'] },
 };
 
-/** The conditions that make each of the types impossible, if there are such for all of them. Requires a filter that checkFilter accepts. */
+/**
+ * The conditions because of which no event of the types passes: those that none of the types can fulfil, and others of which each type has
+ * one that it cannot fulfil. Requires a filter that checkFilter accepts.
+ */
 export function impossibleConditions(filter: EventFilter, types: readonly string[]): JsonProblem[] {
-  const reasons = new Map<string, string[]>();
-  for (const type of types) {
-    // Not known to this release.
-    if (pathsOfType(type).size === 0) return [];
-    const found = Object.entries(filter).find(([name, operators]) => !isPossible(type, name, operators));
-    if (found === undefined) return [];
-    const [name] = found;
-    reasons.set(name, [...(reasons.get(name) ?? []), reasonOf(type, name)]);
-  }
-  return [...reasons].map(([name, all]) => ({
-    field: `filter.${name}`,
-    code: 'OUT_OF_RANGE',
-    message: `No event of the endpoint's types can fulfil this: ${all.join('; ')}. Change the condition or the types.`,
-  }));
+  // Nothing is known of a type of a newer release.
+  if (types.some((type) => pathsOfType(type).size === 0)) return [];
+  const conditions = Object.entries(filter);
+  const impossible = types.map((type) => conditions.filter(([name, operators]) => !isPossible(type, name, operators)).map(([name]) => name));
+  const [first = []] = impossible;
+  const never = first.filter((name) => impossible.every((names) => names.includes(name)));
+  const others = impossible.map((names) => names.filter((name) => !never.includes(name)));
+  const found = new Set([...never, ...(others.every((names) => names.length > 0) ? others.flat() : [])]);
+  return [...found].map((name) => {
+    const reasons = types.filter((_, index) => impossible[index]?.includes(name)).map((type) => reasonOf(type, name));
+    const message = `No event of the endpoint's types can fulfil this: ${reasons.join('; ')}. Change the condition or the types.`;
+    return { field: `filter.${name}`, code: 'OUT_OF_RANGE', message };
+  });
 }
 
 function reasonOf(type: string, name: string): string {
   const only = ONLY[type]?.[name];
-  if (only !== undefined) return `in ${type} it is ${only.join(' or ')}`;
+  if (only !== undefined) return `in ${type} it is ${only.length === 0 ? 'always null' : only.join(' or ')}`;
   if (!pathsOfType(type).has(name)) return `${type} has no such path`;
   return `in ${type} it has no value for which all operators hold`;
 }
@@ -46,7 +48,7 @@ function isPossible(type: string, name: string, operators: Operators): boolean {
   if (path === undefined) return false;
   const domain = ONLY[type]?.[name] ?? domainOf(path);
   if (domain !== undefined) return domain.some((value) => holds(operators, nested(path.keys, value)));
-  // Of many values, those that are left out never leave none.
+  // A path with many values always has one that $ne and $nin do not exclude.
   const { $ne: _ne, $nin: _nin, ...bounds } = operators;
   const given = '$eq' in operators || '$in' in operators ? operators : bounds;
   return candidates(path, operators).some((value) => holds(given, nested(path.keys, value)));

@@ -18,11 +18,14 @@ export function filterProblems(filter: string | null | undefined, eventTypes: re
   return checkFilter(JSON.parse(stored), eventTypes.map(pathsOfType));
 }
 
-/** Problems of the filter that an endpoint is to have, if any, for events of its types. */
+/** Problems of the filter that an endpoint is to have, if any, for events of its types. Includes those of conditions that nothing can fulfil. */
 export function subscriptionProblems(filter: string | null | undefined, eventTypes: readonly string[]): JsonProblem[] {
   const problems = filterProblems(filter, eventTypes);
   const stored = storedFilter(filter);
-  return problems.length > 0 || stored === null ? problems : impossibleConditions(JSON.parse(stored) as EventFilter, eventTypes);
+  if (stored === null || problems.some(({ field }) => field === 'filter')) return problems;
+  const isFaulty = (name: string): boolean => problems.some(({ field }) => `${field}.`.startsWith(`filter.${name}.`));
+  const others = Object.entries(JSON.parse(stored) as EventFilter).filter(([name]) => !isFaulty(name));
+  return [...problems, ...impossibleConditions(Object.fromEntries(others), eventTypes)];
 }
 
 /** The stored form of a request's filter. Requests that remove a filter send an empty text, which is stored as null. */
