@@ -55,6 +55,13 @@ export class CallContext implements RequestContext {
     return this.#abort.signal;
   }
 
+  /** Runs `then` once the answer is sent or no longer needed. */
+  onClosed(then: () => void): void {
+    // grpc-js emits 'cancelled' whenever the stream of a call closes.
+    if (this.#call.cancelled) then();
+    else this.#call.once('cancelled', then);
+  }
+
   metadata(key: string): string | undefined {
     const value = this.#call.metadata.get(key)[0];
     return value === undefined ? undefined : value.toString();

@@ -33,6 +33,22 @@ function linesOf(level: 'debug' | 'info') {
   return { lines, log: createLog('test', level, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }) };
 }
 
+test.each(['answered', 'refused', 'left'])('says when a call that is %s has closed, also to a handler that asks later', async (how) => {
+  const [asked, again] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const leaving = new AbortController();
+  const { client } = await start({
+    async say(word, context) {
+      context.onClosed(() => (asked.resolve(), context.onClosed(again.resolve)));
+      if (how === 'refused') throw ApiError.notFound();
+      if (how === 'left') leaving.abort();
+      if (how === 'left') await again.promise;
+      return word;
+    },
+  });
+  await client.say({ text: 'a' }, { signal: leaving.signal }).catch(() => undefined);
+  await Promise.all([asked.promise, again.promise]);
+});
+
 describe('the log', () => {
   test('warns of a dependency that is unavailable, and mentions refusals only for debugging', async () => {
     const { lines, log } = linesOf('debug');
