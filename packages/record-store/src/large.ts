@@ -1,6 +1,8 @@
 // Bounds what one read loads and sends (docs/decisions.md §17). Statements leave out large documents, of which a second one reads as many
 // as fit: PostgreSQL knows the length of a document without loading it.
+import type { CallContext } from '@truckroll/grpc';
 import type { BinaryRow } from '@truckroll/postgres';
+import { FairQueue } from '@truckroll/process';
 
 /** Maximum size of a page's records on the wire, in bytes. Their JSON is larger: the gateway asks for fewer if it exceeds the page's limit. */
 export const PAGE_BYTES = 8_000_000;
@@ -15,6 +17,27 @@ export const LARGE_OF_MANY = 16 * 1024;
  * longer than a message of gRPC.
  */
 export const MOST_WITH_NAMES = 12 * 1024 * 1024;
+
+/**
+ * Pages with large documents that a process reads or sends at a time, in turn by company: each takes up to 16 MB, its documents and its
+ * answer, of a pod's 512 MiB.
+ */
+export const LARGE_TOGETHER = 4;
+const WAITING = { queue: 100, maxWaitMs: 5000 };
+const slots: FairQueue = new FairQueue({ admits: () => slots.held < LARGE_TOGETHER, ...WAITING });
+
+/** The call that an answer is for. */
+export type Answering = Pick<CallContext, 'onClosed'>;
+
+/** Makes an answer once fewer than LARGE_TOGETHER others are made or being sent. Errors: 429 if too many of the company's wait, 503 after 5 s. */
+export async function inTurn<T>(companyId: string, call: Answering, work: () => Promise<T>): Promise<T> {
+  const turn = slots.enter(companyId);
+  if (turn !== undefined) await turn;
+  call.onClosed(() => slots.leave(companyId));
+  return work();
+}
+
+export const hasLarge = (rows: readonly BinaryRow[], at: number): boolean => rows.some((row) => row[at] === null);
 
 /** A row whose record is gone. */
 export const NO_ROW: BinaryRow = [];
@@ -51,7 +74,7 @@ export async function withLarge(
   at: number,
   read: (indexes: readonly number[]) => Promise<BinaryRow[]>,
 ): Promise<readonly BinaryRow[]> {
-  if (!rows.some((row) => row[at] === null)) return rows;
+  if (!hasLarge(rows, at)) return rows;
   const indexes = rows.flatMap((row, index) => (row[at] === null ? [index] : []));
   const found = await read(indexes);
   const loaded = rows.slice();

@@ -5,7 +5,20 @@ import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { gateOf, passGate } from './gate.ts';
-import { LARGE_DOCUMENT, LARGE_OF_MANY, MOST_WITH_NAMES, NO_ROW, PAGE_BYTES, largeStatement, ordinalOf, smallDocument, withLarge } from './large.ts';
+import {
+  LARGE_DOCUMENT,
+  LARGE_OF_MANY,
+  MOST_WITH_NAMES,
+  NO_ROW,
+  PAGE_BYTES,
+  hasLarge,
+  inTurn,
+  largeStatement,
+  ordinalOf,
+  smallDocument,
+  withLarge,
+  type Answering,
+} from './large.ts';
 import { idType, listStatement } from './list-query.ts';
 import type { ListRequest } from './list-request.ts';
 import type { NameCache, NameLookup } from './names.ts';
@@ -71,9 +84,14 @@ export class RecordReader {
   }
 
   /** One page: ListXResponse. It ends early before its records exceed PAGE_BYTES. Errors: 503 if PostgreSQL is unreachable. */
-  async list(request: ListRequest): Promise<Buffer> {
-    const { company_id: companyId, time_zone: timeZone, limit } = request.collection;
+  async list(request: ListRequest, call: Answering): Promise<Buffer> {
     const rows = await this.#page(request);
+    const write = (): Promise<Buffer> => this.#written(request, rows);
+    return hasLarge(rows, this.#table.order.length) ? inTurn(request.collection.company_id, call, write) : write();
+  }
+
+  async #written({ collection }: ListRequest, rows: readonly BinaryRow[]): Promise<Buffer> {
+    const { company_id: companyId, time_zone: timeZone, limit } = collection;
     const keys = this.#table.order.length;
     const page = await this.#withLarge(companyId, rows.slice(0, limit), keys, PAGE_BYTES);
     const records = page.map((row) => this.#parts(row, keys, timeZone));

@@ -28,7 +28,7 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
     server.implement(
       { list: rawMethod(list), detail: rawMethod(detail) },
       {
-        list: (request: unknown) => reader.list(request as ListRequest),
+        list: (request: unknown, context) => reader.list(request as ListRequest, context),
         detail: (request: unknown) => reader.detail((request as { key: Key }).key),
       },
     );

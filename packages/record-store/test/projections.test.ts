@@ -106,7 +106,7 @@ async function reproject(signal = new AbortController().signal): Promise<Reproje
 const page = (database = newer): Promise<Buffer> => {
   const reader = new RecordReader(after as Table<any> as Table, { database, names: new NameCache(newer, 'shop', silentLog) });
   const collection = { company_id: company, time_zone: 'UTC', limit: 10, after: new Uint8Array() };
-  return reader.list({ collection, postal_code: ['787'] });
+  return reader.list({ collection, postal_code: ['787'] }, { onClosed: () => undefined });
 };
 
 it('counts rows from before versions as version 1, and marks writes that name no version', async () => {

@@ -35,7 +35,10 @@ const detail = async (company: string, id: string): Promise<Line> => {
   return (codec(resource('job-financials').detail.response.typeName).decode(bytes) as Line)['data'] as Line;
 };
 const list = async (company: string, ...ids: string[]): Promise<Line[]> => {
-  const bytes = await reader.list({ collection: { company_id: company, time_zone: 'America/Chicago', limit: 100, after: new Uint8Array(), ids } });
+  const bytes = await reader.list(
+    { collection: { company_id: company, time_zone: 'America/Chicago', limit: 100, after: new Uint8Array(), ids } },
+    { onClosed: () => undefined },
+  );
   return (codec(resource('job-financials').list.response.typeName).decode(bytes) as Line)['data'] as Line[];
 };
 
