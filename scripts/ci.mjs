@@ -71,7 +71,6 @@ async function check([name, [command, ...args]]) {
   else failed++;
 }
 
-
 const folder = mkdtempSync(join(tmpdir(), 'truckroll-ci-'));
 const report = join(folder, 'jest.json');
 const { status } = spawnSync('npm', ['test', '--', '--ci', '--json', `--outputFile=${report}`], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
