@@ -61,7 +61,10 @@ test('shows the version of the release', async () => {
 });
 
 test('reports wrong usage in JSON to scripts, in words to people, and by the exit code to both', async () => {
-  expect(await outcomeOf('export', './books', '--url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^The address of the API must begin with/) });
+  expect(await outcomeOf('export', './books', '--url', 'nowhere')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^The address of the API must begin with/),
+  });
   for (const [args, message, code] of [
     [['export', './books', '--url', 'nowhere', '--json'], /^The address of the API must begin with/, 2],
     [['--json', 'exprot'], /unknown command 'exprot'.*Did you mean export/s, 2],
