@@ -66,19 +66,19 @@ test('keeps what was not edited exactly, and several conditions on one path', as
   const filter = {
     created_at: { $gte: '2026-03-01T00:00:00.123456-06:00', $lt: '2027-01-01T00:00:00Z' },
     'business_unit.id': { $nin: ['25b6f769-2b68-47e2-86f3-486e7d414ed9'] },
-    closed_reason: { $exists: false },
+    contact_email: { $exists: false },
     summary: { $in: ['one\ntwo', 'three'] },
   };
   const { id } = await desk.endpoint(company, { filter, eventTypes: ['service_request.created'] });
   const page = await desk.enter(company, `/endpoints/${id}`);
-  for (const text of ['created_at is at or after', 'created_at is before', 'business_unit.id is none of', 'closed_reason has no value'])
+  for (const text of ['created_at is at or after', 'created_at is before', 'business_unit.id is none of', 'contact_email has no value'])
     await shows(page, text);
   await page.waitForSelector('time[title="2026-03-01T00:00:00.123456-06:00"]');
   await press(page, 'Edit');
   await choose(page, 'Operator of condition 4', 'present');
   await press(page, 'Save changes');
-  await shows(page, 'closed_reason has a value');
-  expect((await desk.api(company, 'GET', `${HOOKS}/${id}`)).filter).toEqual({ ...filter, closed_reason: { $exists: true } });
+  await shows(page, 'contact_email has a value');
+  expect((await desk.api(company, 'GET', `${HOOKS}/${id}`)).filter).toEqual({ ...filter, contact_email: { $exists: true } });
 });
 
 test('reads numbers, and times in the company’s time zone', async () => {
