@@ -50,8 +50,8 @@ function provoke(
     target,
   );
   if (change.query !== undefined) to = `${to.replace(/[?&]limit=\d+$/, '')}${to.includes('?') && !/\?limit=\d+$/.test(to) ? '&' : '?'}${change.query}`;
-  // Without a notification, for which no contact has been prepared.
-  const silent = known(operation, { customer_notification: null });
+  // Without a notification and alerts, for which no contact and no user has been prepared.
+  const silent = known(operation, { customer_notification: null, alertEmails: [] });
   const sent = operation.body && { ...(operation.body.example as object), ...known(operation, body), ...silent, ...change.body };
   return fetch(url + to, {
     method: verb,
@@ -64,6 +64,6 @@ function provoke(
   });
 }
 
-function known({ body: described }: OperationView, body: Record<string, string | null>): object {
+function known({ body: described }: OperationView, body: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(body).filter(([name]) => described?.rows.some((row) => row.name === name)));
 }
