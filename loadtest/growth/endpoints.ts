@@ -65,8 +65,10 @@ async function start(stack: Stack, sinks: Sinks, size: number) {
   let claimed = 0;
   say(`Creating ${size} endpoints …`);
   await Promise.all(Array.from({ length: COMPANIES_AT_ONCE }, creator));
+  // Companies take turns, so that a batch has events of many.
+  const inTurnOfCompanies = all.toSorted((one, other) => one.place - other.place);
   const { receivers: _, ...counted } = groups;
-  return { size, endpoints: all, groups: counted as Groups, intake: services.channels.scheduling.client(IntakeServiceService) };
+  return { size, endpoints: inTurnOfCompanies, groups: counted as Groups, intake: services.channels.scheduling.client(IntakeServiceService) };
 }
 
 async function deliver({ size, endpoints: all, groups, intake }: System, sinks: Sinks, events: number): Promise<Round> {
