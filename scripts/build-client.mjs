@@ -11,7 +11,7 @@ const out = resolve(folder);
 rmSync(join(out, 'dist'), { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
-const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const compiler = join(root, 'node_modules/typescript-7/bin/tsc');
 const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDir', join(out, 'dist'), '--rootDir', join(source, 'src')], {
   stdio: ['ignore', 2, 2],
 });

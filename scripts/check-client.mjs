@@ -66,7 +66,7 @@ try {
   });
   const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
   const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext', ...types];
-  run(process.execPath, join(root, 'node_modules/typescript/bin/tsc'), ...options, ...files);
+  run(process.execPath, join(root, 'node_modules/typescript-7/bin/tsc'), ...options, ...files);
   console.log(`${size} bytes compressed, ${samples.length} samples: ${faults.length} faults`);
 } finally {
   rmSync(parent, { recursive: true });

@@ -34,7 +34,7 @@ export function randomQuestion({ accounts, units, types, members }: Cast, around
   return fc.constantFrom(...(Object.keys(reports) as ReportName[])).chain((report) => {
     const { groups, filters, jobs } = reports[report];
     const some = Object.fromEntries(
-      Object.entries(filters).map(([name, values]) => [name, fc.option(fc.subarray([...values], { minLength: 1 }), { freq: 3, nil: [] })]),
+      Object.entries(filters).map(([name, values]) => [name, fc.option(fc.subarray([...values], { minLength: 1 }), { freq: 3, nil: [] as string[] })]),
     );
     return fc
       .record({
