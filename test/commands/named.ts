@@ -91,6 +91,8 @@ export async function createJudge(): Promise<(text: string) => string | undefine
     if (words[0] === 'npx' || words[0] === 'truckroll') return cli(words.slice(words.indexOf('truckroll') + 1));
     if (words[0] === 'npm') return npm(words[1] === 'run' ? (words[2] as string) : (words[1] as string), given);
     const path = words[0] === 'node' ? (words[1] as string) : (words[0] as string);
+    // A program that the reader has saved.
+    if (words[0] === 'node' && /^\w+\.ts$/.test(path)) return undefined;
     if (!existsSync(join(ROOT, path))) return `there is no ${path}`;
     if (words[0] !== 'node') return (statSync(join(ROOT, path)).mode & 0o111) === 0 ? `${path} cannot be executed` : undefined;
     if (path.endsWith('.ts')) return 'fails on the Node that README asks for: give it a name in scripts/run.mjs';
