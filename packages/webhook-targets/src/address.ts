@@ -35,6 +35,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 /** The 6bone's range, which was returned (RFC 3701); ipaddr.js counts it as public. */
 const RETURNED = ipaddr.IPv6.parseCIDR('3ffe::/16');
 const embedding = EMBEDDING.map(([cidr, bytes]) => [ipaddr.IPv6.parseCIDR(cidr), bytes] as const);
+const metadata = METADATA.map(rangeOf);
 
 /** Name of the special range that contains the address; undefined if it is public, `malformed` unless it is in the usual spelling without a zone. */
 export function specialRange(address: string): string | undefined {
@@ -50,7 +51,7 @@ export function specialRange(address: string): string | undefined {
 export function isDenied(address: string, ranges: readonly string[]): boolean {
   if (isIP(address) === 0) return false;
   const meant = formsOf(ipaddr.parse(address));
-  return [...METADATA, ...ranges].map(rangeOf).some((range) => meant.some((form) => covers(range, form)));
+  return [...metadata, ...ranges.map(rangeOf)].some((range) => meant.some((form) => covers(range, form)));
 }
 
 /** Throws Error unless the text is an address, or a CIDR range without bits set beyond its prefix. */
