@@ -1,4 +1,4 @@
-// Allowed imports between folders; eslint.config.mjs has the rules between packages by name.
+// Allowed imports between folders; oxlint.config.ts has the rules between packages by name.
 /** Packages from the lowest up: none imports one above it. */
 const LAYERS = ['contract', 'telemetry', 'process', 'postgres|grpc', 'outbox|mail|redis|change-feed', 'record-store'];
 const CODE = '(?:packages|services|tools)/[^/]+|gateway|loadtest';

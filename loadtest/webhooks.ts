@@ -67,7 +67,11 @@ async function benchmark(stack: Stack, sinks: Sinks, { rounds, seconds, rate, ev
       alone: () => measured('all endpoints healthy', rate * seconds, () => stream(uncounted), latencyText),
       beside: async () => {
         await toggle(others, true);
-        return await measured(name, rate * seconds, () => stream(others), latencyText).finally(() => toggle(others, false));
+        try {
+          return await measured(name, rate * seconds, () => stream(others), latencyText);
+        } finally {
+          await toggle(others, false);
+        }
       },
     });
 

@@ -16,9 +16,9 @@ const first = [
 ];
 // Longest first.
 const checks = [
-  ['lint is clean', script('lint')],
   ['a fuzzer finds no answer that the description does not have', [...script('test:fuzz'), '--seconds', '60']],
   ['types are right', script('typecheck')],
+  ['lint is clean', script('lint')],
   ['code is formatted', script('format:check')],
   ['imports go in no circle and point where they may', script('check:imports')],
   ['no export, file or dependency is unused', script('check:unused')],

@@ -21,7 +21,7 @@ const programs = {
     script: 'tools/cli/src/main.ts',
     cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
   },
-  // TypeScript 7 has no stable API: what imports `typescript` (test/, openapi-typescript, typescript-eslint) gets version 6.
+  // TypeScript 7 has no stable API: what imports `typescript` (test/, openapi-typescript) gets version 6.
   typecheck: { script: 'node_modules/typescript-7/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'gateway/docs/browser', 'test/console'] },
   'check:imports': {
     script: 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
@@ -30,7 +30,7 @@ const programs = {
   'check:unused': { script: 'node_modules/knip/bin/knip.js', args: ['--no-progress', '--treat-config-hints-as-errors'] },
   format: { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format', '--write'] },
   'format:check': { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format'] },
-  lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
+  lint: { script: 'node_modules/oxlint/bin/oxlint' },
   'check:words': { script: 'tools/plain-english.mjs' },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },

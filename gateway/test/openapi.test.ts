@@ -42,11 +42,11 @@ describe('the description', () => {
   test('has every type of event as a webhook, with a valid example', () => {
     expect(Object.keys(document.webhooks)).toEqual(publicEvents.map(({ type }) => type));
     for (const { type, body } of publicEvents) {
-      const { responses, parameters } = document.webhooks[type]?.['post'] as { responses: object; parameters: { name: string }[] };
+      const { responses, parameters } = document.webhooks[type]!['post'] as { responses: object; parameters: { name: string }[] };
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['2XX', '410', '429']));
       expect(parameters.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
       const schema = document.components['schemas']?.[body.typeName.split('.').at(-1) as string];
-      const [example] = schema?.['examples'] as [Record<string, unknown>];
+      const [example] = schema!['examples'] as [Record<string, unknown>];
       expect([type, eventViolations(type, example)]).toEqual([type, []]);
       expect(eventViolations(type, { ...example, type: 'another.type' })).not.toEqual([]);
     }

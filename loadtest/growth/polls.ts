@@ -24,7 +24,11 @@ const WRITES = 10;
 
 export const polls: Part = async (options) => {
   const stack = await startStack('truckroll_growth_polls');
-  return await measurePolls(stack, options).finally(() => stack.close());
+  try {
+    return await measurePolls(stack, options);
+  } finally {
+    await stack.close();
+  }
 };
 
 async function measurePolls(stack: Stack, { quick, rounds }: Options): Promise<Row[]> {

@@ -38,7 +38,11 @@ function companyOf(seed: number, invoicesPerCompany: number): BenchmarkCompany {
 
 async function withStack(name: string, options: Options, readers: Readers, idsPerPage?: number): Promise<Row[]> {
   const stack = await startStack(`truckroll_growth_${name}${options.quick ? '_quick' : ''}`);
-  return await measureReads(stack, options, readers, idsPerPage).finally(() => stack.close());
+  try {
+    return await measureReads(stack, options, readers, idsPerPage);
+  } finally {
+    await stack.close();
+  }
 }
 
 async function measureReads(stack: Stack, { rounds, seconds }: Options, readers: Readers, idsPerPage?: number): Promise<Row[]> {

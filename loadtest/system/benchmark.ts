@@ -45,7 +45,11 @@ export function runBenchmark<Name extends string, Part extends string = never>({
     async run(options) {
       check?.();
       const stack = await startStack(database(options));
-      return await run(stack, options).finally(() => stack.close());
+      try {
+        return await run(stack, options);
+      } finally {
+        await stack.close();
+      }
     },
   });
 }

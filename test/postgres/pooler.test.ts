@@ -37,7 +37,11 @@ afterAll(async () => {
   await fresh.drop();
   // Roles belong to the whole server; the objects that this one owns were dropped with the database.
   const last = await createSession({ url: process.env['DATABASE_URL']! });
-  await last.query({ text: `drop role if exists ${role}` }).finally(() => last.close());
+  try {
+    await last.query({ text: `drop role if exists ${role}` });
+  } finally {
+    await last.close();
+  }
   await admin.close();
 });
 

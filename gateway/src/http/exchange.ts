@@ -46,7 +46,7 @@ export interface Exchange extends RequestContext {
 }
 
 declare global {
-  // eslint-disable-next-line @typescript-eslint/no-namespace -- Express's way to type `res.locals`
+  // oxlint-disable-next-line typescript/no-namespace -- Express's way to type `res.locals`
   namespace Express {
     interface Locals {
       exchange: Exchange;

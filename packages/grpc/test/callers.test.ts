@@ -108,7 +108,7 @@ test('callers see a refusal as a 503, never as a 401 or 403, because the install
 test('a refusal says who may not call which rpc, or what is missing', async () => {
   const { as } = await start();
   const refusals = await Promise.all([as(dispatcher), as()].map((client) => thrown(client.say({ text: 'x' }))));
-  expect(refusals.map((refusal) => (refusal?.cause as { details?: string }).details)).toEqual([
+  expect(refusals.map((refusal) => (refusal!.cause as { details?: string }).details)).toEqual([
     'webhook-dispatcher may not call /test.Echo/Say',
     '/test.Echo/Say needs the credential of a component that may call it',
   ]);

@@ -16,7 +16,11 @@ const POOL_SIZE = 5;
 
 export async function startPooler(context: ServerContext, adminUrl: string, databaseUrls: Readonly<Record<Owner, string>>): Promise<Pooler> {
   const admin = await createSession({ url: adminUrl });
-  await admin.query({ text: documentedSql('managed-servers', '### Behind a pooler') }).finally(() => admin.close());
+  try {
+    await admin.query({ text: documentedSql('managed-servers', '### Behind a pooler') });
+  } finally {
+    await admin.close();
+  }
   const start = () => startPgBouncer(context, { urls: Object.values(databaseUrls), mode: 'transaction', poolSize: POOL_SIZE });
   let running = await start();
   const { port } = running;

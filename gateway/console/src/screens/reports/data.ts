@@ -56,7 +56,7 @@ async function load(view: View, signal: AbortSignal): Promise<ReportFigures> {
       const earlier = before?.groups.get(value);
       return {
         value,
-        label: (rows[0] ?? earlier?.[0])!.group!.label,
+        label: (rows[0] ?? earlier![0])!.group!.label,
         now: addUp(rows, measures),
         before: earlier === undefined ? zero : addUp(earlier, measures),
       };

@@ -48,7 +48,7 @@ export function viewIn(report: Report, query: URLSearchParams): View {
 
 /** `to` is the last day, as people name it. */
 function customIn(query: URLSearchParams): Range {
-  const [from = '', to = ''] = [query.get('from') ?? '', query.get('to') ?? ''];
+  const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
   const start = isDay(from) ? from : rangeOf('month', today()).start;
   const last = isDay(to) && to >= start ? to : start > today() ? start : today();
   return { start, end: addDays(last, 1) };
