@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const buf = (...args) => ['node_modules/.bin/buf', ...args];
@@ -80,6 +80,11 @@ try {
   failed += results.numFailedTests + results.numRuntimeErrorTestSuites;
   if (status !== 0 && results.numFailedTests + results.numRuntimeErrorTestSuites === 0) failed++;
   if (results.numPassedTests === 0) failed++;
+  for (const { name, assertionResults } of results.testResults)
+    for (const each of assertionResults) if (each.status === 'failed') console.log(`FAILED: ${relative(root, name)}: ${each.fullName}`);
+  const slowest = results.testResults.map(({ name, startTime, endTime }) => ({ name, ms: endTime - startTime })).sort((a, b) => b.ms - a.ms);
+  console.log('The ten slowest files:');
+  for (const { name, ms } of slowest.slice(0, 10)) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${relative(root, name)}`);
 } catch {
   console.log('FAILED: the tests left no report');
   failed++;
