@@ -13,7 +13,7 @@ export interface Search {
   /** Counts from 0, so that each attempt asks the next node. */
   readonly attempt: number;
   open(node: RedisNode, login: Login): Promise<RedisClient>;
-  /** Called when a Sentinel announces another master later. */
+  /** Called when a Sentinel announces another master than the one that was found. */
   onSwitch(): void;
 }
 
@@ -31,10 +31,14 @@ export async function findMaster({ servers, attempt, open, onSwitch }: Search): 
   }
   // Stays open: it reports a failover even if the old master still answers.
   const client = await open(asked, servers.sentinelLogin);
+  let found: RedisNode | undefined;
   await client.subscribe(SWITCHED, (message) => {
-    if (message.startsWith(`${servers.master} `)) onSwitch();
+    const [name, , , host, port] = message.split(' ');
+    // Sentinels answer with the new master before they announce it.
+    if (name === servers.master && !(host === found?.host && Number(port) === found?.port)) onSwitch();
   });
   const address = await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', servers.master]);
   if (address === null) throw new Error(`The Sentinel at ${formatAddress(asked.host, asked.port)} watches no master named ${JSON.stringify(servers.master)}`);
-  return { host: address[0], port: Number(address[1]) };
+  found = { host: address[0], port: Number(address[1]) };
+  return found;
 }
