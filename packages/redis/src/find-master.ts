@@ -31,14 +31,14 @@ export async function findMaster({ servers, attempt, open, onSwitch }: Search): 
   }
   // Stays open: it reports a failover even if the old master still answers.
   const client = await open(asked, servers.sentinelLogin);
-  let found: RedisNode | undefined;
+  let found = '';
   await client.subscribe(SWITCHED, (message) => {
     const [name, , , host, port] = message.split(' ');
     // Sentinels answer with the new master before they announce it.
-    if (name === servers.master && !(host === found?.host && Number(port) === found?.port)) onSwitch();
+    if (name === servers.master && `${host} ${port}` !== found) onSwitch();
   });
   const address = await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', servers.master]);
   if (address === null) throw new Error(`The Sentinel at ${formatAddress(asked.host, asked.port)} watches no master named ${JSON.stringify(servers.master)}`);
-  found = { host: address[0], port: Number(address[1]) };
-  return found;
+  found = address.join(' ');
+  return { host: address[0], port: Number(address[1]) };
 }
