@@ -25,7 +25,7 @@ function documented(what: string): number {
 test.each([
   ['page of a list or report under `/v1`', PAGE_BYTES],
   ['page of the change feed', FEED_PAGE],
-  ['record, as it is stored', LARGEST_RECORD],
+  ['stored record', LARGEST_RECORD],
   ['name of a record where others refer to it', LONGEST_NAME],
   ['answer between two components', LARGEST_MESSAGE],
   ['path, query and headers of a request', MOST_HEADER_BYTES],
