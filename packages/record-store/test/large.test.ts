@@ -1,7 +1,7 @@
-// How many answers with large documents a process makes and sends at a time.
+// The limit of answers with large documents that a process makes and sends at a time.
 import { LARGE_TOGETHER, inTurn } from '../src/large.ts';
 
-/** Answers that this company asks for, as far as they are begun, and what closes their calls. */
+/** A company's requests for large answers. `begun` receives its name whenever work on an answer begins; `close` closes its oldest open call. */
 function answers(company: string, begun: string[], work: () => Promise<string> = () => Promise.resolve('answer')) {
   const closing: (() => void)[] = [];
   const call = { onClosed: (then: () => void) => void closing.push(then) };
