@@ -13,7 +13,7 @@ export interface Search {
   /** Counts from 0, so that each attempt asks the next node. */
   readonly attempt: number;
   open(node: RedisNode, login: Login): Promise<RedisClient>;
-  /** Called when a Sentinel announces another master than the one that was found. */
+  /** Called when a Sentinel announces a new master, unless `findMaster` has already returned that server. */
   onSwitch(): void;
 }
 
