@@ -4,6 +4,7 @@ import { resource } from '@truckroll/contract';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { generateCompany } from '@truckroll/demo-company';
 import { LARGEST_RECORD, LARGE_TOGETHER } from '../packages/record-store/src/large.ts';
+import { untilFollowed } from './support/read-models.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 
 type Json = Record<string, any>;
@@ -147,6 +148,17 @@ it('reads a record with more names than a message of gRPC holds', async () => {
   const [{ id }] = (await load('accounts', 1, (account) => ({ ...account, tags: many }))) as [Json];
   const { status, text } = await get(`/v1/accounts/${id}`);
   expect([status, JSON.parse(text).data?.tags.length]).toEqual([200, many.length]);
+});
+
+it('reads the financials of a job whose invoices have more than 16 MiB together, and those after them', async () => {
+  const jobs = (await load('jobs', 2, (job) => job)).map(({ id }) => id as string);
+  const own = await load('invoices', 18, (invoice) => ({ ...invoice, job_id: jobs[0], number: 'n'.repeat(1_000_000), status: 'OPEN' }));
+  const revenue = own.reduce((sum, { amounts }) => sum + amounts.subtotal_cents, 0);
+  await untilFollowed(system, company);
+  const { status, text } = await get(`/v1/job-financials/${jobs[0]}`);
+  expect([status, JSON.parse(text).data]).toMatchObject([200, { invoices: { length: 4 }, omitted_invoices: 14, totals: { revenue_cents: revenue } }]);
+  expect((await pagesOf('job-financials', jobs)).records.map(({ id }) => id).toSorted()).toEqual(jobs.toSorted());
+  expect((await feedOf('job-financials')).map(({ id }) => id)).toEqual(expect.arrayContaining(jobs));
 });
 
 it('ends pages of the feed at 4 MB of JSON, and its cursors lead to every record once', async () => {

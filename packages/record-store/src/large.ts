@@ -3,6 +3,7 @@
 import type { CallContext } from '@truckroll/grpc';
 import type { BinaryRow } from '@truckroll/postgres';
 import { FairQueue } from '@truckroll/process';
+import type { Table } from './table.ts';
 
 /** Maximum size of a page's records on the wire, in bytes. Their JSON is larger: the gateway asks for fewer if it exceeds the page's limit. */
 export const PAGE_BYTES = 8_000_000;
@@ -42,9 +43,13 @@ export const hasLarge = (rows: readonly BinaryRow[], at: number): boolean => row
 /** A row whose record is gone. */
 export const NO_ROW: BinaryRow = [];
 
-/** The column `document` of a table, null if it is larger than `most`: SQL for a number of bytes. */
-export function smallDocument(alias: string, most: string): string {
-  return `case when octet_length(${alias}.document) <= ${most} then ${alias}.document end as document`;
+/** The columns `document` and `derived` of a table, null if they are larger than `most` together: SQL for a number of bytes. */
+export function smallDocument({ derive }: Table, alias: string, most: string): string {
+  const [document, derived] = [`${alias}.document`, `${alias}.derived`];
+  // Without a rule that derives, the column is null.
+  const size = derive === undefined ? `octet_length(${document})` : `octet_length(${document}) + coalesce(octet_length(${derived}), 0)`;
+  const isSmall = `${size} <= ${most}`;
+  return `case when ${isSmall} then ${document} end as document, ${derive === undefined ? derived : `case when ${isSmall} then ${derived} end as derived`}`;
 }
 
 /** Reads the first of these records, at least one, whose documents and derived fields together have at most $3 bytes. Rows are (ordinal, columns…). */

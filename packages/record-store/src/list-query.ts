@@ -78,7 +78,7 @@ function walkStatement(table: Table, driver: AnyOf | undefined, value: string | 
   const linked = driver?.link !== undefined;
   // Aliased, since one of them may also be a column of the order, which is selected first.
   const onRead = (table.onRead?.columns ?? []).map((name, i) => `t.${name} as on_read_${i + 1}`);
-  const columns = [smallDocument('t', String(LARGE_DOCUMENT)), 't.derived', ...onRead].join(', ');
+  const columns = [smallDocument(table, 't', String(LARGE_DOCUMENT)), ...onRead].join(', ');
   const from = linked ? `${driver.link} l join ${table.table} t on t.company_id = l.company_id and t.id = l.id` : `${table.table} t`;
   const at = linked ? 'l' : 't';
   const where = [

@@ -73,12 +73,12 @@ export class RecordReader {
     this.#names = names;
     this.#idColumn = table.columns.find(({ name }) => name === 'id');
     this.#replaced = replacedFields(table);
-    const others = ['derived', ...(table.onRead?.columns ?? [])];
-    const columns = ['document', ...others];
+    const onRead = table.onRead?.columns ?? [];
+    const columns = ['document', 'derived', ...onRead];
     this.#detail = `select ${columns.join(', ')} from ${table.table} where company_id = $1 and id = $2`;
     // The limit forces the planner to look the keys up one by one.
     this.#details = `select k.n, r.* from unnest($1::uuid[], $2::${idType(table)}[]) with ordinality k(company_id, id, n),
-      lateral (select ${[smallDocument('t', '$3::int'), ...others].join(', ')} from ${table.table} t
+      lateral (select ${[smallDocument(table, 't', '$3::int'), ...onRead].join(', ')} from ${table.table} t
         where t.company_id = k.company_id and t.id = k.id limit 1) r`;
     this.#large = largeStatement(table.table, idType(table), columns);
   }

@@ -34,13 +34,17 @@ const detail = async (company: string, id: string): Promise<Line> => {
   const bytes = await reader.detail({ company_id: company, time_zone: 'America/Chicago', id });
   return (codec(resource('job-financials').detail.response.typeName).decode(bytes) as Line)['data'] as Line;
 };
-const list = async (company: string, ...ids: string[]): Promise<Line[]> => {
+const list = async (company: string, ...ids: string[]): Promise<Line[]> => (await listed(company, ids)).data;
+async function listed(company: string, ids: string[]): Promise<{ data: Line[]; inTurn: boolean }> {
+  const closing: (() => void)[] = [];
   const bytes = await reader.list(
     { collection: { company_id: company, time_zone: 'America/Chicago', limit: 100, after: new Uint8Array(), ids } },
-    { onClosed: () => undefined },
+    { onClosed: (then) => void closing.push(then) },
   );
-  return (codec(resource('job-financials').list.response.typeName).decode(bytes) as Line)['data'] as Line[];
-};
+  for (const close of closing) close();
+  const { data } = codec(resource('job-financials').list.response.typeName).decode(bytes) as { data: Line[] };
+  return { data, inTurn: closing.length > 0 };
+}
 
 const NOT_RECORDED = { tracking_status: 'COST_TRACKING_STATUS_UNTRACKED', verification_status: 'COST_VERIFICATION_STATUS_UNVERIFIED', job_type_included: true };
 
@@ -154,6 +158,25 @@ test('applies other services’ records whose sum exceeds the range of cents; re
   expect(broken).toMatchObject([{ id: far['id'], field: 'totals.revenue_cents', code: 'OUT_OF_RANGE' }]);
   await applyLines(company, invoices, 'invoices', { ...second, status: 'VOIDED' });
   expect(await detail(company, far['id'])).toMatchObject({ totals: { revenue_cents: MOST, gross_profit_cents: MOST } });
+});
+
+test('shows the first 4 MiB of a job’s invoices, says how many others there are, and counts them all', async () => {
+  const [company, known, other] = [randomUUID(), job(), job()];
+  await applyLines(company, jobs, 'jobs', known, other);
+  const own: Line[] = Array.from({ length: 6 }, (_, i) => ({
+    ...invoice(known['id'], 10 ** i),
+    number: 'n'.repeat(1_000_000),
+    issued_at: `2026-03-0${i + 1}T15:00:00Z`,
+  }));
+  await applyLines(company, invoices, 'invoices', ...own.slice(0, 4));
+  expect(await detail(company, known['id'])).toMatchObject({ invoices: { length: 4 }, omitted_invoices: null, totals: { revenue_cents: 1111 } });
+  await applyLines(company, invoices, 'invoices', ...own.slice(4));
+  const { data, inTurn } = await listed(company, [known['id']]);
+  expect(data).toMatchObject([{ invoices: own.slice(0, 4).map(({ id }) => ({ id })), omitted_invoices: 2, totals: { revenue_cents: 111_111 } }]);
+  // Such a page takes its turn, like those of large documents.
+  expect([inTurn, (await listed(company, [other['id']])).inTurn]).toEqual([true, false]);
+  await applyLines(company, invoices, 'invoices', { ...invoice(known['id'], MOST), issued_at: '2026-04-01T15:00:00Z' });
+  await expect(detail(company, known['id'])).rejects.toMatchObject({ status: 500, message: expect.stringContaining('totals.revenue_cents') });
 });
 
 test('rejects a line whose costs exceed the range together with existing invoices, naming the field, and stores the others', async () => {

@@ -1,7 +1,7 @@
 // Job financials follow jobs, assignments, invoices and company settings: a transaction that changes one here refreshes the affected jobs.
-import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import type { JobFinancials, JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Transaction } from '@truckroll/postgres';
-import type { Changed } from '@truckroll/record-store';
+import { LARGEST_RECORD, type Changed } from '@truckroll/record-store';
 import { readSources, sourcesOf, type ReadModels, type Sources } from './sources.ts';
 import { reportDate, totalsOf } from './totals.ts';
 
@@ -46,11 +46,16 @@ export const DERIVED_FIELDS = [
   'costing',
   'totals',
   'invoices',
+  'omitted_invoices',
 ] as const;
+
+/** Maximum size of an invoice in a financial, in bytes, without its number. */
+const INVOICE_BYTES = 80;
 
 function derivedFields(recorded: JobFinancials, { job, invoices, participants }: Sources, settings: ReadModels['settings']): Derived {
   const { number, account, location_id, business_unit, job_type, job_class, created_at } = job ?? recorded;
   const totals = totalsOf(invoices, recorded.cost_entries);
+  const shown = firstInvoices(invoices);
   const { date, basis } = reportDate(invoices, { created_at, completed_at: job?.completed_at ?? null }, settings.time_zone);
   return {
     number,
@@ -66,6 +71,14 @@ function derivedFields(recorded: JobFinancials, { job, invoices, participants }:
     costing: recorded.costing && { ...recorded.costing, enabled: settings.costing_enabled },
     // A financial without totals is not shown: see unshown.ts.
     totals: 'beyond' in totals ? null : totals,
-    invoices: [...invoices],
+    invoices: shown,
+    omitted_invoices: invoices.length - shown.length || null,
   };
+}
+
+/** The first of these that have at most LARGEST_RECORD bytes together, so that every financial fits into a message of gRPC. */
+function firstInvoices(invoices: Sources['invoices']): JobInvoice[] {
+  let bytes = 0;
+  const end = invoices.findIndex(({ number }) => (bytes += INVOICE_BYTES + Buffer.byteLength(number)) > LARGEST_RECORD);
+  return invoices.slice(0, end === -1 ? undefined : end);
 }

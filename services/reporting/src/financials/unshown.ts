@@ -9,10 +9,11 @@ import { totalsOf } from './totals.ts';
 const LIMIT = '±9007199254740991';
 
 /** The total that cannot be shown for a record with its derived fields; null if all can. */
-export function unshown({ invoices, cost_entries, totals }: JobFinancials): string | null {
+export function unshown({ invoices, omitted_invoices, cost_entries, totals }: JobFinancials): string | null {
   if (totals != null) return null;
   const again = totalsOf(invoices, cost_entries);
-  return 'beyond' in again ? `totals.${again.beyond}` : null;
+  if ('beyond' in again) return `totals.${again.beyond}`;
+  return omitted_invoices == null ? null : 'totals.revenue_cents';
 }
 
 /** Errors: RecordError, so that an import rejects the line. */

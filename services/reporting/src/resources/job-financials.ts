@@ -10,7 +10,7 @@ import { refreshJobFacts } from '../summaries/follow.ts';
 export const jobFinancials = defineTable<JobFinancials>({
   resource: resource('job-financials'),
   table: 'job_financials',
-  version: 2,
+  version: 3,
   since: { account_id: 2, standing: 2 },
   columns: {
     job_class: 'job_class',
