@@ -86,23 +86,26 @@ test('long answers are recorded within a budget, and of every answer the first k
   const one = await desk.endpoint();
   const other = await desk.endpoint();
   const headers = [
-    { name: 'x-long', value: 'v'.repeat(2000) },
     { name: 'x-short', value: 'v'.repeat(93) },
+    { name: 'x-long', value: 'v'.repeat(2000) },
+    { name: 'x-last', value: 'v' },
   ];
   const answered = async (to: Endpoint, bytes: number, response_headers = headers.slice(0, 0)) => {
     await desk.fanOut(to.event());
     const [delivery] = await desk.lease();
     await desk.report(delivery!, { response_headers, response_body: Buffer.alloc(bytes, 'x') });
     const response = (await to.deliveries()).find(({ id }) => id === delivery!.delivery_id)!.attempts[0]!.response!;
-    return [response.body.length, response.headers.length, response.body_truncated];
+    return [response.body.length, response.headers.map(({ value }) => value.length), response.body_truncated];
   };
-  expect([await answered(one, 1024), await usedOf(one, 'answers')]).toEqual([[1024, 0, false], 0]);
-  expect([await answered(one, 1025), await usedOf(one, 'answers')]).toEqual([[1025, 0, false], 1025]);
+  expect([await answered(one, 1024), await usedOf(one, 'answers')]).toEqual([[1024, [], false], 0]);
+  expect([await answered(one, 1025), await usedOf(one, 'answers')]).toEqual([[1025, [], false], 1025]);
   await use(one, 'answers', 99_998_900);
-  expect([await answered(one, 1101), await usedOf(one, 'answers')]).toEqual([[1024, 0, true], 99_998_900]);
-  expect(await answered(one, 950, headers)).toEqual([924, 1, true]);
-  expect([await answered(one, 1100), await usedOf(one, 'answers')]).toEqual([[1100, 0, false], 100_000_000]);
-  expect(await answered(other, 1101)).toEqual([1101, 0, false]);
+  expect([await answered(one, 1101), await usedOf(one, 'answers')]).toEqual([[1024, [], true], 99_998_900]);
+  // Headers take half of it at most, and the last one says that it is cut.
+  expect(await answered(one, 600, headers)).toEqual([505, [93, 413], true]);
+  expect(await answered(one, 500, headers)).toEqual([500, [93, 413], false]);
+  expect([await answered(one, 1100), await usedOf(one, 'answers')]).toEqual([[1100, [], false], 100_000_000]);
+  expect(await answered(other, 1101)).toEqual([1101, [], false]);
   await use(one, 'answers', 100_000_000, `${TODAY} - 1`);
-  expect([await answered(one, 1101), await usedOf(one, 'answers')]).toEqual([[1101, 0, false], 1101]);
+  expect([await answered(one, 1101), await usedOf(one, 'answers')]).toEqual([[1101, [], false], 1101]);
 });

@@ -1,4 +1,5 @@
 // The log keeps the beginning of every answer, and of a company's longer answers as much as its daily budget allows (decisions §17).
+import { firstHeaders } from '@truckroll/contract';
 import type { ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Queryable } from '@truckroll/postgres';
 import { ANSWER_BYTES, TODAY } from '../../budgets.ts';
@@ -6,6 +7,7 @@ import { dayOfDelivery } from './delivery-id.ts';
 
 /** Bytes of an answer's headers and body together that are recorded of every answer, and that the budget does not count. */
 const ALWAYS_BYTES = 1024;
+const NO_BODY = new Uint8Array();
 
 interface Recorded {
   /** As reported, but with only the beginning of the answers that the budget does not allow. */
@@ -38,17 +40,14 @@ export async function withinBudget(tx: Queryable, reported: readonly ReportReque
   return { attempts, spent };
 }
 
-function bytesOf({ response_body, response_headers }: ReportRequest): number {
+function bytesOf({ response_body, response_headers }: Pick<ReportRequest, 'response_body' | 'response_headers'>): number {
   return response_headers.reduce((sum, { name, value }) => sum + name.length + value.length, response_body.length);
 }
 
+/** The first headers, up to half of what is always recorded, and as much of the body as then fits. */
 function beginningOf(attempt: ReportRequest): ReportRequest {
-  let room = ALWAYS_BYTES;
-  const response_headers = attempt.response_headers.filter(({ name, value }) => {
-    const bytes = name.length + value.length;
-    if (bytes > room) return false;
-    room -= bytes;
-    return true;
-  });
-  return { ...attempt, response_headers, response_body: attempt.response_body.subarray(0, room), response_truncated: true };
+  const { response_body: body } = attempt;
+  const response_headers = firstHeaders(attempt.response_headers, ALWAYS_BYTES / 2);
+  const response_body = body.subarray(0, Math.max(0, ALWAYS_BYTES - bytesOf({ response_headers, response_body: NO_BODY })));
+  return { ...attempt, response_headers, response_body, response_truncated: attempt.response_truncated || response_body.length < body.length };
 }
