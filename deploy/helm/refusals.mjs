@@ -50,6 +50,23 @@ export const refusals = [
     ...['*', 'https://*.example.com', 'https://app.example.com/', 'https://app.example.com/path', 'https://app .example.com', 'https://user@app.example.com'],
     ...['https://app.example.com?a=1', 'https://app.example.com:443', 'http://app.example.com:80', 'https://APP.example.com', 'https://a..b', 'https://a:0'],
   ].map((origin) => ({ values: { gateway: { corsOrigins: [origin] } }, message: '/gateway/corsOrigins/0' })),
+  ...[
+    'https://',
+    'https://a b',
+    'https://a:0/x',
+    'https://a:65536',
+    'https://10.0.0.256',
+    'https://a..b/x',
+    'https://-a',
+    'https://[::::]',
+    'https://u:p@a',
+  ].flatMap((url) => [
+    { values: { otlpEndpoint: url }, message: '/otlpEndpoint' },
+    { values: { tokens: { jwksUrl: url, issuer: 'a', audience: 'b' } }, message: '/tokens/jwksUrl' },
+    { values: { notifications: { smsUrl: url } }, message: '/notifications/smsUrl' },
+    { values: { gateway: { publicUrl: url } }, message: '/gateway/publicUrl' },
+    { values: { gateway: { securityContact: url } }, message: '/gateway/securityContact' },
+  ]),
   { values: { kafka: { sasl: { mechanism: 'gssapi' } } }, message: '/kafka/sasl/mechanism' },
   ...['sink.example.com:80', '10.0.0.999:80', '10.0.0.1:65536'].map((target) => ({
     values: { dispatcher: { allowedTargets: [target] } },
@@ -71,7 +88,7 @@ export const refusals = [
   { values: { tokens: { maxAge: '24' } }, message: '/tokens/maxAge' },
   { values: { tokens: { console: { clientId: 'truckroll-console' } } }, message: '/tokens/issuer' },
   { values: { tokens: { console: { scope: 'profile' } } }, message: '/tokens/console/scope' },
-  { values: { gateway: { securityContact: 'security@example.com' } }, message: '/gateway/securityContact' },
+  ...['security@example.com', 'mailto:security'].map((securityContact) => ({ values: { gateway: { securityContact } }, message: '/gateway/securityContact' })),
   { values: { networkPolicy: { notPublic: ['private'] } }, message: '/networkPolicy/notPublic/0' },
   {
     values: { gateway: { env: { GRPC_TLS_CA_FILE: '/ca.crt' } } },
