@@ -8,6 +8,7 @@ import { violations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 
 const TIMEZONE = 'America/Chicago';
+const CALENDAR = new Intl.DateTimeFormat('en-CA', { timeZone: TIMEZONE, dateStyle: 'short' });
 const MINUTES = 60_000;
 let system: System;
 let company: TestCompany;
@@ -158,7 +159,8 @@ const sides = (name: string): string => name.replace(/_(from|before)$/, '');
 
 /** A case of each filter, such that each of the two excludes as many as possible of the records that match the other. */
 function distinguishing(records: readonly Json[], ones: Case[], others: Case[]): [Case, Case] {
-  const excludes = ([, matches]: Case, [, among]: Case): number => records.filter((record) => among(record) && !matches(record)).length;
+  const matching = new Map([...ones, ...others].map((each) => [each, new Set(records.filter(each[1]))]));
+  const excludes = (one: Case, other: Case): number => [...matching.get(other)!].filter((record) => !matching.get(one)!.has(record)).length;
   const excluded = (pair: [Case, Case]): number => Math.min(excludes(pair[0], pair[1]), excludes(pair[1], pair[0]));
   return ones.flatMap((one) => others.map((other): [Case, Case] => [one, other])).reduce((best, pair) => (excluded(pair) > excluded(best) ? pair : best));
 }
@@ -236,7 +238,7 @@ function instantKey(text: string): string {
 }
 
 function localDate(instant: string): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone: TIMEZONE, dateStyle: 'short' }).format(new Date(instant));
+  return CALENDAR.format(new Date(instant));
 }
 
 function sample<T>(values: readonly T[], count: number): T[] {
