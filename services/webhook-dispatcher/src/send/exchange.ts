@@ -1,6 +1,6 @@
 import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
-import { readCapped } from './answer-body.ts';
-import type { ReceiverConnection, Connections } from './connections.ts';
+import { send, type Answer } from './answer.ts';
+import type { Connections } from './connections.ts';
 import { NoConnection } from './destinations.ts';
 import { unlessForbidden } from './dial.ts';
 import { failureOf, type ExchangeFailure } from './failure.ts';
@@ -68,39 +68,28 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
   const { signal } = time;
   for (let tries = 1; ; tries += 1) {
     const connection = connections.take(request, target, time);
-    const dials = connection.dials;
-    try {
-      const answer = await connection.client.request({
-        method: 'POST',
-        path: target.url.pathname + target.url.search,
-        headers: request.headers,
-        body: request.body,
-        signal,
-      });
-      result.status = answer.statusCode;
-      result.responseHeaders = headersOf(answer.headers);
-      note(result, connection);
-      const read = await readCapped(answer.body, String(answer.headers['content-encoding'] ?? ''), bodyLimit);
-      result.responseBody = read.bytes;
-      result.truncated = read.truncated;
-      result.processorMs += read.processorMs;
-      if ('error' in read) throw read.error;
-      connections.give(connection);
-      return;
-    } catch (error) {
-      note(result, connection);
-      connections.discard(connection);
-      // The receiver may close an idle connection just when we send. Sending twice is safe: receivers recognise the event by its id.
-      const wasKept = dials > 0 && connection.dials === dials;
-      if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw failureOf(error, connection.head.begun);
-    } finally {
-      result.processorMs += connection.processorMs;
-    }
+    const { client, dials } = connection;
+    const { pathname, search } = target.url;
+    const sent = { method: 'POST', path: pathname + search, headers: request.headers, body: request.body } as const;
+    const answer = await send(client, sent, signal, bodyLimit);
+    if (connection.address !== undefined) result.address = connection.address;
+    result.processorMs += connection.processorMs;
+    const error = (await keep(answer, result)) ?? answer.error;
+    if (error === undefined) return connections.give(connection);
+    connections.discard(connection);
+    // The receiver may close an idle connection just when we send. Sending twice is safe: receivers recognise the event by its id.
+    const wasKept = dials > 0 && connection.dials === dials;
+    if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw failureOf(error, connection.head.begun);
   }
 }
 
-function note(result: ExchangeResult, connection: ReceiverConnection): void {
-  if (connection.address !== undefined) result.address = connection.address;
+/** Puts what arrived into the result. Returns what is wrong with its body. */
+async function keep({ status, headers, body, error }: Answer, result: ExchangeResult): Promise<ExchangeFailure | undefined> {
+  if (status === undefined || body === undefined) return undefined;
+  const { bytes, truncated, processorMs, failure } = await body.read(error === undefined);
+  Object.assign(result, { status, responseHeaders: headersOf(headers), responseBody: bytes, truncated });
+  result.processorMs += processorMs;
+  return failure;
 }
 
 function headersOf(headers: Readonly<Record<string, string | string[] | undefined>>): Header[] {
