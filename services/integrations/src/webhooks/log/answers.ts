@@ -7,7 +7,7 @@ import { dayOfDelivery } from './delivery-id.ts';
 
 /** Bytes of an answer's headers and body together that are recorded of every answer, and that the budget does not count. */
 const ALWAYS_BYTES = 1024;
-const NO_BODY = new Uint8Array();
+const NO_BODY = Buffer.alloc(0);
 
 interface Recorded {
   /** As reported, but with only the beginning of the answers that the budget does not allow. */
