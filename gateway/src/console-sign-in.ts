@@ -31,7 +31,9 @@ export function consoleSignIn(config: SignInSettings): ConsoleSignIn | undefined
   const { consoleClientId: clientId, consoleScope = '', consoleSignInParameters, tokenIssuer: issuer, tokenAudience: audience } = config;
   if (clientId === undefined) return undefined;
   const faults: string[] = [];
-  if (issuer === undefined || audience === undefined || (config.tokenJwksUrl ?? config.tokenJwksFile) === undefined) {
+  // An invalid address of keys is absent, and is reported by itself.
+  const hasNoKeys = 'tokenJwksUrl' in config && (config.tokenJwksUrl ?? config.tokenJwksFile) === undefined;
+  if (issuer === undefined || audience === undefined || hasNoKeys) {
     faults.push('CONSOLE_CLIENT_ID is set, so TOKEN_ISSUER, TOKEN_AUDIENCE and TOKEN_JWKS_URL must be, too: the console uses tokens of that issuer');
   }
   if (audience === clientId) {

@@ -99,6 +99,10 @@ describe('with an issuer', () => {
     expect(() => consoleSignIn(config(changes))).toThrow(message);
   });
 
+  test('is not named as well when the address of its keys is invalid', () => {
+    expect(() => config({ TOKEN_JWKS_URL: 'keys' })).toThrow(/^TOKEN_JWKS_URL is invalid: .*$/);
+  });
+
   test('may be on this machine without TLS', () => {
     expect(consoleSignIn(config({ TOKEN_ISSUER: 'http://127.0.0.1:4000' }))?.issuer).toBe('http://127.0.0.1:4000');
   });
