@@ -37,6 +37,9 @@ const RETURNED = ipaddr.IPv6.parseCIDR('3ffe::/16');
 const embedding = EMBEDDING.map(([cidr, bytes]) => [ipaddr.IPv6.parseCIDR(cidr), bytes] as const);
 const metadata = METADATA.map(rangeOf);
 
+/** An address, and how many of its first bits the range has in common. */
+export type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
 /** Name of the special range that contains the address; undefined if it is public, `malformed` unless it is in the usual spelling without a zone. */
 export function specialRange(address: string): string | undefined {
   if (isIP(address) === 0 || address.includes('%')) return 'malformed';
@@ -48,26 +51,26 @@ export function specialRange(address: string): string | undefined {
 }
 
 /** Whether the address, in any of its IPv4 and IPv6 forms, belongs to a cloud's metadata service or to one of the ranges. */
-export function isDenied(address: string, ranges: readonly string[]): boolean {
+export function isDenied(address: string, ranges: readonly Range[]): boolean {
   if (isIP(address) === 0) return false;
   const meant = formsOf(ipaddr.parse(address));
-  return [...metadata, ...ranges.map(rangeOf)].some((range) => meant.some((form) => covers(range, form)));
+  return [...metadata, ...ranges].some((range) => meant.some((form) => covers(range, form)));
 }
 
 /** Throws Error unless the text is an address, or a CIDR range without bits set beyond its prefix. */
-export function checkRange(text: string): void {
+export function parseRange(text: string): Range {
   const [address = '', prefix, ...more] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
   const plain = isIP(address) !== 0 && !address.includes('%') && more.length === 0 && (prefix === undefined || /^(0|[1-9]\d{0,2})$/.test(prefix));
   if (!plain || Number(prefix ?? 0) > most) throw new Error('is neither an address nor a CIDR range');
-  const [first, bits] = rangeOf(text);
-  if (prefix === undefined) return;
+  const range = rangeOf(text);
+  if (prefix === undefined) return range;
+  const [first, bits] = range;
   const family = first.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   const network = family.networkAddressFromCIDR(`${address}/${bits}`).toString();
   if (network !== first.toString()) throw new Error(`has bits set beyond its prefix: ${network}/${bits} is the range`);
+  return range;
 }
-
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 function rangeOf(text: string): Range {
   if (text.includes('/')) return ipaddr.parseCIDR(text);

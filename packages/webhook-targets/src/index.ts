@@ -1,1 +1,1 @@
-export { TargetProblem, checkAddress, checkAllowedTargets, checkDeniedTargets, isLoopbackName, readTarget, type Target, type TargetPolicy } from './target.ts';
+export { TargetProblem, checkAddress, checkAllowedTargets, isLoopbackName, parseDeniedTargets, readTarget, type Target, type TargetPolicy } from './target.ts';

@@ -2,7 +2,7 @@
 // checked just before connecting to it. Integrations and the dispatcher share this file, so that they agree.
 import { isIP } from 'node:net';
 import { ConfigError, isHostName } from '@truckroll/process';
-import { checkRange, isDenied, specialRange } from './address.ts';
+import { isDenied, parseRange, specialRange, type Range } from './address.ts';
 
 /** What the operator allows beyond https to public addresses. */
 export interface TargetPolicy {
@@ -10,7 +10,7 @@ export interface TargetPolicy {
   /** Exact `address:port` pairs that may be reached even if they are not public, over http too. */
   readonly allowedTargets: readonly string[];
   /** Addresses and CIDR ranges that receive no webhooks, even if `allowedTargets` names them. */
-  readonly deniedTargets: readonly string[];
+  readonly deniedTargets: readonly Range[];
 }
 
 /** A URL that is allowed as a target; the address its name resolves to must still be checked. */
@@ -49,17 +49,17 @@ export function checkAllowedTargets(targets: readonly string[]): void {
 }
 
 /** Throws ConfigError naming the entry that is neither an address nor a range. */
-export function checkDeniedTargets(targets: readonly string[]): void {
-  for (const target of targets) {
+export function parseDeniedTargets(targets: readonly string[]): readonly Range[] {
+  return targets.map((target) => {
     try {
-      checkRange(target);
+      return parseRange(target);
     } catch (error) {
       const problem = `${JSON.stringify(target)} ${(error as Error).message}`;
       throw new ConfigError(`WEBHOOK_DENIED_TARGETS must be addresses or CIDR ranges, such as 203.0.113.7,198.51.100.0/24,2001:db8::/32: ${problem}`, {
         cause: error,
       });
     }
-  }
+  });
 }
 
 const HOST_NAME = 'Give a host name of letters, digits and hyphens, with one dot between its parts, each of at most 63 characters.';

@@ -4,7 +4,7 @@ import { kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
-import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
+import { checkAllowedTargets, parseDeniedTargets } from '@truckroll/webhook-targets';
 
 const own = {
   ...baseSettings(50054),
@@ -35,6 +35,6 @@ export function integrationsConfig(environment: Readonly<Record<string, string |
     checkTls,
     checkMail,
     ({ webhookAllowedTargets = [] }) => checkAllowedTargets(webhookAllowedTargets),
-    ({ webhookDeniedTargets = [] }) => checkDeniedTargets(webhookDeniedTargets),
+    ({ webhookDeniedTargets = [] }) => parseDeniedTargets(webhookDeniedTargets),
   ]);
 }

@@ -23,6 +23,7 @@ import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, Subscriber, createKafka, operatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
+import { parseDeniedTargets } from '@truckroll/webhook-targets';
 import { auditPurge } from './audit/purge.ts';
 import { auditAdmin, auditTrail } from './audit/read.ts';
 import { insertAuditEntries } from './audit/store.ts';
@@ -85,7 +86,11 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const notices = new DueNotices({ database, schema: SCHEMA, others: { [INVALIDATIONS]: () => invalidations.announced() }, log });
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
-      const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets, deniedTargets: config.webhookDeniedTargets };
+      const targets = {
+        allowHttp: config.webhookAllowHttp,
+        allowedTargets: config.webhookAllowedTargets,
+        deniedTargets: parseDeniedTargets(config.webhookDeniedTargets),
+      };
       const context: Context = {
         database,
         invalidations,

@@ -1,7 +1,7 @@
 import { callCredentialSetting, checkTls, grpcSettings } from '@truckroll/grpc';
 import { kafkaSettings } from '@truckroll/outbox';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/process';
-import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
+import { checkAllowedTargets, parseDeniedTargets } from '@truckroll/webhook-targets';
 
 export const settings = {
   ...baseSettings(50055),
@@ -32,6 +32,6 @@ export function webhookDispatcherConfig(environment: Readonly<Record<string, str
   return readConfig(settings, environment, [
     checkTls,
     ({ allowedTargets = [] }) => checkAllowedTargets(allowedTargets),
-    ({ deniedTargets = [] }) => checkDeniedTargets(deniedTargets),
+    ({ deniedTargets = [] }) => parseDeniedTargets(deniedTargets),
   ]);
 }

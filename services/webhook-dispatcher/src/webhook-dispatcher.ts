@@ -5,6 +5,7 @@ import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { createService, openChannel } from '@truckroll/grpc';
 import { Consumer, createKafka } from '@truckroll/outbox';
 import type { Service } from '@truckroll/process';
+import { parseDeniedTargets } from '@truckroll/webhook-targets';
 import type { WebhookDispatcherConfig } from './config.ts';
 import { publicEvent } from './events/public-event.ts';
 import { createConsumer, type EventConsumerOptions } from './events/consume.ts';
@@ -40,7 +41,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config, metrics });
       const { fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
-      const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets, deniedTargets: config.deniedTargets };
+      const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets, deniedTargets: parseDeniedTargets(config.deniedTargets) };
       const connections = new Connections({ dial: createDial({ policy, resolve, ca }), mostPerAddress: config.maxConnectionsPerAddress });
       const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
       const workerId = `${hostname()}/${randomUUID()}`;

@@ -1,3 +1,4 @@
+import { parseDeniedTargets } from '@truckroll/webhook-targets';
 import { Connections } from '../../src/send/connections.ts';
 import { createDial } from '../../src/send/dial.ts';
 import { exchange, type ExchangeResult } from '../../src/send/exchange.ts';
@@ -24,7 +25,7 @@ export function exchanges(
       throw new Error(`the test must not resolve ${name}`);
     },
   } = options;
-  const policy = { allowHttp, allowedTargets: allowed, deniedTargets: denied };
+  const policy = { allowHttp, allowedTargets: allowed, deniedTargets: parseDeniedTargets(denied) };
   const connections = new Connections({ dial: createDial({ policy, resolve, ca: certificate }), mostPerAddress });
   const request = { headers: { 'content-type': 'application/json' }, body: Buffer.from('{"hello":"world"}') };
   return {
