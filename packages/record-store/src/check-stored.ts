@@ -1,14 +1,15 @@
 // Checks stored records against the current import rules, which may be stricter than those that accepted them.
 import { JsonBuffer, JsonWriter, codec } from '@truckroll/contract';
 import type { BrokenRule, CheckRecordsResponse } from '@truckroll/contract/gen/records/v1/record_checks';
-import type { Queryable } from '@truckroll/postgres';
+import { binaryArrays, type Queryable } from '@truckroll/postgres';
 import { asRead } from './as-read.ts';
 import { readLine } from './import-lines.ts';
+import { RECORD_SIZE, portionsOf } from './large.ts';
 import { idType } from './list-query.ts';
 import { RecordError } from './record-error.ts';
 import type { Table } from './table.ts';
 
-/** Records per page: the same maximum as a list page, since each record may be large. */
+/** Records per page; fewer if they are large. */
 const PAGE = 100;
 const MOST_OF_A_RECORD = 10;
 
@@ -33,11 +34,17 @@ interface StoredRow {
 }
 
 async function pageAfter(db: Queryable, table: Table<unknown>, companyId: string, after: string | null): Promise<StoredRow[]> {
-  const { rows } = await db.query<StoredRow>({
+  const type = idType(table);
+  const { rows: sizes } = await db.query<{ id: string; size: number }>({
     name: `check_${table.table}_${after === null ? 'first' : 'next'}`,
-    text: `select id, document, derived from ${table.table}
-      where company_id = $1 ${after === null ? '' : `and id > $2::${idType(table)}`} order by id limit ${PAGE}`,
+    text: `select id, ${RECORD_SIZE} as size from ${table.table}
+      where company_id = $1 ${after === null ? '' : `and id > $2::${type}`} order by id limit ${PAGE}`,
     values: [companyId, ...(after === null ? [] : [after])],
+  });
+  const { rows } = await db.query<StoredRow>({
+    name: `check_${table.table}`,
+    text: `select id, document, derived from ${table.table} where company_id = $1 and id = any($2::${type}[]) order by id`,
+    values: [companyId, binaryArrays[type](portionsOf(sizes)[0] ?? [])],
   });
   return rows;
 }

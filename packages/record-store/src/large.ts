@@ -40,6 +40,23 @@ export async function inTurn<T>(companyId: string, call: Answering, work: () => 
 
 export const hasLarge = (rows: readonly BinaryRow[], at: number): boolean => rows.some((row) => row[at] === null);
 
+/** SQL for the size of a record in bytes. */
+export const RECORD_SIZE = 'octet_length(document) + coalesce(octet_length(derived), 0)';
+
+/** The ids of records in order, in portions of at most PAGE_BYTES or of one record, for work that loads all records of a portion. */
+export function portionsOf(records: readonly { id: string; size: number }[]): string[][] {
+  const portions: string[][] = [];
+  let bytes = Infinity;
+  for (const { id, size } of records) {
+    if ((bytes += size) > PAGE_BYTES) {
+      portions.push([]);
+      bytes = size;
+    }
+    portions.at(-1)?.push(id);
+  }
+  return portions;
+}
+
 /** A row whose record is gone. */
 export const NO_ROW: BinaryRow = [];
 
@@ -57,7 +74,7 @@ export function largeStatement(table: string, idType: 'uuid' | 'text', columns: 
   const listed = columns.join(', ');
   return `select n, ${listed} from (
       select k.n, r.*, sum(r.size) over (order by k.n) as sum from unnest($2::${idType}[]) with ordinality k(id, n),
-      lateral (select ${listed}, octet_length(document) + coalesce(octet_length(derived), 0) as size
+      lateral (select ${listed}, ${RECORD_SIZE} as size
         from ${table} t where t.company_id = $1 and t.id = k.id limit 1) r) s
     where sum <= $3 or sum = size order by n`;
 }

@@ -6,6 +6,7 @@ import type { CallContext, Handlers } from '@truckroll/grpc';
 import { uuidOf, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
+import { RECORD_SIZE, portionsOf } from './large.ts';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
@@ -179,11 +180,16 @@ async function publishNext(tx: Transaction, table: Published): Promise<boolean> 
     return false;
   }
   const after = companyId === at.company_id ? at.after : null;
-  const last = await publishRows(tx, table, companyId, `($2::uuid is null or id > $2) order by id limit ${BATCH}`, after);
+  const { rows: sizes } = await tx.query<Sized>({
+    text: `select id, ${RECORD_SIZE} as size from ${table.table} where company_id = $1 and ($2::uuid is null or id > $2) order by id limit ${BATCH}`,
+    values: [companyId, after],
+  });
+  const [ids = []] = portionsOf(sizes);
+  const count = await publishRows(tx, table, companyId, ids);
   await tx.query({
     name: 'publication_proceeds',
     text: 'update publications set company_id = $2, after = $3, published = published + $4 where path = $1',
-    values: [path, companyId, last.id ?? after, last.count],
+    values: [path, companyId, ids.at(-1) ?? after, count],
   });
   return true;
 }
@@ -200,39 +206,41 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
   });
   const companyId = rows[0]?.company_id;
   if (companyId === undefined) return false;
-  await publishRows(
-    tx,
-    table,
-    companyId,
-    'id = any($2::uuid[]) order by id',
-    rows.map(({ id }) => id),
-  );
+  const { rows: sizes } = await tx.query<Sized>({
+    text: `select id, ${RECORD_SIZE} as size from ${table.table} where company_id = $1 and id = any($2::uuid[]) order by id`,
+    values: [companyId, rows.map(({ id }) => id)],
+  });
+  for (const ids of portionsOf(sizes)) await publishRows(tx, table, companyId, ids);
   return true;
 }
 
-/** Appends records in their current state. Takes the same locks as a change of a record, so that its events are in the order of its changes. */
-async function publishRows(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<{ id: string | null; count: number }> {
+/**
+ * Appends records in their current state, and returns their number. Takes the same locks as a change of a record, so that its events are in
+ * the order of its changes.
+ */
+async function publishRows(tx: Transaction, table: Published, companyId: string, ids: readonly string[]): Promise<number> {
   await lockCompany(tx, companyId);
-  let found: Row[];
-  let held: Row[];
-  if (table.lockFirst === undefined) held = found = await rowsOf(tx, table, companyId, `${which} for no key update`, value);
-  else {
-    found = await rowsOf(tx, table, companyId, which, value);
+  if (table.lockFirst !== undefined) {
     const { decode } = codec(table.resource.record.typeName);
+    const found = await rowsOf(tx, table, companyId, ids);
     await table.lockFirst(tx, companyId, found.map((row) => ({ ...row, record: decode(row.document) })) as never);
-    const ids = found.map(({ id }) => id);
-    held = await rowsOf(tx, table, companyId, 'id = any($2::uuid[]) order by id for no key update', ids);
   }
+  const held = await rowsOf(tx, table, companyId, ids, 'for no key update');
   await publishChanged(tx, table, companyId, held);
-  return { id: found.at(-1)?.id ?? null, count: held.length };
+  return held.length;
 }
 
 type Row = Omit<Changed<never>, 'record'>;
 
-async function rowsOf(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<Row[]> {
+interface Sized {
+  id: string;
+  size: number;
+}
+
+async function rowsOf(tx: Transaction, table: Published, companyId: string, ids: readonly string[], lock = ''): Promise<Row[]> {
   const rows = await tx.queryBinary({
-    text: `select id, document, derived from ${table.table} where company_id = $1 and ${which}`,
-    values: [companyId, value],
+    text: `select id, document, derived from ${table.table} where company_id = $1 and id = any($2::uuid[]) order by id ${lock}`,
+    values: [companyId, ids],
   });
   return rows.map(([id, document, derived]) => ({ id: uuidOf(id!), document: document!, ...(derived && { derived }) }));
 }

@@ -3,6 +3,7 @@ import { codec } from '@truckroll/contract';
 import { arrayOf, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
+import { RECORD_SIZE, portionsOf } from './large.ts';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import { checkProjected, companiesBehind } from './projection.ts';
@@ -40,13 +41,13 @@ export function recordProjection(database: Database, table: Table): Projection {
 /** Returns how many rows it processed: 0 if only refused ones are left. */
 async function renewBatch<R>(database: Database, table: Table<R>, companyId: string, refused: string[], work: ReprojectOptions): Promise<number> {
   const startedAt = performance.now();
-  const { rows } = await database.query<{ id: string }>({
+  const { rows } = await database.query<{ id: string; size: number }>({
     name: `take_behind_${table.table}`,
-    text: `select id from ${table.table} where company_id = $1 and projection < ${table.version} and id <> all($2::${idType(table)}[])
+    text: `select id, ${RECORD_SIZE} as size from ${table.table} where company_id = $1 and projection < ${table.version} and id <> all($2::${idType(table)}[])
       order by projection limit ${BATCH}`,
     values: [companyId, refused],
   });
-  const ids = rows.map(({ id }) => id).sort();
+  const ids = portionsOf(rows)[0]?.sort() ?? [];
   const renew = (some: readonly string[]): Promise<void> => {
     work.signal.throwIfAborted();
     return database.transaction((tx) => renewRows(tx, table, companyId, some), { retryContention: true, signal: work.signal });

@@ -69,6 +69,11 @@ test('names the field of a record that reads refuse, and goes on after a record 
   ]);
 });
 
+test('checks large records in pages of 8 MB', async () => {
+  for (let n = 0; n < 5; n += 1) await store(location({ name: 'n'.repeat(3_000_000) }));
+  expect((await pages()).map(({ checked }) => checked)).toEqual([2, 2, 1]);
+});
+
 test('checks each record of the company once, a page at a time', async () => {
   await store(location(), randomUUID(), randomUUID());
   for (let n = 0; n < 201; n += 1) await store(location());

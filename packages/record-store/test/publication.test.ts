@@ -78,6 +78,23 @@ describe('a requested pass', () => {
     }
   });
 
+  it('publishes large records in batches of 8 MB, those of an earlier release too', async () => {
+    await store('locations', 5);
+    await database.query({ text: `update locations set document = convert_to(repeat('x', 3000000), 'UTF8')` });
+    // The number of events that each statement appended.
+    const appended = async () =>
+      (await database.query<{ n: number }>({ text: 'select count(*)::int as n from outbox group by xmin, cmin order by min(id)' })).rows;
+    const batches = [{ n: 2 }, { n: 2 }, { n: 1 }];
+    const own = create();
+    await own.start();
+    while (!(await own.complete(database)));
+    expect(await appended()).toEqual(batches);
+    await database.query({ text: 'truncate outbox' });
+    for (let n = 1; n <= 5; n += 1) await noted('locations', idOf(n));
+    while (!(await own.complete(database)));
+    expect(await appended()).toEqual(batches);
+  });
+
   it('joins a pass that is under way instead of beginning it again', async () => {
     await store('locations', 5);
     await allDone();

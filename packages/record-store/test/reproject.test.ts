@@ -106,6 +106,13 @@ it.each([
   expect(await reproject()).toMatchObject({ renewed: 1, refused: [] });
 });
 
+it('reprojects large records in batches of 8 MB', async () => {
+  const others = Array.from({ length: 4 }, () => ({ ...stored, id: randomUUID(), name: 'n'.repeat(3_000_000) }));
+  await database.transaction((tx) => upsertRecords(tx, table, company, others));
+  await alter('projection = 1');
+  expect(await reproject()).toMatchObject({ renewed: 5, batches: 3 });
+});
+
 it('refuses only the record that the rules reject, and rests once after each batch', async () => {
   await alter('projection = 1');
   failure = '22000';
