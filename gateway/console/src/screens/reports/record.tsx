@@ -130,7 +130,7 @@ function Lines({ record }: { record: InvoiceRecord }) {
 }
 
 function Costs({ record }: { record: JobRecord }) {
-  const { invoices, cost_entries: costs } = record;
+  const { invoices, omitted_invoices: omitted, cost_entries: costs } = record;
   return (
     <>
       <section aria-labelledby="invoices">
@@ -145,6 +145,7 @@ function Costs({ record }: { record: JobRecord }) {
             { title: 'Gross sales', numeric: true, cell: (invoice) => dollars(invoice.subtotal_cents) },
           ]}
         />
+        {omitted !== null && <p class="hint">{omitted.toLocaleString()} more are not shown here. The totals include them.</p>}
       </section>
       <section aria-labelledby="costs">
         <h2 id="costs">Costs</h2>
