@@ -11,6 +11,7 @@ import { emptyCompany } from './data/companies.ts';
 import { importCompany } from './data/import.ts';
 import { ATTACKS } from './hostile/attacks.ts';
 import { latencyOf, latencyText, onSchedule, type Latency } from './measure/latency.ts';
+import { withPeakMemory, type Measured } from './measure/memory.ts';
 import { rounded } from './measure/report.ts';
 import { inTurn, medianRatio } from './measure/turns.ts';
 import { runBenchmark, type BenchmarkOptions, type Figures } from './system/benchmark.ts';
@@ -22,9 +23,11 @@ import { startWebhooks } from './webhooks/system.ts';
 const HELP = `npm run bench:hostile -- [--rounds 5] [--seconds 8] [--rate 100] [--only ATTACK] [--quick]
 
 Reads lists of one company --rate times a second, without and beside each attack in turn: ${Object.keys(ATTACKS).join(', ')}.
-hostile_p50_ratio and hostile_p99_ratio are latency beside the attack ÷ without it: the median of the rounds, of the worst attack. At most
-1.5 and 3 are the targets. --quick runs one short round: for developing only.
+hostile_p50_ratio and hostile_p99_ratio are latency beside the attack ÷ without it: the median of the rounds, of the worst attack.
+hostile_memory_ratio is a process's peak of memory beside an attack ÷ without it, of the worst process, round and attack. At most 1.5, 3 and
+1.25 are the targets. --quick runs one short round: for developing only.
 `;
+const QUANTILES = ['p50', 'p99'] as const;
 const PATH = '/v1/jobs?limit=20';
 const CONNECTIONS = 8;
 /** Time an attack runs before reads are measured, in ms. */
@@ -47,7 +50,10 @@ await runBenchmark({
 
 async function benchmark(stack: Stack, { rounds, seconds, rate, only }: BenchmarkOptions<'rounds' | 'seconds' | 'rate', string>): Promise<Figures> {
   const receiverPort = await choosePort();
-  const { services, create } = await startWebhooks(stack, { pid: process.pid, environment: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1:${receiverPort}` } });
+  const { services, dispatcher, create } = await startWebhooks(stack, {
+    pid: process.pid,
+    environment: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1:${receiverPort}` },
+  });
   const { issuer, audience, jwksFile } = tokenIssuer(STATE);
   const tokens = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile };
   const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error', ...tokens });
@@ -58,6 +64,8 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
   const credentials = { API_KEY: await operator.createKey(hostile.id, []), USER_TOKEN: await operator.token(hostile.id) };
   for (const { id } of [reading, hostile]) await importCompany(services.channels, id, { seed: 11, size: 'small' }, ['scheduling']);
   const reads = { port: gateway.port, key: await operator.createKey(reading.id), rate, seconds };
+
+  const pids = Object.fromEntries(Object.entries({ ...services.running, gateway, dispatcher }).map(([name, { pid }]) => [name, pid]));
 
   async function beside(name: string): Promise<Latency> {
     const isReceiver = name === 'receiver';
@@ -86,15 +94,26 @@ async function benchmark(stack: Stack, { rounds, seconds, rate, only }: Benchmar
   await steadyReads({ ...reads, seconds: WARM_UP_SECONDS });
   const figures: Figures = {};
   for (const name of only === undefined ? Object.keys(ATTACKS) : [only]) {
-    const { alone, attacked } = await inTurn(rounds, { alone: () => steadyReads(reads), attacked: () => beside(name) });
-    for (const [round, latency] of attacked.entries()) say(`beside ${name}: ${latencyText(latency)}; without it ${latencyText(alone[round] as Latency)}`);
-    for (const quantile of ['p50', 'p99'] as const) {
-      const ratio = rounded(medianRatio(attacked, alone, (latency) => latency[quantile]));
-      figures[`${name}_${quantile}_ratio`] = ratio;
-      figures[`hostile_${quantile}_ratio`] = Math.max(ratio, figures[`hostile_${quantile}_ratio`] ?? 0);
+    const { alone, attacked } = await inTurn(rounds, {
+      alone: () => withPeakMemory(pids, () => steadyReads(reads)),
+      attacked: () => withPeakMemory(pids, () => beside(name)),
+    });
+    for (const round of alone.keys()) say(`beside ${name}: ${roundText(attacked[round]!)}; without it ${roundText(alone[round]!)}`);
+    const ratios = {
+      ...Object.fromEntries(QUANTILES.map((quantile) => [quantile, medianRatio(attacked, alone, ({ result }) => result[quantile])])),
+      memory: Math.max(...Object.keys(pids).flatMap((process) => attacked.map(({ peak }, round) => peak[process]! / alone[round]!.peak[process]!))),
+    };
+    for (const [what, ratio] of Object.entries(ratios)) {
+      figures[`${name}_${what}_ratio`] = rounded(ratio);
+      figures[`hostile_${what}_ratio`] = Math.max(rounded(ratio), figures[`hostile_${what}_ratio`] ?? 0);
     }
   }
   return figures;
+}
+
+function roundText({ result, peak }: Measured<Latency>): string {
+  const memory = Object.entries(peak).map(([process, mb]) => `${process} ${mb.toFixed(0)}`);
+  return `${latencyText(result)}, MB ${memory.join(', ')}`;
 }
 
 /** The attacker runs at low priority, because it would be on another machine. */
