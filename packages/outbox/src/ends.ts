@@ -1,29 +1,55 @@
-// The ends of topics, for readers of a whole topic.
+// Where topics begin and end, for readers of a whole topic, and how a group is moved there.
 import { withAdmin } from './admin.ts';
+import { disconnectQuietly } from './disconnect-quietly.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { Topic } from './topics.ts';
 
-/** End offset (after the last message) of each partition, by topic. Missing topics are left out. */
-export type Ends = ReadonlyMap<string, readonly { readonly partition: number; readonly offset: string }[]>;
+/** Offset of each partition, by topic. Missing topics are left out. */
+export type Offsets = ReadonlyMap<string, readonly { readonly partition: number; readonly offset: string }[]>;
 
-export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Promise<Ends> {
+/** The offsets of the first messages that topics still have. */
+export function beginningsOf(kafka: KafkaClient, topics: readonly Topic[]): Promise<Offsets> {
+  return offsetsOf(kafka, topics, 'low');
+}
+
+/** The offsets after the last messages. */
+export function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Promise<Offsets> {
+  return offsetsOf(kafka, topics, 'high');
+}
+
+function offsetsOf(kafka: KafkaClient, topics: readonly Topic[], which: 'low' | 'high'): Promise<Offsets> {
   return withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());
-    const ends = new Map<string, { partition: number; offset: string }[]>();
+    const offsets = new Map<string, { partition: number; offset: string }[]>();
     for (const { name } of topics) {
       if (!existing.has(kafka.prefix + name)) continue;
       const found = await admin.fetchTopicOffsets(kafka.prefix + name);
-      ends.set(
+      offsets.set(
         name,
-        found.map(({ partition, high }) => ({ partition, offset: high })),
+        found.map(({ partition, [which]: offset }) => ({ partition, offset })),
       );
     }
-    return ends;
+    return offsets;
   });
 }
 
+/** Moves a group that has no members. Joins it once for all topics: kafkajs' admin joins it for each, which takes seconds. */
+export async function moveGroup(kafka: KafkaClient, group: string, to: Offsets): Promise<void> {
+  if (to.size === 0) return;
+  const consumer = kafka.consumer({ groupId: kafka.prefix + group, maxWaitTimeInMs: 100, allowAutoTopicCreation: false });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [...to.keys()].map((name) => kafka.prefix + name) });
+    // Only members may commit, and only running consumers are members.
+    await consumer.run({ autoCommit: false, eachBatch: () => Promise.resolve() });
+    await consumer.commitOffsets([...to].flatMap(([name, partitions]) => partitions.map((each) => ({ topic: kafka.prefix + name, ...each }))));
+  } finally {
+    await disconnectQuietly(consumer);
+  }
+}
+
 /** Converts the share read of one topic (0 to 1) to the share read of all, weighed by end offsets. Call the result once per topic, in reading order. */
-export function overallOf(ends: Ends): (topic: string) => (share: number) => number {
+export function overallOf(ends: Offsets): (topic: string) => (share: number) => number {
   const sizes = new Map([...ends].map(([name, partitions]) => [name, partitions.reduce((sum, { offset }) => sum + Number(offset), 0)]));
   const whole = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   let begun = 0;

@@ -2,7 +2,7 @@ export { withAdmin } from './admin.ts';
 export { EventTooLarge, append, appending, appendingMade, appendingRows, madeColumns, type MadeColumns } from './append.ts';
 export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedService } from './audit.ts';
 export { Consumer } from './consumer.ts';
-export { endsOf, overallOf, type Ends } from './ends.ts';
+export { beginningsOf, endsOf, moveGroup, overallOf, type Offsets } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
 export type { IncomingEvent, OutboxRow, OutgoingEvent } from './event.ts';
 export { notOlder } from './inbox.ts';

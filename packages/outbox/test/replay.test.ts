@@ -1,7 +1,7 @@
 import { silentLog } from '@truckroll/telemetry';
 import { openProducer } from '@truckroll/testing';
 import type { Admin } from 'kafkajs';
-import { Outbox, ensureTopics, replay, type IncomingEvent } from '../src/index.ts';
+import { Outbox, beginningsOf, endsOf, ensureTopics, moveGroup, replay, type IncomingEvent } from '../src/index.ts';
 import { HEADERS, createMetrics, createTopic, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
 
 const signal = new AbortController().signal;
@@ -116,4 +116,20 @@ test('creates topics once, with their retention, when several callers race', asy
   const settings = resources.map((resource) => Object.fromEntries(resource.configEntries.map((entry) => [entry.configName, entry.configValue])));
   expect(settings[0]).toMatchObject({ 'cleanup.policy': 'compact', 'delete.retention.ms': String(14 * 86_400_000) });
   expect(settings[1]).toMatchObject({ 'cleanup.policy': 'delete', 'retention.ms': String(3 * 86_400_000) });
+});
+
+test('moves a group to the ends or beginnings of its topics, after which it has no members', async () => {
+  const [one, two] = await Promise.all([published(3), published(5)]);
+  const topics = [one.topic, two.topic];
+  const groupId = one.topic.name;
+  const offsets = async () => {
+    const found = await admin.fetchOffsets({ groupId, topics: topics.map(({ name }) => name) });
+    return topics.map(({ name }) => found.find(({ topic }) => topic === name)?.partitions.map(({ offset }) => offset));
+  };
+  await moveGroup(kafka, groupId, await endsOf(kafka, topics));
+  expect(await offsets()).toEqual([['3'], ['5']]);
+  await moveGroup(kafka, groupId, await beginningsOf(kafka, topics));
+  expect(await offsets()).toEqual([['0'], ['0']]);
+  expect((await admin.describeGroups([groupId])).groups).toMatchObject([{ members: [] }]);
+  await Promise.all([one.close(), two.close()]);
 });

@@ -1,6 +1,6 @@
 // After a restore, reporting continues where the owners begin to publish everything again.
 import { topics } from '@truckroll/contract';
-import type { Ends, Restored } from '@truckroll/outbox';
+import type { Offsets, Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { keyedById, keyedNames } from '@truckroll/record-store';
 import { readModels, recordReadModels } from './read-models/index.ts';
@@ -28,7 +28,7 @@ export async function lastKnown(db: Queryable): Promise<number | undefined> {
 }
 
 /** Continues after these ends. Drops earlier watermarks: they name offsets that were never applied here. */
-export async function skipTo(tx: Queryable, ends: Ends): Promise<void> {
+export async function skipTo(tx: Queryable, ends: Offsets): Promise<void> {
   await tx.query({ text: 'delete from positions' });
   await tx.query({ text: 'delete from watermarks' });
   const places = COUNTED_TOPICS.flatMap((topic) => (ends.get(topic) ?? []).map(({ partition, offset }) => ({ topic, partition, last: Number(offset) - 1 })));

@@ -1,5 +1,5 @@
-// What a restore leaves behind: keys of rows that are gone, consumers' offsets, and events that waited.
-import { withAdmin, type Ends, type Keyed, type KafkaClient, type OutboxRow, type OutgoingEvent } from '@truckroll/outbox';
+// What a restore leaves behind: keys of rows that are gone, consumers, and events that waited.
+import { withAdmin, type Keyed, type KafkaClient, type OutboxRow, type OutgoingEvent } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 
 const PAGE = 5000;
@@ -38,16 +38,6 @@ export function groupsAtWork(kafka: KafkaClient, groups: readonly string[]): Pro
   return withAdmin(kafka, async (admin) => {
     const { groups: found } = await admin.describeGroups(groups.map((group) => kafka.prefix + group));
     return found.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId.slice(kafka.prefix.length));
-  });
-}
-
-/** Moves a group without members to the ends of its topics, or with `again` to their beginnings. */
-export function moveGroup(kafka: KafkaClient, group: string, ends: Ends, again = false): Promise<void> {
-  return withAdmin(kafka, async (admin) => {
-    for (const [name, partitions] of ends) {
-      const place = { groupId: kafka.prefix + group, topic: kafka.prefix + name };
-      await (again ? admin.resetOffsets({ ...place, earliest: true }) : admin.setOffsets({ ...place, partitions: [...partitions] }));
-    }
   });
 }
 

@@ -6,13 +6,15 @@ import { giveUpMails, maySendTwice, restored as integrations, type Delivery, typ
 import {
   append,
   beginEpoch,
+  beginningsOf,
   currentEpoch,
   endsOf,
   epochOf,
+  moveGroup,
   overallOf,
   replay,
-  type Ends,
   type KafkaClient,
+  type Offsets,
   type PublishedState,
   type Restored,
   type Topic,
@@ -20,7 +22,7 @@ import {
 import type { Database, Transaction } from '@truckroll/postgres';
 import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/restored';
 import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@truckroll/scheduling/restored';
-import { keysOf, missingKeys, moveGroup, takeWaiting, type Placed } from './outdated.ts';
+import { keysOf, missingKeys, takeWaiting, type Placed } from './outdated.ts';
 import { readWindow, type Window } from './window.ts';
 
 const restored: Record<Owner, Restored> = { integrations, scheduling, billing, reporting };
@@ -120,7 +122,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
     });
   }
   for (const { groups } of SERVICES) {
-    for (const { group, topics: read, again } of groups) await moveGroup(kafka, group, again ? await endsOf(kafka, read) : only(ends, read), again);
+    for (const { group, topics: read, again } of groups) await moveGroup(kafka, group, again ? await beginningsOf(kafka, read) : only(ends, read));
   }
   const removed = Object.fromEntries(states.map(({ state }) => [state.topic.name, missing.get(state)!.size]));
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
@@ -146,6 +148,6 @@ async function publishRemovals(tx: Transaction, { topic, removed }: PublishedSta
   }
 }
 
-function only(ends: Ends, of: readonly Topic[]): Ends {
+function only(ends: Offsets, of: readonly Topic[]): Offsets {
   return new Map([...ends].filter(([name]) => of.some((topic) => topic.name === name)));
 }
