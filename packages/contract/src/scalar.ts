@@ -111,7 +111,7 @@ function checkRange(field: Field, value: number): Checked {
 
 const FORMATS = {
   time_zone: [{ test: isTimeZone }, 'Give an IANA time zone such as America/Chicago.'],
-  url: [{ test: (text: string) => URL.canParse(text) }, 'Give an absolute URL.'],
+  url: [{ test: (text: string) => URL.canParse(text) }, 'Give an absolute URL, with a port of at most 65535 if it has one.'],
   phone: [/^\+[1-9]\d{1,14}$/, 'Give a telephone number in E.164 form, such as +15125550100.'],
   // Exactly one address: mail servers treat separators, quotes and comments specially.
   email: [/^[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+@[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+$/u, 'Give one e-mail address, without a name and control characters.'],

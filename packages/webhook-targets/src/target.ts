@@ -66,21 +66,29 @@ const HOST_NAME = 'Give a host name of letters, digits and hyphens, with one dot
 
 /** Parses a URL as a target; the WHATWG parser turns any numeric notation into the address it means. Throws TargetProblem. */
 export function readTarget(text: string, policy: TargetPolicy): Target {
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  const url = URL.parse(text);
   if (url === null) throw new TargetProblem(['Give an absolute URL that begins with https://.']);
+  const extra = extraProblems(url);
+  if (!/^https?:\/\//i.test(text)) throw new TargetProblem(['Give an absolute URL that begins with https://.', ...extra]);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const target: Target = { url, host, port, isAddress: isIP(host) !== 0 };
   const address = target.isAddress ? host : isLoopbackName(host) ? '127.0.0.1' : undefined;
   refuse([
-    ...(url.username === '' && url.password === '' ? [] : ['Leave user name and password out: the signature identifies the sender.']),
-    ...(url.hash === '' ? [] : ['Leave out # and what follows it: it is never sent.']),
+    ...extra,
     ...(port === 0 ? ['Give a port from 1 to 65535.'] : []),
     ...(address === undefined && !isHostName(host) ? [HOST_NAME] : []),
     ...(isLocalName(host) ? ['Give a public host: this name is known on its own network only.'] : []),
     ...addressProblems(target, address, policy),
   ]);
   return target;
+}
+
+function extraProblems(url: URL): string[] {
+  return [
+    ...(url.username === '' && url.password === '' ? [] : ['Leave user name and password out: the signature identifies the sender.']),
+    ...(url.hash === '' ? [] : ['Leave out # and what follows it: it is never sent.']),
+  ];
 }
 
 /** Throws TargetProblem if the address, to which the target's name resolved, must not be connected to. */

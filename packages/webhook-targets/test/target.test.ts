@@ -53,6 +53,7 @@ test.each([
   ['http://printer.local:0/', ['a port', 'its own network', 'https://']],
   ['http://10.1.2.3', ['(private)', 'https://']],
   ['http://a@localhost:4567/#x', ['user name', '#']],
+  ['ftp://a:b@example.com/#x', ['https://', 'user name', '#']],
 ])('the message about %s names all its faults', (url, expected) => {
   const read = (): unknown => readTarget(url, policy);
   expect(read).toThrow(expect.objectContaining({ problems: expected.map((part) => expect.stringContaining(part)) }));

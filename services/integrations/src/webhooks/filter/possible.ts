@@ -76,9 +76,15 @@ const ANY: Readonly<Record<string, unknown>> = {
 /** Values of a path that has many: if any fulfils the operators, one of these does. */
 function candidates({ field: { kind } }: Path, operators: Operators): unknown[] {
   const given = Object.values(operators).flat();
-  // Events have instants within limits only, which a filter may exceed.
-  const own = kind === 'timestamp' ? [] : given;
+  const own = given.flatMap((value) => asInEvents(kind, value) ?? []);
   return [ANY[kind] ?? 0, ...own, ...given.flatMap((value) => neighbours(kind, value)), ...middles(kind, given)];
+}
+
+/** A value of a filter as events have it; undefined if none can have it, such as half a second. Neighbours include instants, which have limits. */
+function asInEvents(kind: string, value: unknown): unknown {
+  if (kind === 'uuid') return String(value).toLowerCase();
+  if (kind === 'integer' || kind === 'cents') return Number.isInteger(value) ? value : undefined;
+  return kind === 'timestamp' ? undefined : value;
 }
 
 /** The next smaller and larger values, and of an instant also itself. */
