@@ -97,19 +97,25 @@ describe('a file', () => {
     ['compressed', packed, PACKED],
     ['compressed in two parts', Buffer.concat([gzipSync(`${some[0]}\n`), gzipSync(some.slice(1).join('\n'))]), PACKED],
     ['unpacked by a browser, which keeps the name', some.join('\n'), PACKED],
+    ['compressed and padded with zeros', Buffer.concat([packed, Buffer.alloc(40_000)]), PACKED],
     ['compressed without saying so', packed, 'accounts.ndjson'],
   ])('that is %s is read whole', async (_, content, name) => {
     expect(await readFile(content, name)).toEqual({ lines: some, problems: [] });
   });
 
-  it.each<[string, Buffer, RegExp]>([
-    ['ends early', packed.subarray(0, packed.length >> 1), /^\d+ UNREADABLE The file cannot be read from here on: the gzip file ends early/],
-    ['is damaged', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]), /^\d+ UNREADABLE .* the gzip file is damaged \(incorrect data check\)/],
-    ['is followed by something else', Buffer.concat([packed, Buffer.from('{}\n')]), /UNREADABLE .* the gzip file is damaged/],
-  ])('that is compressed and %s is read up to there, without a part of a line', async (_, content, problem) => {
+  const few = gzipSync(`${some.slice(0, 40).join('\n')}\n`);
+  const damaged = Buffer.concat([few.subarray(0, 10), Buffer.alloc(few.length - 10, 0xff)]);
+  it.each<[string, Buffer, RegExp, number]>([
+    ['ends early', packed.subarray(0, packed.length >> 1), /^\d+ UNREADABLE The file cannot be read from here on: the gzip file ends early/, 1400],
+    ['is damaged', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]), /^\d+ UNREADABLE .* the gzip file is damaged \(incorrect data check\)/, 3000],
+    ['is followed by something else', Buffer.concat([packed, Buffer.from('{}\n')]), /UNREADABLE .* the gzip file is damaged/, 3000],
+    ['is followed by text after 40 lines', Buffer.concat([few, Buffer.from('garbage after')]), /\(incorrect header check\)/, 40],
+    ['has a wrong checksum after 40 lines', Buffer.concat([few.subarray(0, -8), Buffer.alloc(8)]), /\(incorrect data check\)/, 40],
+    ['has a damaged part after 40 lines', Buffer.concat([few, damaged]), /\(invalid block type\)/, 40],
+  ])('that is compressed and %s is read up to there, without a part of a line', async (_, content, problem, atLeast) => {
     const { lines, problems } = await readFile(content);
     expect(problems).toEqual([expect.stringMatching(problem)]);
-    expect(lines).toEqual(some.slice(0, lines.length));
+    expect(lines).toEqual(some.slice(0, Math.max(atLeast, lines.length)));
     expect(Number.parseInt(problems[0]!)).toBe(lines.length + 1);
   });
 

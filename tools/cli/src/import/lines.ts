@@ -1,10 +1,9 @@
 // Reads a file of lines in pieces: memory use does not depend on the length of the file or of a line.
-import { createReadStream, type ReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { createReadStream } from 'node:fs';
 import { LARGEST_MESSAGE } from '@truckroll/grpc';
 import { Failure } from '../failure.ts';
 import type { InputFile } from './files.ts';
+import { unpacked } from './unpack.ts';
 
 export interface Batch {
   /** Starts at 1. */
@@ -21,10 +20,6 @@ const MOST_LINES = 500;
 const MOST_BYTES = 512 * 1024;
 /** Maximum length of a line in bytes: it must fit into one message to its owner, next to the company's id and the path. */
 export const LONGEST_LINE = LARGEST_MESSAGE - 1024;
-/** Unpacked size up to which a gzip file may have any content, in bytes. */
-const UNPACKED_AT_LEAST = 4 * 1024 * 1024;
-/** Maximum size of the content beyond that, as a multiple of the compressed size. Records are compressed about ten times. */
-const MOST_TIMES_PACKED = 200;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -32,19 +27,8 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** Batches of the file's lines, in order. Blank lines are sent empty, so that line numbers in a batch have no gaps. */
 export async function* batchesOf({ file, gzip }: InputFile, unsendable: Unsendable): AsyncGenerator<Batch> {
-  const source = createReadStream(file, { highWaterMark: 256 * 1024 });
-  yield* batches(linesIn(gzip ? unpacked(source) : source), unsendable);
-}
-
-async function* unpacked(source: ReadStream): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
-  let bytes = 0;
-  for await (const chunk of pipeline(source, gunzip, () => undefined) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > UNPACKED_AT_LEAST && bytes > gunzip.bytesWritten * MOST_TIMES_PACKED)
-      throw new Failure(`it unpacks to more than ${MOST_TIMES_PACKED} times its size, as no export does. If it is right, unpack it and import the result.`);
-    yield chunk;
-  }
+  const content = gzip ? unpacked(file) : createReadStream(file, { highWaterMark: 256 * 1024 });
+  yield* batches(linesIn(content), unsendable);
 }
 
 /** A line and the number of bytes read so far; `text` is undefined if the line is too long. */
