@@ -52,6 +52,7 @@ test.each<[string, unknown, unknown, RegExp]>([
   ['another issuer', HEADER, { ...CLAIMS, iss: 'https://login.example.org' }, /another issuer/],
   ['another audience', HEADER, { ...CLAIMS, aud: ['the-console'] }, /another audience/],
   ['an end that has passed', HEADER, { ...CLAIMS, iat: NOW - 60, exp: NOW }, /has expired/],
+  ['a life longer than allowed', HEADER, { ...CLAIMS, iat: NOW, exp: NOW + 86_401 }, /longer than TOKEN_MAX_AGE/],
   ['no company_id', HEADER, { ...CLAIMS, company_id: undefined }, /lacks the claim company_id/],
   ['no sub', HEADER, { ...CLAIMS, sub: undefined }, /lacks the claim sub/],
   ['sub that is a number', HEADER, { ...CLAIMS, sub: 7 }, /claims/],
