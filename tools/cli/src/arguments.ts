@@ -1,5 +1,5 @@
 import { beyondInstants, formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 export function positiveInteger(text: string): number {
   const value = Number(text);
@@ -30,6 +30,11 @@ export function seconds(text: string): number {
   const match = /^(\d{1,7})([smhd])$/.exec(text);
   if (match === null) throw new InvalidArgumentError('Give a duration such as 30m, 8h or 90d.');
   return Number(match[1]) * (UNITS[match[2] as string] as number);
+}
+
+/** An option in seconds, whose help shows the default as it can be given. */
+export function durationOption(flags: string, description: string, byDefault: string): Option {
+  return new Option(flags, description).argParser(seconds).default(seconds(byDefault), byDefault);
 }
 
 /** An instant in microseconds: a date-time, a date (its first instant in UTC), or a duration from now. */

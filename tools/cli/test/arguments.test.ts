@@ -1,5 +1,6 @@
 import { BEYOND, now } from '@truckroll/contract';
-import { expiry, limitOrDefault, moment, onOff, positiveInteger, seconds, seedNumber } from '../src/arguments.ts';
+import { Command } from 'commander';
+import { durationOption, expiry, limitOrDefault, moment, onOff, positiveInteger, seconds, seedNumber } from '../src/arguments.ts';
 
 const refused = /^Give /;
 
@@ -63,6 +64,11 @@ test.each<[string, (text: string) => unknown, readonly (readonly [text: string, 
 ])('reads %s, and refuses other texts', (_, read, accepted, others) => {
   expect(accepted.map(([text]) => read(text))).toEqual(accepted.map(([, value]) => value));
   for (const text of others) expect(() => read(text)).toThrow(refused);
+});
+
+test('shows the default of a duration as it can be given', () => {
+  const command = new Command().addOption(durationOption('--wait <duration>', 'how long', '8h'));
+  expect([command.opts(), command.helpInformation()]).toEqual([{ wait: 28_800 }, expect.stringContaining('how long (default: 8h)')]);
 });
 
 test('reads a duration as a moment from now on, and an expiry beyond the range of instants as none', () => {

@@ -12,7 +12,7 @@ import {
 } from '@truckroll/postgres';
 import { retrying } from '@truckroll/process';
 import type { Command } from 'commander';
-import { seconds } from '../arguments.ts';
+import { durationOption } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
 
@@ -42,7 +42,7 @@ export function register(program: Command, session: Session): void {
     .command('migrate')
     .description('Migrate the schemas of all services to this version.')
     .option('--check', 'only list migrations that are not applied')
-    .option('--wait <duration>', 'how long to wait for PostgreSQL', seconds, 60)
+    .addOption(durationOption('--wait <duration>', 'how long to wait for PostgreSQL', '1m'))
     .addHelpText('after', HELP)
     .action(async ({ check, wait }: Options) => {
       const url = session.databaseUrl();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@truckroll/contract';
 import type { Command } from 'commander';
-import { seconds } from '../arguments.ts';
+import { durationOption } from '../arguments.ts';
 import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 
@@ -27,7 +27,7 @@ export function register(program: Command, session: Session): void {
     .command('probe')
     .description('Check from outside whether an installation works.')
     .option('--url <url>', 'address of the API')
-    .option('--wait <duration>', 'how long to repeat failed checks', seconds, 0)
+    .addOption(durationOption('--wait <duration>', 'how long to repeat failed checks', '0s'))
     .addHelpText('after', HELP)
     .action(async (options: { url?: string; wait: number }) => {
       const url = session.baseUrl(options.url);

@@ -4,7 +4,7 @@ import { Database, PoolerError, createSession, isUnavailable } from '@truckroll/
 import { pause } from '@truckroll/process';
 import { silentLog } from '@truckroll/telemetry';
 import type { Command } from 'commander';
-import { seconds } from '../arguments.ts';
+import { durationOption } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { createProgress } from '../progress.ts';
 import { groupsAtWork } from '../restored/outdated.ts';
@@ -43,8 +43,8 @@ export function register(program: Command, session: Session): void {
   program
     .command('restored')
     .description('After PostgreSQL was restored to an earlier moment: publish all records again, and remove lost ones from read models.')
-    .option('--lag <duration>', 'how far webhooks may have been behind at the restored moment', seconds, 3600)
-    .option('--wait <duration>', 'how long to wait for services that are still stopping', seconds, 15)
+    .addOption(durationOption('--lag <duration>', 'how far webhooks may have been behind at the restored moment', '1h'))
+    .addOption(durationOption('--wait <duration>', 'how long to wait for services that are still stopping', '15s'))
     .addHelpText('after', HELP)
     .action(async ({ lag, wait }: Options) => {
       // Loaded here, because other commands do not need the services.

@@ -1,7 +1,7 @@
 import { formatInstant } from '@truckroll/contract';
 import { UserAdminServiceService, type User } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
-import { seconds } from '../arguments.ts';
+import { durationOption } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
@@ -31,7 +31,7 @@ export function register(program: Command, session: Session): void {
     .requiredOption('--company <id>', 'id of the company that the token is for')
     .option('--user <id or e-mail>', 'a user of that company')
     .option('--subject <sub>', 'instead of --user: value of `sub`, without checking that the user exists')
-    .option('--expires-in <duration>', 'how long it is valid, at most TOKEN_MAX_AGE of the gateway', seconds, 8 * 3600)
+    .addOption(durationOption('--expires-in <duration>', 'how long it is valid, at most TOKEN_MAX_AGE of the gateway', '8h'))
     .option('--issuer <iss>', 'value of `iss`')
     .option('--audience <aud>', 'value of `aud`')
     .addHelpText('after', HELP)
