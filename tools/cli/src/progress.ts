@@ -53,6 +53,11 @@ function bar(share: number): string {
   return `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)}`;
 }
 
+/** `1 change`, `1,200 changes`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `1 h 5 min`, `2 min 3 s`, `4 s`. */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds);

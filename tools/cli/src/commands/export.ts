@@ -6,7 +6,7 @@ import { FEED_ONLY, cursorOfNow, exportChanges, exportFromFeed, readCursor, writ
 import { explainFolder, makeFolder } from '../export/folder.ts';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import { exportRecords } from '../export/records.ts';
-import { createProgress, duration } from '../progress.ts';
+import { counted, createProgress, duration } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { chosenKinds } from '../sync/kinds.ts';
 import { table } from '../table.ts';
@@ -101,7 +101,7 @@ function chosenPaths(kinds: readonly string[]): string[] {
 }
 
 function reportChanges(session: Session, changes: number, cursor: string, seconds: number): void {
-  const text = `${changes.toLocaleString('en')} changes exported in ${duration(seconds)}. Cursor, for the next --since:\n${cursor}`;
+  const text = `${counted(changes, 'change')} exported in ${duration(seconds)}. Cursor, for the next --since:\n${cursor}`;
   session.print({ changes, cursor, seconds: Math.round(seconds * 1000) / 1000 }, text);
 }
 

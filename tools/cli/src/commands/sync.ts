@@ -2,7 +2,7 @@ import { createClient, type ChangeKind, type ChangesPage, type Client, type Comp
 import { openSqliteStore, type SqliteStore } from '@truckroll/client/sqlite';
 import type { Command } from 'commander';
 import { EXIT } from '../failure.ts';
-import { createProgress, duration, type Progress } from '../progress.ts';
+import { counted, createProgress, duration, type Progress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { chosenKinds } from '../sync/kinds.ts';
 import { explain, waitingReason } from '../sync/problems.ts';
@@ -136,15 +136,14 @@ function count(counts: { upserted: number; deleted: number }, data: ChangesPage[
 
 function report(session: Session, file: string, caughtUp: CaughtUp, compared: readonly Comparison[] | undefined): void {
   const { records, upserted, deleted, as_of: asOf, seconds } = caughtUp;
-  const number = (value: number): string => value.toLocaleString('en');
   const parts = [
-    `${file} is complete as of ${asOf}: ${number(records)} records.`,
-    `${number(upserted)} changes and ${number(deleted)} deletions stored in ${duration(seconds)}.`,
+    `${file} is complete as of ${asOf}: ${counted(records, 'record')}.`,
+    `${counted(upserted, 'change')} and ${counted(deleted, 'deletion')} stored in ${duration(seconds)}.`,
   ];
   const differing = compared?.filter(({ equal }) => !equal) ?? [];
   if (compared !== undefined) {
     const [all, some] = [compared.reduce((sum, each) => sum + each.records, 0), compared.reduce((sum, each) => sum + each.compared, 0)];
-    parts.push(`${number(some)} of ${number(all)} records compared with the API${some < all ? '; the others are changing' : ''}.`);
+    parts.push(`${some.toLocaleString('en')} of ${counted(all, 'record')} compared with the API${some < all ? '; the others are changing' : ''}.`);
     parts.push(differing.length === 0 ? 'They are equal.' : `${table(differing, { DIFFERENT: ({ kind }) => kind }, '')}\nDelete ${file}, and sync again.`);
   }
   session.print({ file, ...caughtUp, ...(compared && { compared }) }, parts.join('\n'));
@@ -156,7 +155,7 @@ async function follow({ session, file, api, store, options }: Syncing): Promise<
     if (data.length === 0) return;
     const counts = { upserted: 0, deleted: 0 };
     count(counts, data);
-    session.print({ file, ...counts, as_of: asOf }, `${asOf}  ${counts.upserted} changes, ${counts.deleted} deletions`);
+    session.print({ file, ...counts, as_of: asOf }, `${asOf}  ${counted(counts.upserted, 'change')}, ${counted(counts.deleted, 'deletion')}`);
   };
   await api.sync(store, { ...options, follow: true, onPage }).catch((error: unknown) => {
     if (!options.signal.aborted) throw error;
