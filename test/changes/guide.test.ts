@@ -1,5 +1,5 @@
 // The programs of the sync guide, as readers run them.
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -101,6 +101,24 @@ test.each(['sync.ts', ...(hasPython ? ['sync.py'] : [])])(
   },
   120_000,
 );
+
+(hasPython ? test : test.skip)('Ctrl-C ends the program in Python without a traceback while it follows', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-guide-'));
+  const target = { url: system.baseUrl, key: (await newCompany()).apiKey, token: '' };
+  let child: ChildProcess | undefined;
+  const ended = runSample(named('sync.py').code, 'python', target, { folder, args: ['--follow'], onStart: (started) => (child = started) });
+  const loaded = (): any[] => {
+    try {
+      return query(folder, 'SELECT loaded FROM progress WHERE loaded = 1');
+    } catch {
+      return [];
+    }
+  };
+  await until('the copy to be loaded', loaded, ({ length }) => length === 1);
+  child!.kill('SIGINT');
+  expect(await ended).toEqual({ code: null, stdout: '', stderr: '' });
+  rmSync(folder, { recursive: true });
+});
 
 (hasPython ? test : test.skip)('the program in Python continues a copy of the client', async () => {
   const company = await newCompany();

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export async function runSample(
   code: string,
   language: string,
   { url, key, token }: Target,
-  { folder, args = [] }: { folder?: string; args?: string[] } = {},
+  { folder, args = [], onStart }: { folder?: string; args?: string[]; onStart?: (child: ChildProcess) => void } = {},
 ): Promise<Ran> {
   const [program, file] = PROGRAMS[language] ?? [];
   if (program === undefined || file === undefined) throw new Error(`nothing runs samples in ${language}`);
@@ -34,6 +34,7 @@ export async function runSample(
     writeFileSync(join(place, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
     const env = { PATH: process.env['PATH'], HOME: place, CURL_HOME: place, TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token };
     const child = spawn(program, [join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    onStart?.(child);
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (part: string) => (said[name] += part));
     const [exit] = (await once(child, 'close')) as [number | null];
