@@ -32,6 +32,17 @@ export const refusals = [
     values: { redis: { url } },
     message: '/redis/url',
   })),
+  ...[
+    ['k:70000', 'with a port from 1 to 65535'],
+    ['10.0.5:9092', 'with four numbers in each IPv4 address'],
+    ['10.0.0.256:9092', 'with numbers from 0 to 255'],
+    ['a..b:9092', 'with host names of letters, digits and single dots'],
+    ['[:::1]:9092', 'with well-formed IPv6 addresses'],
+  ].map(([broker, words]) => ({ values: { kafka: { brokers: [broker] } }, message: `at '/kafka/brokers/0': value must be 'an address ${words}` })),
+  {
+    values: { gateway: { corsOrigins: ['https://app.example.com:443'] } },
+    message: "at '/gateway/corsOrigins/0': value must be 'an origin without the default port of its scheme",
+  },
   ...['[::]', '10.0.0.5', '999.1.1.1', '::::'].map((bindAddress) => ({ values: { bindAddress }, message: '/bindAddress' })),
   { values: { gateway: { env: { HOST: '::' } } }, message: 'gateway.env.HOST is set by the chart: use bindAddress instead' },
   {
