@@ -25,6 +25,13 @@ export function isHostName(text: string): boolean {
   return NAME.test(text);
 }
 
+/** A sentence about HOST if listening failed because the machine does not have this address. Undefined for any other error. */
+export function missingAddress(error: unknown, host: string): string | undefined {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') return undefined;
+  return `HOST is ${host}, and this machine has no such address: set HOST to one of its addresses, or to 0.0.0.0 for all IPv4 addresses`;
+}
+
 /** Undefined if the text is not `host:port` with a port from 1 to 65535. The port may be missing if there is a default. */
 export function parseAddress(text: string, defaultPort?: number): HostAndPort | undefined {
   const [, hostText = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];

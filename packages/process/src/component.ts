@@ -1,4 +1,6 @@
 import { createLog, createMetrics, startTracing, type Logger, type Metrics } from '@truckroll/telemetry';
+import { missingAddress } from './addresses.ts';
+import { ConfigError } from './config.ts';
 import { stopLimitMs, type BaseConfig } from './settings.ts';
 import { startHealthServer, type ReadinessCheck, type HealthServer } from './health-server.ts';
 
@@ -84,7 +86,11 @@ export function createComponent<C extends BaseConfig>({ name, config, create, ..
 
   async function start(): Promise<{ port: number; metricsPort: number }> {
     stopTracing = await startTracing(name, config, log);
-    health = await startHealthServer({ port: config.metricsPort, host: config.host, metrics, checks });
+    // It listens on the same address as the front, and before it.
+    health = await startHealthServer({ port: config.metricsPort, host: config.host, metrics, checks }).catch((error: unknown) => {
+      const reason = missingAddress(error, config.host);
+      throw reason === undefined ? error : new ConfigError(reason);
+    });
     for (const part of foundations) await part.start();
     const port = await front.listen(config.port, config.host);
     for (const part of parts) {

@@ -11,7 +11,7 @@ export async function runService(name: string, create: () => Service): Promise<v
     service = create();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${name} cannot start:\n${error.message}\n`);
+    report(name, error);
     process.exitCode = 1;
     return;
   }
@@ -41,10 +41,15 @@ export async function runService(name: string, create: () => Service): Promise<v
     process.send?.('serving', undefined, undefined, () => undefined);
   } catch (error) {
     if (process.exitCode !== undefined) return;
-    log.error({ error }, 'starting failed');
+    if (error instanceof ConfigError) report(name, error);
+    else log.error({ error }, 'starting failed');
     await service.destroy().catch(() => undefined);
     end(1);
   }
+}
+
+function report(name: string, error: ConfigError): void {
+  process.stderr.write(`${name} cannot start:\n${error.message}\n`);
 }
 
 function end(code: number): void {

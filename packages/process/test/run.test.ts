@@ -61,6 +61,17 @@ test('an invalid configuration is reported in plain lines, with exit code 1', as
   });
 });
 
+test('an address that the machine does not have is reported with the name of its setting', async () => {
+  const { ended } = main(`
+    const missing = { ...${config}, host: '203.0.113.5' };
+    await runService('trial', () => createComponent({ name: 'trial', config: missing, create: () => front }));`);
+  const { code, errors } = await ended;
+  expect([code, errors]).toEqual([
+    1,
+    expect.stringMatching(/^trial cannot start:\nHOST is 203\.0\.113\.5, and this machine has no such address: set HOST to /),
+  ]);
+});
+
 test('a service that cannot start logs the reason and exits with code 1', async () => {
   const { ended } = main(`
     const part = { name: 'p', start: async () => { throw new Error('no luck'); }, stop: async () => {} };
