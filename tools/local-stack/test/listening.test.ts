@@ -1,4 +1,4 @@
-import { listeningOf } from '../src/start/listening.ts';
+import { IPV4, listeningOf, requireAddress } from '../src/start/listening.ts';
 
 const said: string[] = [];
 const listening = (host: string | undefined) => {
@@ -22,4 +22,9 @@ test.each([
 test.each(['x86_64-conda-linux-gnu', 'localhost', '10.0.0.256'])('ignores HOST=%s, which is no IP address, and says so', (host) => {
   expect(listening(host)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   expect(said.splice(0)).toEqual([`HOST is ${host}, which is no IP address: the API listens on 127.0.0.1.`]);
+});
+
+test('refuses an address that this machine does not have, and says what to set', async () => {
+  await requireAddress(IPV4);
+  await expect(requireAddress({ ...IPV4, host: '203.0.113.5' })).rejects.toThrow(/^HOST is 203\.0\.113\.5, and this machine has no such address: set HOST to /);
 });

@@ -1,5 +1,7 @@
-import { isIP, isIPv6 } from 'node:net';
-import { parseHost } from '@truckroll/process/addresses';
+import { once } from 'node:events';
+import { createServer, isIP, isIPv6 } from 'node:net';
+import { missingAddress, parseHost } from '@truckroll/process/addresses';
+import { Problem } from '../problem.ts';
 import type { Say } from '../say.ts';
 
 export interface Listening {
@@ -23,4 +25,14 @@ export function listeningOf(given: string | undefined, say: Say): Listening {
   }
   const loopback = isIPv6(host) ? '::1' : IPV4.loopback;
   return { host, reachedAt: host === '::' || host === '0.0.0.0' ? loopback : host, loopback };
+}
+
+/** Throws Problem if this machine does not have the address. */
+export async function requireAddress({ host }: Listening): Promise<void> {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening').catch((error: unknown) => {
+    const reason = missingAddress(error, host);
+    throw reason === undefined ? error : new Problem(`${reason}.`);
+  });
+  server.close();
 }

@@ -17,7 +17,7 @@ import { tokenIssuer } from '../token-issuer.ts';
 import { demoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
 import { observe } from './observe.ts';
-import { listeningOf } from './listening.ts';
+import { listeningOf, requireAddress } from './listening.ts';
 import { startLocalIssuer } from './local-issuer.ts';
 import { hasOwnIssuer, plan, type StartPlan } from './plan.ts';
 import { DRAIN_TIMEOUT } from './supervised.ts';
@@ -68,6 +68,7 @@ async function bringUp({ state, environment, observed = false, watched = false }
   const ports = new Ports(join(state, 'ports.json'));
   // Reserved before Kafka starts, because the processes need its address by then.
   const listening = listeningOf(environment['HOST'], say);
+  await requireAddress(listening);
   const { loopback } = listening;
   const kafkaBrokers = environment['KAFKA_BROKERS'] || formatAddress(loopback, await ports.take('kafka'));
   const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment, address: loopback });
