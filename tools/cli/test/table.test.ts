@@ -1,4 +1,5 @@
 import { card, table } from '../src/table.ts';
+import { counted } from '../src/progress.ts';
 
 test('aligns columns, with numbers on the right and wide characters counted as two', () => {
   const rows = [
@@ -21,4 +22,12 @@ test('aligns numbers on the right if some rows have none, and leaves a column wi
 test('prints a sentence if there are no rows, and escapes control characters in names', () => {
   expect(table([], { A: () => 1 }, 'There is none.')).toBe('There is none.');
   expect(card({ name: 'a\u001b[31m\nb\u202e', end: null, active: true })).toBe('name    a\\u001b[31m\\u000ab\\u202e\nend     -\nactive  yes');
+});
+
+test.each([
+  [0, '0 changes'],
+  [1, '1 change'],
+  [1200, '1,200 changes'],
+])('counts %i as %s', (count, text) => {
+  expect(counted(count, 'change')).toBe(text);
 });
