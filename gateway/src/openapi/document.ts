@@ -85,7 +85,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
     info: {
       title: 'Truckroll: field-service reporting and scheduling',
       version: DESCRIPTION_VERSION,
-      'x-release': '1.2.0',
+      'x-release': '1.3.0',
       description: overview,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Truckroll' },
     },
