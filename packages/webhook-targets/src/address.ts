@@ -38,7 +38,7 @@ const embedding = EMBEDDING.map(([cidr, bytes]) => [ipaddr.IPv6.parseCIDR(cidr),
 const metadata = METADATA.map(rangeOf);
 
 /** An address, and how many of its first bits the range has in common. */
-export type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Name of the special range that contains the address; undefined if it is public, `malformed` unless it is in the usual spelling without a zone. */
 export function specialRange(address: string): string | undefined {
@@ -51,14 +51,14 @@ export function specialRange(address: string): string | undefined {
 }
 
 /** Whether the address, in any of its IPv4 and IPv6 forms, belongs to a cloud's metadata service or to one of the ranges. */
-export function isDenied(address: string, ranges: readonly Range[]): boolean {
+export function isDenied(address: string, ranges: readonly AddressRange[]): boolean {
   if (isIP(address) === 0) return false;
   const meant = formsOf(ipaddr.parse(address));
   return [...metadata, ...ranges].some((range) => meant.some((form) => covers(range, form)));
 }
 
 /** Throws Error unless the text is an address, or a CIDR range without bits set beyond its prefix. */
-export function parseRange(text: string): Range {
+export function parseRange(text: string): AddressRange {
   const [address = '', prefix, ...more] = text.split('/');
   const most = isIP(address) === 4 ? 32 : 128;
   const plain = isIP(address) !== 0 && !address.includes('%') && more.length === 0 && (prefix === undefined || /^(0|[1-9]\d{0,2})$/.test(prefix));
@@ -72,14 +72,14 @@ export function parseRange(text: string): Range {
   return range;
 }
 
-function rangeOf(text: string): Range {
+function rangeOf(text: string): AddressRange {
   if (text.includes('/')) return ipaddr.parseCIDR(text);
   const address = ipaddr.parse(text);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
 /** Whether the range contains the address, or names IPv4 addresses by an IPv6 form, and the address is one of them. */
-function covers([range, bits]: Range, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+function covers([range, bits]: AddressRange, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (range.kind() === address.kind()) return address.match([range, bits] as never);
   if (range.kind() === 'ipv4') return false;
   const bytes = (address as ipaddr.IPv4).toByteArray();

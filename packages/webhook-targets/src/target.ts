@@ -2,7 +2,7 @@
 // checked just before connecting to it. Integrations and the dispatcher share this file, so that they agree.
 import { isIP } from 'node:net';
 import { ConfigError, isHostName } from '@truckroll/process';
-import { isDenied, parseRange, specialRange, type Range } from './address.ts';
+import { isDenied, parseRange, specialRange, type AddressRange } from './address.ts';
 
 /** What the operator allows beyond https to public addresses. */
 export interface TargetPolicy {
@@ -10,7 +10,7 @@ export interface TargetPolicy {
   /** Exact `address:port` pairs that may be reached even if they are not public, over http too. */
   readonly allowedTargets: readonly string[];
   /** Addresses and CIDR ranges that receive no webhooks, even if `allowedTargets` names them. */
-  readonly deniedTargets: readonly Range[];
+  readonly deniedTargets: readonly AddressRange[];
 }
 
 /** A URL that is allowed as a target; the address its name resolves to must still be checked. */
@@ -49,7 +49,7 @@ export function checkAllowedTargets(targets: readonly string[]): void {
 }
 
 /** Throws ConfigError naming the entry that is neither an address nor a range. */
-export function parseDeniedTargets(targets: readonly string[]): readonly Range[] {
+export function parseDeniedTargets(targets: readonly string[]): readonly AddressRange[] {
   return targets.map((target) => {
     try {
       return parseRange(target);

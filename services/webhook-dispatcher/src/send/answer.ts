@@ -3,7 +3,7 @@ import type { Client, Dispatcher } from 'undici';
 import { AnswerBody } from './answer-body.ts';
 
 /** What arrived of an answer. Status and body are undefined if its head did not. */
-export interface Answer {
+export interface ReceivedAnswer {
   status?: number;
   headers: IncomingHttpHeaders;
   body?: AnswerBody;
@@ -12,9 +12,9 @@ export interface Answer {
 }
 
 /** Sends a request and waits until its answer is complete or fails. Never rejects. undici's `request` would also make a stream of each answer. */
-export function send(client: Client, request: Dispatcher.DispatchOptions, signal: AbortSignal, bodyLimit: number): Promise<Answer> {
+export function send(client: Client, request: Dispatcher.DispatchOptions, signal: AbortSignal, bodyLimit: number): Promise<ReceivedAnswer> {
   return new Promise((resolve) => {
-    const answer: Answer = { headers: {} };
+    const answer: ReceivedAnswer = { headers: {} };
     let controller: Dispatcher.DispatchController | undefined;
     const abort = () => controller?.abort(signal.reason as Error);
     const ended = () => {

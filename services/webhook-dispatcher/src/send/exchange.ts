@@ -1,5 +1,5 @@
 import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
-import { send, type Answer } from './answer.ts';
+import { send, type ReceivedAnswer } from './answer.ts';
 import type { Connections } from './connections.ts';
 import { NoConnection } from './destinations.ts';
 import { unlessForbidden } from './dial.ts';
@@ -84,7 +84,7 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
 }
 
 /** Puts what arrived into the result. Returns what is wrong with its body. */
-async function keep({ status, headers, body, error }: Answer, result: ExchangeResult): Promise<ExchangeFailure | undefined> {
+async function keep({ status, headers, body, error }: ReceivedAnswer, result: ExchangeResult): Promise<ExchangeFailure | undefined> {
   if (status === undefined || body === undefined) return undefined;
   const { bytes, truncated, processorMs, failure } = await body.read(error === undefined);
   Object.assign(result, { status, responseHeaders: headersOf(headers), responseBody: bytes, truncated });
