@@ -4,15 +4,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 export interface Measured<T> {
   readonly result: T;
   /** By process, in MB. */
-  readonly peak: Readonly<Record<string, number>>;
+  readonly memory: Readonly<Record<string, { readonly start: number; readonly peak: number }>>;
 }
 
-/** Runs `work`, and returns the peak of each process's resident memory meanwhile, in MB. */
+/** Runs `work`, and returns the resident memory of each process before it and at most meanwhile. */
 export async function withPeakMemory<T>(pids: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<Measured<T>> {
   // 5 sets the peak to what the process has now: proc_pid_clear_refs(5).
   for (const pid of Object.values(pids)) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const start = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, peakOf(pid)]));
   const result = await work();
-  return { result, peak: Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, peakOf(pid)])) };
+  const memory = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, { start: start[name] as number, peak: peakOf(pid) }]));
+  return { result, memory };
 }
 
 function peakOf(pid: number): number {
