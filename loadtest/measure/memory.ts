@@ -7,7 +7,7 @@ export interface Measured<T> {
   readonly memory: Readonly<Record<string, { readonly start: number; readonly peak: number }>>;
 }
 
-/** Runs `work`, and returns the resident memory of each process before it and at most meanwhile. */
+/** Runs `work`, and returns the resident memory of each process when it begins, and its peak until it ends. */
 export async function withPeakMemory<T>(pids: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<Measured<T>> {
   // 5 sets the peak to what the process has now: proc_pid_clear_refs(5).
   for (const pid of Object.values(pids)) writeFileSync(`/proc/${pid}/clear_refs`, '5');
