@@ -23,7 +23,7 @@ export class AnswerBody {
 
   constructor(contentEncoding: string, limit: number) {
     this.#limit = limit;
-    this.#createDecoder = contentEncoding === '' ? undefined : decoderOf(contentEncoding);
+    this.#createDecoder = decoderOf(contentEncoding);
     // More compressed bytes than twice the text that they may give are an attack: the rest is not decoded.
     this.#received = new Bytes(this.#createDecoder === undefined ? limit : 2 * limit);
   }
@@ -37,7 +37,8 @@ export class AnswerBody {
     const { all: bytes, truncated } = this.#received;
     if (this.#createDecoder === undefined || bytes.length === 0) return { bytes, truncated, processorMs: 0 };
     const decoder = this.#createDecoder();
-    return oneAtATime(() => decode(decoder, bytes, ended && !truncated, this.#limit)).then((read) => ({ ...read, truncated: read.truncated || truncated }));
+    const read = await oneAtATime(() => decode(decoder, bytes, ended && !truncated, this.#limit));
+    return { ...read, truncated: read.truncated || truncated };
   }
 }
 
