@@ -40,8 +40,10 @@ export async function inTurn<T>(companyId: string, call: Answering, work: () => 
 
 export const hasLarge = (rows: readonly BinaryRow[], at: number): boolean => rows.some((row) => row[at] === null);
 
+const sizeOf = (document: string, derived: string): string => `octet_length(${document}) + coalesce(octet_length(${derived}), 0)`;
+
 /** SQL for the size of a record in bytes. */
-export const RECORD_SIZE = 'octet_length(document) + coalesce(octet_length(derived), 0)';
+export const RECORD_SIZE = sizeOf('document', 'derived');
 
 /** The ids of records in order, in portions of at most PAGE_BYTES or of one record, for work that loads all records of a portion. */
 export function portionsOf(records: readonly { id: string; size: number }[]): string[][] {
@@ -64,7 +66,7 @@ export const NO_ROW: BinaryRow = [];
 export function smallDocument({ derive }: Table, alias: string, most: string): string {
   const [document, derived] = [`${alias}.document`, `${alias}.derived`];
   // Without a rule that derives, the column is null.
-  const size = derive === undefined ? `octet_length(${document})` : `octet_length(${document}) + coalesce(octet_length(${derived}), 0)`;
+  const size = derive === undefined ? `octet_length(${document})` : sizeOf(document, derived);
   const isSmall = `${size} <= ${most}`;
   return `case when ${isSmall} then ${document} end as document, ${derive === undefined ? derived : `case when ${isSmall} then ${derived} end as derived`}`;
 }
