@@ -6,6 +6,7 @@ export default {
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
   },
+  testSequencer: '<rootDir>/scripts/longest-first.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/support/logs.ts'],
   // Real servers on a machine that may be busy: a limit for what hangs, not for what is slow.
   testTimeout: 60_000,

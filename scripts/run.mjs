@@ -32,6 +32,7 @@ const programs = {
   'format:check': { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format'] },
   lint: { script: 'node_modules/oxlint/bin/oxlint' },
   'check:words': { script: 'tools/plain-english.mjs' },
+  'test:durations': { script: 'tools/local-stack/src/test-main.ts', supervised: true, env: { TEST_DURATIONS: 'write' } },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
