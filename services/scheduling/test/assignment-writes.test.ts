@@ -94,6 +94,13 @@ it('stores what an import would derive, byte for byte', async () => {
   for (const member of [1, 3]) other = await add(other, member);
   one = await remove(one, 1);
   other = await remove(other, 0);
+  // An imported visit may have a technician twice; the link stays with the one that stays.
+  const twice = { job_id: job['id'], appointment_id: one.id, team_member: line.ref(members[0]!.id), status: 'CANCELED' };
+  await company.store('job-assignments', line.assignment(twice));
+  one = await company.detail('job-appointments', one.id);
+  const ofFirst = one.assignments.flatMap(({ team_member }, index) => (team_member?.id === members[0]!.id ? [index] : []));
+  expect(ofFirst).toHaveLength(2);
+  one = await remove(one, ofFirst[0]);
   const links = async (): Promise<unknown[]> => {
     const { rows } = await harness.database.query({
       text: `select 'visit' as of, id, value, created_at from job_appointment_team_members where company_id = $1

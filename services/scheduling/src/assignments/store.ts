@@ -54,25 +54,18 @@ export async function holdVisit(
  * assignment is missing, or another write holds the key.
  */
 export async function holdVisitOf(tx: Transaction, key: string, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
-  const [[row]] = await Promise.all([
-    tx.queryBinary({
-      name: 'hold_visit_of_assignment',
-      text: `with ${trying('$3')}
-        select ${HELD} from key, job_appointments v
+  const [row] = await tx.queryBinary({
+    name: 'hold_visit_of_assignment',
+    text: `with ${trying('$3')},
+      visit as materialized (
+        select ${HELD}, v.job_id from key, job_appointments v
         where key.free and v.company_id = $1 and v.id = (select appointment_id from job_assignments where company_id = $1 and id = $2)
-        for no key update of v`,
-      values: [companyId, assignmentId, key],
-    }),
-    tx.query({
-      name: 'hold_job_of_assignment',
-      text: `with ${trying('$3')}
-        select from key, jobs j where key.free and j.company_id = $1 and j.id = (
-          select v.job_id from job_assignments a join job_appointments v on v.company_id = $1 and v.id = a.appointment_id
-          where a.company_id = $1 and a.id = $2)
-        for no key update of j`,
-      values: [companyId, assignmentId, key],
-    }),
-  ]);
+        for no key update of v
+      ),
+      job as materialized (select j.id from visit join jobs j on j.company_id = $1 and j.id = visit.job_id for no key update of j)
+      select ${HELD} from visit v left join job on true`,
+    values: [companyId, assignmentId, key],
+  });
   return row && heldOf(row);
 }
 
@@ -122,17 +115,17 @@ export function storingAdded(companyId: string, changed: ChangedVisit, assignmen
 
 const REMOVE = `visit as (${VISIT}),
   removed as (delete from job_assignments where company_id = $1 and id = $6),
-  visit_team as (
-    delete from job_appointment_team_members where company_id = $1 and id = $2 and value = $7
-      and not exists (select from job_assignments where company_id = $1 and appointment_id = $2 and team_member_id = $7 and id <> $6)
-  ),
+  visit_team as (delete from job_appointment_team_members where company_id = $1 and id = $2 and value = $7 and not $9),
   job_team as (
-    delete from job_team_members l where l.company_id = $1 and l.id = $8 and l.value = $7 and not exists (
-      select from job_appointments v join job_assignments a on a.company_id = $1 and a.appointment_id = v.id
-      where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)
+    delete from job_team_members l where l.company_id = $1 and l.id = $8 and l.value = $7 and not $9 and not exists (
+      select from job_appointments v
+        join job_appointment_team_members t on t.company_id = $1 and t.value = $7 and t.created_at = v.created_at and t.id = v.id
+      where v.company_id = $1 and v.job_id = $8 and v.id <> $2)
   )`;
 
 export function storingRemoved(companyId: string, changed: ChangedVisit, { id, team_member }: Assignment): Expressions {
-  const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
-  return { text: REMOVE, values };
+  const { assignments, job_id } = changed.visit;
+  // An imported visit may have the same team member twice.
+  const stays = assignments.some((other) => other.team_member?.id === team_member?.id);
+  return { text: REMOVE, values: [...visitValues(companyId, changed), id, team_member?.id, job_id, stays] };
 }
