@@ -33,6 +33,8 @@ export interface ConsumerOptions {
    */
   readonly places?: Places;
   passed?(topic: string, partition: number, offset: number): Promise<void>;
+  /** Time between applying a batch and the next fetch, in ms, for events that nobody waits for: larger batches cost less. Default 0. */
+  readonly restMs?: number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -197,6 +199,8 @@ export class Consumer implements BackgroundPart {
       if (!payload.isRunning() || payload.isStale()) return;
     }
     allApplied();
+    const { restMs = 0 } = this.#options;
+    if (restMs > 0) await this.#withHeartbeat(payload, () => pause(restMs, this.#stopping.signal));
   }
 
   async #chunk(topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal): Promise<void> {

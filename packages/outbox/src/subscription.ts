@@ -36,6 +36,8 @@ export interface SubscriberOptions {
   readonly reached?: (tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>) => Promise<void>;
   /** As in ConsumerOptions, for subscribers whose `reached` stores the offsets. */
   readonly places?: Places;
+  /** As in ConsumerOptions. */
+  readonly restMs?: number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
