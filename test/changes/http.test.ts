@@ -77,6 +77,33 @@ test('an import of identical records changes nothing', async () => {
   expect(await changes()).toEqual([]);
 });
 
+async function faults(path: string): Promise<unknown> {
+  const { status, body } = await system.get(desk.company, path);
+  return [status, (body.error.details ?? []).map(({ field }: { field: string }) => field).sort()];
+}
+
+test.each([
+  ['kinds=invoices&kinds=nothing', ['kinds']],
+  ['limit=0', ['limit']],
+  ['limit=1001', ['limit']],
+  ['wait=31', ['wait']],
+  ['kinds=nothing&limit=0&wait=31&cursor=malformed', ['cursor', 'kinds', 'limit', 'wait']],
+])('%s is refused with every fault', async (query, fields) => {
+  expect(await faults(`${FEED}?${query}`)).toEqual([400, fields]);
+});
+
+test('the digest refuses buckets other than 1 and 256, with every other fault', async () => {
+  expect(await faults(`${FEED}/digest?buckets=2&kinds=nothing&cursor=malformed`)).toEqual([400, ['buckets', 'cursor', 'kinds']]);
+});
+
+test("refuses another company's cursor, and takes the company's own", async () => {
+  const other = await system.createCompany();
+  const path = `${FEED}?cursor=${cursor}`;
+  expect((await system.get(desk.company, path)).status).toBe(200);
+  const refused = await system.get(other, path);
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'INVALID_CURSOR']);
+});
+
 test('while an owner is away the feed answers 503 with Retry-After, and skips nothing afterwards', async () => {
   const [before, during] = [randomUUID(), randomUUID()];
   await desk.store('tags', tag(before));
