@@ -78,7 +78,7 @@ const about = async (id: string, credential?: string): Promise<Listed[]> => (awa
 const actions = (listed: readonly Listed[]): string[] => listed.map(({ action }) => action);
 
 describe('the audit trail', () => {
-  it('shows what a user does with a key, without the key', async () => {
+  test('shows what a user does with a key, without the key', async () => {
     const created = (await api.call('POST', KEYS, { name: 'Nightly export' })).body.data;
     const rotated = (await api.call('POST', `${KEYS}/${created.id}/rotate`)).body.data;
     await api.call('DELETE', `${KEYS}/${created.id}`);
@@ -99,7 +99,7 @@ describe('the audit trail', () => {
     expect([listed[2]?.before?.['name'], listed[2]?.after]).toEqual(['Nightly export', null]);
   });
 
-  it('shows what a user does with a webhook endpoint, without its secrets', async () => {
+  test('shows what a user does with a webhook endpoint, without its secrets', async () => {
     const created = await api.endpoint();
     const path = `${HOOKS}/${created.id}`;
     await api.call('PATCH', path, { name: 'Renamed', url: 'https://example.com/other' });
@@ -122,7 +122,7 @@ describe('the audit trail', () => {
     expect(listed[5]).toMatchObject({ before: { name: 'Renamed' }, after: null });
   });
 
-  it('names the operator of every change to a company, a user or a key', async () => {
+  test('names the operator of every change to a company, a user or a key', async () => {
     const [companies, users, keys] = [CompanyAdminServiceService, UserAdminServiceService, KeyAdminServiceService].map((service) =>
       ana.integrations.client(service as typeof CompanyAdminServiceService),
     ) as unknown as [any, any, any];
@@ -162,7 +162,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(joined)).not.toContain(made.id);
   });
 
-  it('stores an entry in the transaction of its change', async () => {
+  test('stores an entry in the transaction of its change', async () => {
     const seen: string[] = [];
     const look = async (table: string, id: string): Promise<void> => {
       const { rows } = await stored.query<{ action: string; together: boolean }>({
@@ -219,7 +219,7 @@ describe('the audit trail', () => {
     );
   });
 
-  it('shows both scheduling writes, once each, with the key that made them', async () => {
+  test('shows both scheduling writes, once each, with the key that made them', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit);
     const [assignment] = added.body['data'].assignments;
@@ -247,7 +247,7 @@ describe('the audit trail', () => {
     expect(listed[0]?.requestId).toBe(added.headers.get('x-request-id'));
   });
 
-  it('does not show a write that was refused', async () => {
+  test('does not show a write that was refused', async () => {
     const visit = await desk.visit();
     const first = await desk.add(visit);
     expect((await desk.add(visit)).status).toBe(409);
@@ -260,7 +260,7 @@ describe('the audit trail', () => {
     expect((await events('&action=assignment.added')).filter(({ after }) => after?.['appointment_id'] === visit['id'])).toHaveLength(1);
   });
 
-  it('shows an import with the records it stored', async () => {
+  test('shows an import with the records it stored', async () => {
     const since = new Date().toISOString();
     await desk.store('team-members', desk.member());
     const imports = () => events(`&from=${since}&action=records.imported`);
@@ -275,7 +275,7 @@ describe('the audit trail', () => {
     });
   });
 
-  it('shows which of a company’s data an operator read, and nothing of intake', async () => {
+  test('shows which of a company’s data an operator read, and nothing of intake', async () => {
     const intake = ana.scheduling.client(IntakeServiceService);
     await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.PHONE, summary: 'a private matter' });
     await ana.integrations.client(KeyAdminServiceService).listKeys({ company_id: company.id });
@@ -290,7 +290,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await events('', system.userToken(other)))).not.toContain('list_keys');
   });
 
-  it('shows an operator the commands that concern no company, for every service', async () => {
+  test('shows an operator the commands that concern no company, for every service', async () => {
     await ana.integrations.client(ParkingServiceService).retryParkedEvents({});
     await ana.reporting.client(ParkingServiceService).retryParkedEvents({});
     for await (const _ of ana.scheduling.client(ProjectionServiceService).reproject({ path: 'tags' }));
@@ -308,7 +308,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(await events())).not.toContain('retry_parked_events');
   });
 
-  it('shows an operator all companies, and only the origin of an endpoint’s URL', async () => {
+  test('shows an operator all companies, and only the origin of an endpoint’s URL', async () => {
     await api.endpoint({ url: 'https://example.com/path-that-is-a-secret?token=1' });
     const { events: all } = await ana.integrations
       .client(AuditAdminServiceService)
@@ -318,14 +318,14 @@ describe('the audit trail', () => {
     expect(all.find(({ event }) => event?.action === 'webhook.created')?.event?.after).toContain('"url":"https://example.com"');
   });
 
-  it('contains no secret that was ever shown', async () => {
+  test('contains no secret that was ever shown', async () => {
     const { rows } = await stored.query<{ row: string }>({ text: 'select e::text as row from audit_events e' });
     const trail = JSON.stringify(rows) + JSON.stringify(await events());
     expect(secrets.length).toBeGreaterThan(5);
     for (const secret of secrets) expect(trail).not.toContain(secret.slice(8, -4));
   });
 
-  it('shows nothing to another company', async () => {
+  test('shows nothing to another company', async () => {
     const foreign = JSON.stringify(await events('', system.userToken(other)));
     expect(foreign).not.toContain(company.id);
     expect(foreign).not.toContain(company.userId);
@@ -333,7 +333,7 @@ describe('the audit trail', () => {
     expect((await api.call('GET', `${TRAIL}?limit=1&cursor=${nextCursor as string}`, undefined, system.userToken(other))).status).toBe(400);
   });
 
-  it('pages through every event once, newest first, and filters by time, actor and action', async () => {
+  test('pages through every event once, newest first, and filters by time, actor and action', async () => {
     const all = await events();
     expect(all.map(({ at }) => at)).toEqual(
       all
@@ -359,12 +359,12 @@ describe('the audit trail', () => {
 });
 
 describe('the table of audit events', () => {
-  it.each(['update audit_events set action = action', 'delete from audit_events', 'truncate audit_events'])('refuses to %s', async (text) => {
+  test.each(['update audit_events set action = action', 'delete from audit_events', 'truncate audit_events'])('refuses to %s', async (text) => {
     const message = expect.stringContaining('audit events are never changed');
     await expect(stored.query({ text })).rejects.toMatchObject({ cause: expect.objectContaining({ message }) });
   });
 
-  it('keeps an event for 365 days and no longer', async () => {
+  test('keeps an event for 365 days and no longer', async () => {
     const at = now() - 3_600_000_000;
     const ages = { kept: 365 * DAY - 1, border: 365 * DAY, old: 365 * DAY + 1 };
     for (const [action, age] of Object.entries(ages)) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 describe('the client', () => {
-  it('does each of 1,000 writes once, and reads every record once, through resets, 5xx and 429', async () => {
+  test('does each of 1,000 writes once, and reads every record once, through resets, 5xx and 429', async () => {
     const proxy = await openFaultyProxy(system.baseUrl, new Chance(15), 0.2);
     const retries: Retry[] = [];
     const through = createClient({ baseUrl: proxy.url, token: desk.company.apiKey, retries: 12, onRetry: (retry) => retries.push(retry) });
@@ -61,7 +61,7 @@ describe('the client', () => {
     }
   }, 120_000);
 
-  it('reports a stale revision at once, with the current revision, and does not retry', async () => {
+  test('reports a stale revision at once, with the current revision, and does not retry', async () => {
     const visit = await desk.visit();
     const retries: Retry[] = [];
     const watched = createClient({ baseUrl: system.baseUrl, token: desk.company.apiKey, onRetry: (retry) => retries.push(retry) });
@@ -76,7 +76,7 @@ describe('the client', () => {
     expect(retries).toEqual([]);
   });
 
-  it('pages through reports and /api/v1 by cursor', async () => {
+  test('pages through reports and /api/v1 by cursor', async () => {
     const query = { start_date: '2026-01-01', end_date: '2026-04-01', limit: 2 };
     const pages: number[] = [];
     for await (const page of api.pages('/v1/reports/invoice-activity', { query })) pages.push(page.data.length);
@@ -94,7 +94,7 @@ describe('the client', () => {
     await user.delete('/api/v1/integrations/webhooks/{id}', { path });
   });
 
-  it('returns a CSV report unchanged', async () => {
+  test('returns a CSV report unchanged', async () => {
     const query = { start_date: '2026-01-01', end_date: '2026-02-01' };
     const answer = await api.raw('get', '/v1/reports/collections', { query, headers: { accept: 'text/csv' } });
     expect([answer.headers.get('content-type'), (await answer.text()).split('\r\n').length]).toEqual([expect.stringMatching(/^text\/csv/), 3]);
@@ -115,7 +115,7 @@ describe('the request bodies in the description', () => {
     ),
   );
 
-  it('are accepted unchanged, except for the visit’s revision and a user’s address, each by its operation', async () => {
+  test('are accepted unchanged, except for the visit’s revision and a user’s address, each by its operation', async () => {
     const bodyOf = (verb: string, path: string): Record<string, any> => described.find((each) => each.verb === verb && each.path === path)!.example;
     const { appointment_id, team_member_id, customer_notification } = bodyOf('POST', '/v1/job-assignments');
     await desk.store('job-appointments', line.visit({ id: appointment_id, job_id: desk.job['id'] }));

@@ -52,7 +52,7 @@ function of({ group: { dimension, value } }: Json, names: Record<string, string>
 const list = (path: string, filters: string): Promise<Json[]> => readAll(system, company, `/v1/${path}?limit=100${filters}`);
 const sum = (records: readonly Json[], of: (record: Json) => number): number => records.reduce((total, record) => total + of(record), 0);
 
-it.each(['account', 'business_unit', 'job_type', 'job_class'])('invoice activity by %s is what its invoices come to', async (dimension) => {
+test.each(['account', 'business_unit', 'job_type', 'job_class'])('invoice activity by %s is what its invoices come to', async (dimension) => {
   const rows = await report('invoice-activity', dimension);
   const found = await Promise.all(
     rows.map(async (row) => {
@@ -65,7 +65,7 @@ it.each(['account', 'business_unit', 'job_type', 'job_class'])('invoice activity
   expect([values.length > 1, values.includes(null)]).toEqual([true, dimension !== 'account']);
 });
 
-it.each(['account', 'payment_method', 'collector'])('collections by %s are what their payments and refunds come to', async (dimension) => {
+test.each(['account', 'payment_method', 'collector'])('collections by %s are what their payments and refunds come to', async (dimension) => {
   const rows = await report('collections', dimension);
   const period = `&occurred_from=${FROM}&occurred_before=${BEFORE}`;
   const found = await Promise.all(
@@ -92,7 +92,7 @@ describe.each(SETTINGS)('of a company with %j', ({ costing, verifiedOnly }) => {
     await fresh(system, company, { timezone: TIMEZONE, costing, verifiedOnly });
   });
 
-  it.each([
+  test.each([
     ['job-profitability', 'account'],
     ['job-profitability', 'business_unit'],
     ['job-profitability', 'job_type'],
@@ -111,7 +111,7 @@ describe.each(SETTINGS)('of a company with %j', ({ costing, verifiedOnly }) => {
     expect(rows.length > 1).toBe(costing);
   });
 
-  it('every job financial is either eligible or not', async () => {
+  test('every job financial is either eligible or not', async () => {
     const ids = async (filters: string): Promise<string[]> => (await list('job-financials', filters)).map(({ id }) => id as string);
     const [all, counted, others] = [await ids(''), await ids('&eligible=true'), await ids('&eligible=false')];
     expect([...counted, ...others].sort()).toEqual(all.sort());
@@ -119,7 +119,7 @@ describe.each(SETTINGS)('of a company with %j', ({ costing, verifiedOnly }) => {
   });
 });
 
-it('several missing fields match records that lack any of them, each once, on pages of any size', async () => {
+test('several missing fields match records that lack any of them, each once, on pages of any size', async () => {
   const all = await list('invoices', '');
   const expected = all.filter(({ business_unit, job_class }) => business_unit === null || job_class === null).map(({ id }) => id);
   expect(expected.length).toBeGreaterThan(10);
@@ -131,7 +131,7 @@ it('several missing fields match records that lack any of them, each once, on pa
   expect([status, body.error.details]).toMatchObject([400, [{ field: 'missing', code: 'INVALID_ENUM_VALUE' }]]);
 });
 
-it.each([
+test.each([
   ['billing', 'invoices', ['missing=created_by'], ['missing=job_type', 'status=OPEN']],
   ['billing', 'refunds', ['missing=collected_by', 'collected_by_id=5f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c'], ['status=PENDING']],
   [

@@ -19,7 +19,7 @@ afterAll(() => system.stop());
 
 const read = (path = '/v1/invoices?limit=5') => system.get(company, path);
 
-it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itself', async () => {
+test('answers 503 with Retry-After while PostgreSQL is down, and recovers by itself', async () => {
   expect((await read()).status).toBe(200);
   await system.wires.postgres!.cut();
   const away = await read();
@@ -30,7 +30,7 @@ it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itsel
   await until('reads to work again', read, ({ status }) => status === 200);
 });
 
-it('serves reads while Redis is down, counting limits locally', async () => {
+test('serves reads while Redis is down, counting limits locally', async () => {
   expect((await read()).status).toBe(200);
   await system.wires.redis!.cut();
   for (let n = 0; n < 20; n++) {
@@ -42,7 +42,7 @@ it('serves reads while Redis is down, counting limits locally', async () => {
   await until('reads to work again', read, ({ status }) => status === 200);
 });
 
-it('rejects an import as a whole while PostgreSQL is down, and stores all of it afterwards', async () => {
+test('rejects an import as a whole while PostgreSQL is down, and stores all of it afterwards', async () => {
   const line = { ...(await read('/v1/accounts?limit=1')).body.data[0], name: 'After the outage' };
   await system.wires.postgres!.cut();
   await expect(system.importRecords(company, 'accounts', [line])).rejects.toMatchObject({ status: 503 });
@@ -51,14 +51,14 @@ it('rejects an import as a whole while PostgreSQL is down, and stores all of it 
   expect((await read(`/v1/accounts/${line.id}`)).body.data.name).toBe('After the outage');
 });
 
-it('reads other services’ records while one service is down, and answers 503 for that service’s records', async () => {
+test('reads other services’ records while one service is down, and answers 503 for that service’s records', async () => {
   await system.stopService('reporting');
   expect((await read()).status).toBe(200);
   const away = await read('/v1/job-financials');
   expect([away.status, away.headers.get('retry-after') !== null]).toEqual([503, true]);
 });
 
-it('refuses malformed lines with their numbers and stores the others', async () => {
+test('refuses malformed lines with their numbers and stores the others', async () => {
   const [good] = (await read('/v1/accounts?limit=1')).body.data;
   const lines = ['{"id": 1', JSON.stringify({ ...good, name: 'Good line' }), JSON.stringify({ ...good, type: 'ROBOT', surprise: true }), '"text"'];
   const report = await system.importRecords(company, 'accounts', lines);

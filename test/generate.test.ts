@@ -8,7 +8,7 @@ let tree: Tree;
 beforeAll(() => (tree = new Tree()));
 afterAll(() => tree.remove());
 
-it.each([
+test.each([
   ['option name', '(truckroll.options.v1.resource) = {path: "invoices"}', '(truckroll.options.v1.resorce) = {path: "invoices"}'],
   ['field of an option', '(truckroll.options.v1.resource) = {path: "invoices"}', '(truckroll.options.v1.resource) = {pth: "invoices"}'],
   ['value of an option', 'id = 1 [(truckroll.options.v1.format) = FORMAT_UUID]', 'id = 1 [(truckroll.options.v1.format) = FORMAT_UUUID]'],
@@ -20,7 +20,7 @@ it.each([
   expect(stderr).toMatch(/^proto\/truckroll\/billing\/v1\/invoices\.proto:\d+:\d+:.*\nbuf build failed, for the reason above\.\n$/);
 });
 
-it('names the route of a misspelt parameter, without a stack trace', () => {
+test('names the route of a misspelt parameter, without a stack trace', () => {
   const [route, misspelt] = ['{get: "/v1/invoices/{id}"}', '{get: "/v1/invoices/{ident}"}'];
   tree.replace(FILE, route, misspelt);
   const { status, stderr } = spawnSync(process.execPath, ['scripts/generate.mjs'], { cwd: tree.folder, encoding: 'utf8' });
@@ -29,7 +29,7 @@ it('names the route of a misspelt parameter, without a stack trace', () => {
   expect(stderr).not.toMatch(/^ +at /m);
 });
 
-it('names a field of a record that is not declared in the order of numbers', () => {
+test('names a field of a record that is not declared in the order of numbers', () => {
   const [first, late] = ['string id = 1 [(truckroll.options.v1.format) = FORMAT_UUID', 'string id = 99 [(truckroll.options.v1.format) = FORMAT_UUID'];
   tree.replace(FILE, first, late);
   const { status, stderr } = spawnSync(process.execPath, ['scripts/generate.mjs'], { cwd: tree.folder, encoding: 'utf8' });

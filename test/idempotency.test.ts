@@ -26,7 +26,7 @@ async function secondKey({ id }: TestCompany, userId?: string): Promise<string> 
 }
 
 describe('a repeated write', () => {
-  it('repeats status, Location, data and notification with fresh meta, marks the answer as a replay, and changes nothing', async () => {
+  test('repeats status, Location, data and notification with fresh meta, marks the answer as a replay, and changes nothing', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const [first, again] = [await desk.add(visit, {}, { key }), await desk.add(visit, {}, { key })];
@@ -46,7 +46,7 @@ describe('a repeated write', () => {
     expect(removedAgain.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('keeps its snapshot after the visit, its assignments and the technician’s name have changed', async () => {
+  test('keeps its snapshot after the visit, its assignments and the technician’s name have changed', async () => {
     const visit = await desk.visit();
     const member = desk.member({ name: 'Ana Silva' });
     await desk.store('team-members', member);
@@ -60,7 +60,7 @@ describe('a repeated write', () => {
     expect((await desk.read(visit['id']))['assignments']).toHaveLength(2);
   });
 
-  it('is the same request even when its values are spelled differently', async () => {
+  test('is the same request even when its values are spelled differently', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const first = await desk.add(visit, {}, { key });
@@ -73,7 +73,7 @@ describe('a repeated write', () => {
     for (const fields of spellings) expect(repeated(await desk.add(visit, fields, { key }))).toEqual(repeated(first));
   });
 
-  it('is refused if its key was used for another body, visit, assignment or operation', async () => {
+  test('is refused if its key was used for another body, visit, assignment or operation', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const first = await desk.add(visit, {}, { key });
@@ -92,7 +92,7 @@ describe('a repeated write', () => {
     expect(refusal(await desk.remove(randomUUID(), revision, { key: removal }))[1]).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('may use its key again after a refusal, because only successes are stored', async () => {
+  test('may use its key again after a refusal, because only successes are stored', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     expect((await desk.add(visit, { expected_revision: 'e'.repeat(64) }, { key })).status).toBe(409);
@@ -101,7 +101,7 @@ describe('a repeated write', () => {
     expect([added.status, added.headers.get('idempotent-replayed')]).toEqual([201, null]);
   });
 
-  it('belongs to its company and its user, not to one of the user’s API keys', async () => {
+  test('belongs to its company and its user, not to one of the user’s API keys', async () => {
     const key = randomUUID();
     const visit = await desk.visit();
     const first = await desk.add(visit, {}, { key });
@@ -113,7 +113,7 @@ describe('a repeated write', () => {
     expect((await elsewhere.add(await elsewhere.visit(), {}, { key })).headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('commits once and gets the same answer when 32 clients send it concurrently', async () => {
+  test('commits once and gets the same answer when 32 clients send it concurrently', async () => {
     const visit = await desk.visit();
     const key = randomUUID();
     const replies = await Promise.all(Array.from({ length: 32 }, () => desk.add(visit, {}, { key })));
@@ -130,7 +130,7 @@ describe('a repeated write', () => {
 });
 
 describe('concurrent writes to one visit', () => {
-  it('let exactly one write win per revision and give the others the new revision', async () => {
+  test('let exactly one write win per revision and give the others the new revision', async () => {
     const visit = await desk.visit();
     const members = Array.from({ length: 12 }, (_, i) => desk.member({ name: `Member ${i}` }));
     await desk.store('team-members', ...members);
@@ -143,7 +143,7 @@ describe('concurrent writes to one visit', () => {
     }
   });
 
-  it('all succeed eventually when each retries with the revision it received', async () => {
+  test('all succeed eventually when each retries with the revision it received', async () => {
     const visit = await desk.visit();
     const members = Array.from({ length: 8 }, (_, i) => desk.member({ name: `Member ${i}` }));
     await desk.store('team-members', ...members);
@@ -160,14 +160,14 @@ describe('concurrent writes to one visit', () => {
     expect(new Set(assignments.map(({ team_member }: line.Line) => team_member.id)).size).toBe(8);
   });
 
-  it('remove an assignment once: the second request finds it missing', async () => {
+  test('remove an assignment once: the second request finds it missing', async () => {
     const added = await desk.add(await desk.visit());
     const { assignments, revision } = added.body['data'];
     const replies = await Promise.all([1, 2, 3, 4].map(() => desk.remove(assignments[0].id, revision)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
   });
 
-  it('are consistent with a concurrent import of the same visit’s assignments', async () => {
+  test('are consistent with a concurrent import of the same visit’s assignments', async () => {
     const visit = await desk.visit();
     const imported = desk.technicians.slice(1).map((id) => line.assignment({ job_id: desk.job['id'], appointment_id: visit['id'], team_member: line.ref(id) }));
     const adding = (async () => {

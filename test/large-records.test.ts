@@ -84,7 +84,7 @@ describe.each([
   ['form-responses', 60],
   ['invoices', 40],
 ])('a list of %s', (path, count) => {
-  it('ends its pages at 8 MB, and its cursors lead to every record once', async () => {
+  test('ends its pages at 8 MB, and its cursors lead to every record once', async () => {
     const { sizes, counts, records } = await pagesOf(path);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE + ENVELOPE);
     expect(sizes.length).toBeLessThanOrEqual(2 + Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / (PAGE * 0.9)));
@@ -93,20 +93,20 @@ describe.each([
   });
 });
 
-it('reads large pages that are requested at the same time, a few at a time', async () => {
+test('reads large pages that are requested at the same time, a few at a time', async () => {
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(Array.from({ length: LARGE_TOGETHER + 1 }, () => get('/v1/form-responses?limit=100')));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   }
 });
 
-it('reads large records that are requested at the same time', async () => {
+test('reads large records that are requested at the same time', async () => {
   const { records } = await pagesOf('form-responses');
   const answers = await Promise.all(records.slice(0, 64).map(({ id }) => get(`/v1/form-responses/${id}`)));
   expect(answers.map(({ status, text }) => [status, JSON.parse(text).data])).toEqual(records.slice(0, 64).map((record) => [200, record]));
 });
 
-it('leaves large records out of a batch, for their own rpc', async () => {
+test('leaves large records out of a batch, for their own rpc', async () => {
   const { records } = await pagesOf('form-responses');
   const [small] = await load('form-responses', 1, (form) => form);
   const keyOf = ({ id }: Json) => ({ company_id: company.id, time_zone: 'UTC', id: id as string });
@@ -119,7 +119,7 @@ it('leaves large records out of a batch, for their own rpc', async () => {
   ]);
 });
 
-it('reads the largest record that an import accepts, by id, in a list and in the feed', async () => {
+test('reads the largest record that an import accepts, by id, in a list and in the feed', async () => {
   const largest = (form: Json): Json => ({ ...form, questions: [question({ value: 'x'.repeat(LARGEST_RECORD - 1000) })] });
   const loaded = await load('form-responses', 4, largest);
   const own = loaded.map(({ id }) => id as string);
@@ -131,7 +131,7 @@ it('reads the largest record that an import accepts, by id, in a list and in the
   expect(changes.map(({ id, record }) => [id, record.questions[0].value.length])).toEqual(own.map((id) => [id, LARGEST_RECORD - 1000]));
 });
 
-it('ends a page at 8 MB of JSON if the JSON is several times the stored size', async () => {
+test('ends a page at 8 MB of JSON if the JSON is several times the stored size', async () => {
   const bare = question({ section: '', label: '', type: '', photo_requirement: '', helper_text: null, value: null, question_id: null });
   const loaded = await load('form-responses', 6, (form) => ({ ...form, questions: Array.from({ length: 9000 }, () => bare) }));
   const { sizes } = await pagesOf(
@@ -142,7 +142,7 @@ it('ends a page at 8 MB of JSON if the JSON is several times the stored size', a
   expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE + ENVELOPE);
 });
 
-it('reads a record with more names than a message of gRPC holds', async () => {
+test('reads a record with more names than a message of gRPC holds', async () => {
   const tags = await load('tags', 20, (tag) => ({ ...tag, name: 'n'.repeat(1000) }));
   const many = Array.from({ length: 30_000 }, (_, index) => ({ id: tags[index % tags.length]!['id'], name: 'n' }));
   const [{ id }] = (await load('accounts', 1, (account) => ({ ...account, tags: many }))) as [Json];
@@ -150,7 +150,7 @@ it('reads a record with more names than a message of gRPC holds', async () => {
   expect([status, JSON.parse(text).data?.tags.length]).toEqual([200, many.length]);
 });
 
-it('reads the financials of a job whose invoices have more than 4 MiB together, and those after them', async () => {
+test('reads the financials of a job whose invoices have more than 4 MiB together, and those after them', async () => {
   const jobs = (await load('jobs', 2, (job) => job)).map(({ id }) => id as string);
   const own = await load('invoices', 6, (invoice) => ({ ...invoice, job_id: jobs[0], number: 'n'.repeat(1_000_000), status: 'OPEN' }));
   const revenue = own.reduce((sum, { amounts }) => sum + amounts.subtotal_cents, 0);
@@ -161,7 +161,7 @@ it('reads the financials of a job whose invoices have more than 4 MiB together, 
   expect((await feedOf('job-financials')).map(({ id }) => id)).toEqual(expect.arrayContaining(jobs));
 });
 
-it('ends pages of the feed at 4 MB of JSON, and its cursors lead to every record once', async () => {
+test('ends pages of the feed at 4 MB of JSON, and its cursors lead to every record once', async () => {
   const seen = (await feedOf('invoices', 'accounts')).map(({ id }) => id as string);
   const listed = [...(await pagesOf('invoices')).records, ...(await pagesOf('accounts')).records].map(({ id }) => id as string);
   expect(seen.toSorted()).toEqual(listed.toSorted());

@@ -28,11 +28,11 @@ const published = recordOwners.flatMap((owner) =>
   tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])),
 );
 
-it('publishes the records that other services keep read models of', () => {
+test('publishes the records that other services keep read models of', () => {
   expect(published.map(({ topic }) => topic)).toEqual(expect.arrayContaining([topics.jobs, topics.assignments, topics.invoices]));
 });
 
-it.each(published)('has last published $path as a read returns them', async ({ owner, path, topic }) => {
+test.each(published)('has last published $path as a read returns them', async ({ owner, path, topic }) => {
   const { rows } = await owners.databases[owner].query<{ key: string; payload: Buffer }>({
     text: 'select distinct on (key) key, payload from outbox where topic = $1 order by key, id desc',
     values: [topic.name],
@@ -44,7 +44,7 @@ it.each(published)('has last published $path as a read returns them', async ({ o
   expect(published).toEqual(new Map(read.map((record) => [`${company}/${record['id']}`, facts(record)])));
 });
 
-it('assigns every record of the contract to one of the services that the tests start', () => {
+test('assigns every record of the contract to one of the services that the tests start', () => {
   const registered = recordOwners.flatMap((owner) => tablesOf[owner].map(({ resource: { path } }) => path));
   expect(registered.sort()).toEqual(resources.map(({ path }) => path).sort());
 });
@@ -60,7 +60,7 @@ describe('an owner’s stored records', () => {
   const keysOf = async (of: string): Promise<string[]> => (await owners.list(of, 'payments')).map(({ id }) => `${of}/${id}`);
   const forget = (): Promise<unknown> => owners.databases.billing.query({ text: 'delete from outbox' });
 
-  it('is published at the first start of a release that publishes it, whichever release stored it, for every company', async () => {
+  test('is published at the first start of a release that publishes it, whichever release stored it, for every company', async () => {
     const other = randomUUID();
     // With ids of the first company: each company is published from its first id.
     await importRecords(owners.channels.billing, other, 'payments', payments.slice(0, 2));
@@ -74,7 +74,7 @@ describe('an owner’s stored records', () => {
     await until('all publications to be complete', incomplete, ({ rowCount }) => rowCount === 0);
   });
 
-  it('is published when a replica of the previous release has changed it, and nothing else is', async () => {
+  test('is published when a replica of the previous release has changed it, and nothing else is', async () => {
     const [{ id }] = (await owners.list(company, 'payments')) as [{ id: string }];
     await forget();
     // This connection does not announce that it publishes its changes, like one of the previous release.

@@ -30,7 +30,7 @@ async function financials(): Promise<Json[]> {
   return body.data;
 }
 
-it('computes financials from the owners’ jobs, invoices and assignments', async () => {
+test('computes financials from the owners’ jobs, invoices and assignments', async () => {
   const shown = await financials();
   expect(shown.length).toBeGreaterThan(10);
   for (const record of shown) {
@@ -46,7 +46,7 @@ it('computes financials from the owners’ jobs, invoices and assignments', asyn
   }
 });
 
-it('refuses costs whose sum cannot be represented, and accepts the other lines', async () => {
+test('refuses costs whose sum cannot be represented, and accepts the other lines', async () => {
   const most = Number.MAX_SAFE_INTEGER;
   const line = lines['job-financials']!.find(({ cost_entries }) => cost_entries.length > 1)!;
   const tooMuch = { ...line, cost_entries: line['cost_entries'].map((entry: Json) => ({ ...entry, category: 'labor', total_cents: most })) };
@@ -55,7 +55,7 @@ it('refuses costs whose sum cannot be represented, and accepts the other lines',
   expect(unchanged).toBe(1);
 });
 
-it('shows an account’s new name in every service’s records', async () => {
+test('shows an account’s new name in every service’s records', async () => {
   const invoice = lines['invoices']![0]!;
   const account = lines['accounts']!.find(({ id }) => id === invoice['account'].id)!;
   const name = 'Renamed Household ✓';
@@ -77,7 +77,7 @@ it('shows an account’s new name in every service’s records', async () => {
   );
 });
 
-it('rebuilds the read models from the topics, and removes records that no topic has', async () => {
+test('rebuilds the read models from the topics, and removes records that no topic has', async () => {
   const before = await financials();
   const ghost = '00000000-0000-4000-8000-00000000dead';
   const { database } = system;
@@ -103,7 +103,7 @@ it('rebuilds the read models from the topics, and removes records that no topic 
   expect(await financials()).toEqual(before);
 });
 
-it('moves report dates when the company’s time zone changes', async () => {
+test('moves report dates when the company’s time zone changes', async () => {
   const dates = async () => (await financials()).map(({ id, report_date }) => [id, report_date]);
   const before = await dates();
   await system.setTimezone(company, 'Pacific/Kiritimati');

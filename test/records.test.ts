@@ -53,14 +53,14 @@ const code = async (path: string, of = company): Promise<unknown[]> => {
 describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) => {
   const hasLines = (): boolean => path !== 'job-classes';
 
-  it('reads back every imported line, in the fixed order', () => {
+  test('reads back every imported line, in the fixed order', () => {
     if (!hasLines()) return expect(read[path]?.length).toBe(9);
     const expected = inOrder(of, lines[path]!);
     expect(read[path]!.map((record) => record['id'])).toEqual(expected.map((record) => record['id']));
     expect(read[path]!.map((record) => recorded(of.record, record))).toEqual(expected.map((record) => recorded(of.record, overridden(path, record))));
   });
 
-  it('answers with bodies that match the OpenAPI description', async () => {
+  test('answers with bodies that match the OpenAPI description', async () => {
     const page = await system.get(company, `/v1/${path}?limit=100`);
     const detail = await system.get(company, `/v1/${path}/${read[path]![0]!['id']}`);
     expect(violations('get', `/v1/${path}`, 200, page.body)).toEqual([]);
@@ -69,14 +69,14 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(violations('get', `/v1/${path}`, 400, refused.body)).toEqual([]);
   });
 
-  it('reads the same record by id as in the list', async () => {
+  test('reads the same record by id as in the list', async () => {
     for (const record of sample(read[path]!, 5)) {
       const { status, body } = await system.get(company, `/v1/${path}/${String(record['id']).toUpperCase()}`);
       expect([status, body.data]).toEqual([200, record]);
     }
   });
 
-  it('reads the same record in a batch, with those of any or no company, as alone', async () => {
+  test('reads the same record in a batch, with those of any or no company, as alone', async () => {
     const channel = system.channel(of.owner);
     const keyOf = ({ id: companyId, timezone }: TestCompany, id: unknown) => ({ company_id: companyId, time_zone: timezone, id: id as string });
     const own = sample(read[path]!, 20).map(({ id }) => keyOf(company, id));
@@ -93,17 +93,17 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(together).toEqual(await Promise.all(alone));
   });
 
-  it('returns the same records at any page size', async () => {
+  test('returns the same records at any page size', async () => {
     for (const limit of [7, 50]) expect(await whole(company, path, limit)).toEqual(read[path]);
   });
 
-  it('changes nothing when the same lines are imported again', async () => {
+  test('changes nothing when the same lines are imported again', async () => {
     if (!hasLines()) return;
     const { created, changed, unchanged } = await system.importRecords(company, path, lines[path]!);
     expect({ created, changed, unchanged }).toEqual({ created: 0, changed: 0, unchanged: lines[path]!.length });
   });
 
-  it('hides records from another company: a foreign id gets the same 404 as a missing one', async () => {
+  test('hides records from another company: a foreign id gets the same 404 as a missing one', async () => {
     if (!hasLines()) return;
     const id = read[path]![0]!['id'];
     expect(await whole(stranger, path, 100)).toEqual([]);
@@ -112,7 +112,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect(await code(`/v1/${path}/00000000-0000-4000-8000-000000000000`, stranger)).toEqual([404, 'NOT_FOUND', undefined]);
   });
 
-  it('rejects unknown parameters, repeated scalars, empty values and limits out of range', async () => {
+  test('rejects unknown parameters, repeated scalars, empty values and limits out of range', async () => {
     expect(await code(`/v1/${path}?nonsense=1`)).toEqual([400, 'INVALID_REQUEST', 'UNKNOWN_PARAMETER']);
     expect(await code(`/v1/${path}?limit=1&limit=2`)).toEqual([400, 'INVALID_REQUEST', 'REPEATED_PARAMETER']);
     expect(await code(`/v1/${path}?limit=`)).toEqual([400, 'INVALID_REQUEST', 'EMPTY_VALUE']);
@@ -121,7 +121,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     expect((await code(`/v1/${path}?cursor=abc`)).slice(0, 2)).toEqual([400, 'INVALID_CURSOR']);
   });
 
-  it('accepts a cursor only for its own company, route and filters, and not when a character is altered', async () => {
+  test('accepts a cursor only for its own company, route and filters, and not when a character is altered', async () => {
     const { next_cursor: cursor } = (await system.get(company, `/v1/${path}?limit=1`)).body.pagination as { next_cursor: string };
     const refused = [400, 'INVALID_CURSOR'];
     const other = path === 'invoices' ? 'payments' : 'invoices';
@@ -134,7 +134,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
   });
 
   const filters = of.list.parameters.filter(({ filter }) => filter !== undefined);
-  it.each(filters.map((parameter) => [parameter.name, parameter] as const))('filters by %s', async (name, parameter) => {
+  test.each(filters.map((parameter) => [parameter.name, parameter] as const))('filters by %s', async (name, parameter) => {
     for (const [query, matches] of cases(of, parameter)) {
       const expected = read[path]!.filter(matches).map((record) => record['id']);
       const found = (await whole(company, path, 100, `&${query}`)).map((record) => record['id']);
@@ -144,7 +144,7 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
   });
 
   const pairs = filters.flatMap((one, index) => filters.slice(index + 1).map((other) => [one, other] as const));
-  it('returns only records that match both of two filters', async () => {
+  test('returns only records that match both of two filters', async () => {
     for (const [one, other] of pairs.filter(([{ name }, { name: second }]) => sides(name) !== sides(second))) {
       const [[first, isFirst], [second, isSecond]] = distinguishing(read[path]!, cases(of, one), cases(of, other));
       const expected = read[path]!.filter((record) => isFirst(record) && isSecond(record)).map((record) => record['id']);

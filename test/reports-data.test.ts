@@ -40,7 +40,7 @@ async function sums(): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-it('adds up the owners’ records', async () => {
+test('adds up the owners’ records', async () => {
   const {
     data: [invoiced],
   } = await report(`invoice-activity?${RANGE}&bucket=year&limit=100`).then(({ data }) => ({ data: [total(data, 'invoice_count', 'total_cents')] }));
@@ -67,7 +67,7 @@ function total(rows: readonly Json[], ...fields: string[]): Json {
   return Object.fromEntries(fields.map((field) => [field, sum(rows, (row) => row[field])]));
 }
 
-it('rebuilds the same sums, byte for byte', async () => {
+test('rebuilds the same sums, byte for byte', async () => {
   const before = await sums();
   expect(before['invoice_summaries']!.length).toBeGreaterThan(100);
   await system.database.query({
@@ -78,7 +78,7 @@ it('rebuilds the same sums, byte for byte', async () => {
   expect(await sums()).toEqual(before);
 });
 
-it('names sums that are stored incorrectly, by report, period and group, until they are rebuilt', async () => {
+test('names sums that are stored incorrectly, by report, period and group, until they are rebuilt', async () => {
   const verify = (): Promise<Pick<WrongReport, 'report' | 'period' | 'group' | 'difference'>[]> =>
     verifyReports(system.channel('reporting'), company.id).then(({ wrong }) => wrong.map(({ company: _, ...place }) => place));
   expect(await verify()).toEqual([]);

@@ -56,7 +56,7 @@ const VIEWS: Record<string, { table: string; columns: string[] }> = {
   job_financial_members: { table: 'reporting.assignments', columns: ['company_id', 'team_member_id', 'job_id'] },
 };
 
-it.each(Object.entries(VIEWS))('has an index for the view %s', (_, { table, columns }) => {
+test.each(Object.entries(VIEWS))('has an index for the view %s', (_, { table, columns }) => {
   expect(indexes.get(table)).toContainEqual(columns);
 });
 
@@ -68,7 +68,7 @@ const missing = tables.flatMap(([path, owner, table]) =>
     filter!.comparison === 'missing' ? [...field.enum!.spellings.values()].map((value) => [`${path}?${name}=${value}`, owner, table, value] as const) : [],
   ),
 );
-it.each(missing)('has an index for %s', async (_, owner, table, value) => {
+test.each(missing)('has an index for %s', async (_, owner, table, value) => {
   const { rows } = await owners.databases[owner].query<{ indexed: string }>({
     text: `select pg_get_indexdef(indexrelid) as indexed from pg_index where indrelid = $1::regclass`,
     values: [table.table],
@@ -78,7 +78,7 @@ it.each(missing)('has an index for %s', async (_, owner, table, value) => {
 });
 
 describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
-  it('has lists that PostgreSQL accepts: with each filter, with one value and several, and with all filters', async () => {
+  test('has lists that PostgreSQL accepts: with each filter, with one value and several, and with all filters', async () => {
     const filters = filtersOf(table);
     const database = owners.databases[owner];
     const requests = [[], ...filters.map((filter) => [filter]), filters].flatMap((some) => [requestOf(some, 1), requestOf(some, 2)]);
@@ -89,7 +89,7 @@ describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
   });
 
   const compared = filtersOf(table).filter(({ filter }) => filter!.comparison !== 'missing');
-  it.each(compared.map((parameter) => [parameter.name, parameter] as const))('has an index for its filter %s', (name, { filter }) => {
+  test.each(compared.map((parameter) => [parameter.name, parameter] as const))('has an index for its filter %s', (name, { filter }) => {
     const link = linkFor(table, name);
     if (link !== undefined && 'view' in link) return expect(VIEWS[link.table]).toBeDefined();
     const column = link === undefined ? columnFor(table, name, filter!.field)?.name : 'value';
@@ -99,7 +99,7 @@ describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
     expect(there.map((columns) => columns.slice(0, wanted.length))).toContainEqual(wanted);
   });
 
-  it('records the version that projected each row, and marks rows written by older releases', async () => {
+  test('records the version that projected each row, and marks rows written by older releases', async () => {
     const { rows } = await owners.databases[owner].query<{ guarded: boolean }>({
       text: `select exists (select from pg_trigger where tgrelid = $1::regclass and tgname = 'guard_projection') as guarded`,
       values: [table.table],

@@ -25,7 +25,7 @@ function shared(texts: ReadonlyMap<string, string>): string[] {
     .map(([name, places]) => `${name}: ${places.map(({ file }) => file).join(', ')}`);
 }
 
-it('gives every exported type a name that no other has', () => {
+test('gives every exported type a name that no other has', () => {
   const files = SOURCES.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT })).filter(
     (file) => !/\.(test|d)\.ts$/.test(file) && !file.includes('/gen/') && !APART.some((place) => file.startsWith(place)),
   );
@@ -33,7 +33,7 @@ it('gives every exported type a name that no other has', () => {
   expect(shared(new Map(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')])))).toEqual([]);
 });
 
-it('finds interfaces, types, classes and enums of one name in two files', () => {
+test('finds interfaces, types, classes and enums of one name in two files', () => {
   const texts = new Map([
     ['a.ts', 'export interface Line { a: 1 }\nexport type Page = 1;\nexport class Pace {}\nexport enum Kind { A }\nexport type { Given } from "x";'],
     ['b.ts', 'export abstract class Line {}\nexport const Page = 1;\ninterface Pace { a: 1 }\nexport type Kind = 1;\nexport type { Given } from "x";'],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 describe('adding a technician', () => {
-  it('answers 201 with a Location and the visit exactly as a read returns it, and does not notify the customer', async () => {
+  test('answers 201 with a Location and the visit exactly as a read returns it, and does not notify the customer', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit, { starts_at: '2026-03-02T09:00:00.000001-06:00' });
     expect(added.status).toBe(201);
@@ -43,7 +43,7 @@ describe('adding a technician', () => {
     expect((await system.get(desk.company, `/v1/job-assignments/${assignment.id}`)).body.data).toEqual(assignment);
   });
 
-  it('makes the visit and its job match filters by the technician until the assignment is removed', async () => {
+  test('makes the visit and its job match filters by the technician until the assignment is removed', async () => {
     const job = line.job({ account: line.ref(desk.account['id']), location_id: desk.location['id'] });
     await desk.store('jobs', job);
     const visit = await desk.visit({ job_id: job['id'] });
@@ -58,14 +58,14 @@ describe('adding a technician', () => {
     expect([await ids('job-appointments'), await ids('jobs'), await ids('job-assignments')]).toEqual([[], [], []]);
   });
 
-  it.each([
+  test.each([
     ['a visit that is missing', { appointment_id: MISSING }],
     ['a team member who is missing', { team_member_id: MISSING }],
   ])('answers 404 for %s', async (_, fields) => {
     expect(refusal(await desk.add(await desk.visit(), fields)).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it.each([
+  test.each([
     ['inactive', { status: 'INACTIVE' }],
     ['only invited', { status: 'INVITED' }],
     ['not assignable', { assignable: false }],
@@ -75,7 +75,7 @@ describe('adding a technician', () => {
     expect(refusal(await desk.add(await desk.visit(), { team_member_id: member['id'] })).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('answers the same 404 for another company’s visit as for a missing one, and changes nothing', async () => {
+  test('answers the same 404 for another company’s visit as for a missing one, and changes nothing', async () => {
     const visit = await desk.visit();
     const foreign = await desk.add(visit, {}, { company: stranger });
     const missing = await desk.add(visit, { appointment_id: MISSING }, { company: stranger });
@@ -84,7 +84,7 @@ describe('adding a technician', () => {
     expect(await desk.read(visit['id'])).toEqual(visit);
   });
 
-  it('answers a conflict for a canceled visit and for a technician already on it', async () => {
+  test('answers a conflict for a canceled visit and for a technician already on it', async () => {
     const canceled = await desk.visit({ canceled: true });
     const reply = await desk.add(canceled);
     expect(refusal(reply)).toEqual([409, 'ASSIGNMENT_CONFLICT', 'ASSIGNMENT_CONFLICT', 'appointment_id']);
@@ -95,7 +95,7 @@ describe('adding a technician', () => {
     expect(again.body['error'].details[0].reason).toBe('ALREADY_ASSIGNED');
   });
 
-  it('accepts a technician whose earlier assignment was canceled, whatever the other assignments’ states', async () => {
+  test('accepts a technician whose earlier assignment was canceled, whatever the other assignments’ states', async () => {
     const visit = await desk.visit();
     const others = [
       ['CANCELED', 0],
@@ -112,7 +112,7 @@ describe('adding a technician', () => {
     expect([added.status, added.body['data'].assignments.length]).toEqual([201, 4]);
   });
 
-  it('enforces the arrival window, bounds included, unless the request overrides it', async () => {
+  test('enforces the arrival window, bounds included, unless the request overrides it', async () => {
     const visit = await desk.visit();
     const outside = [
       ['2026-03-02T13:59:59.999999Z', '2026-03-02T16:00:00Z', 'starts_at'],
@@ -128,7 +128,7 @@ describe('adding a technician', () => {
     expect((await desk.add(whole.body['data'], late)).status).toBe(201);
   });
 
-  it('refuses a stale revision and returns the current one', async () => {
+  test('refuses a stale revision and returns the current one', async () => {
     const visit = await desk.visit();
     const stale = await desk.add(visit, { expected_revision: 'a'.repeat(64) });
     expect(refusal(stale)).toEqual([409, 'STALE_REVISION', 'STALE_REVISION', 'expected_revision']);
@@ -138,7 +138,7 @@ describe('adding a technician', () => {
 });
 
 describe('removing an assignment', () => {
-  it('answers 200 with the visit’s state before the technician was added, and the assignment reads 404', async () => {
+  test('answers 200 with the visit’s state before the technician was added, and the assignment reads 404', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit);
     const { id } = added.body['data'].assignments[0];
@@ -151,7 +151,7 @@ describe('removing an assignment', () => {
     expect(refusal(await desk.remove(id, removed.body['data'].revision)).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it.each([
+  test.each([
     ['EN_ROUTE', 409, 'ACTIVE'],
     ['IN_PROGRESS', 409, 'ACTIVE'],
     ['PAUSED', 409, 'ACTIVE'],
@@ -168,7 +168,7 @@ describe('removing an assignment', () => {
     if (reason !== undefined) expect(reply.body['error'].code).toBe('ASSIGNMENT_LOCKED');
   });
 
-  it('still matches filters while the technician has another assignment on the job', async () => {
+  test('still matches filters while the technician has another assignment on the job', async () => {
     const [first, second] = [await desk.visit(), await desk.visit()];
     const on = [await desk.add(first, { team_member_id: desk.technicians[2] }), await desk.add(second, { team_member_id: desk.technicians[2] })];
     const jobs = async (): Promise<number> =>
@@ -181,7 +181,7 @@ describe('removing an assignment', () => {
     expect(await jobs()).toBe(1);
   });
 
-  it('answers the same 404 for another company’s assignment as for a missing one', async () => {
+  test('answers the same 404 for another company’s assignment as for a missing one', async () => {
     const added = await desk.add(await desk.visit());
     const { assignments, revision } = added.body['data'];
     expect(refusal(await desk.remove(assignments[0].id, revision, { company: stranger }))).toEqual(
@@ -210,11 +210,11 @@ describe('validation of a write', () => {
     ['a long message', { customer_notification: { message: 'x'.repeat(501) } }, 'OUT_OF_RANGE', 'customer_notification.message'],
     ['an unknown part of a notification', { customer_notification: { channel: 'EMAIL' } }, 'UNKNOWN_FIELD', 'customer_notification.channel'],
   ];
-  it.each(cases)('refuses %s', async (_, fields, code, field) => {
+  test.each(cases)('refuses %s', async (_, fields, code, field) => {
     expect(refusal(await desk.add({ id: MISSING, revision: 'b'.repeat(64) }, fields))).toEqual([400, 'INVALID_REQUEST', code, field]);
   });
 
-  it('lists every failure at once: header, body and the order of times', async () => {
+  test('lists every failure at once: header, body and the order of times', async () => {
     const reply = await desk.add({ id: 'x', revision: '' }, { ends_at: '2026-03-02T14:00:00Z', nonsense: 1 }, { key: 'short' });
     const found = reply.body['error'].details.map(({ location, field, code }: Record<string, string>) => `${location} ${field} ${code}`);
     expect(found.sort()).toEqual([
@@ -226,7 +226,7 @@ describe('validation of a write', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['none', null, 'MISSING'],
     ['of 7 characters', 'abcdefg', 'OUT_OF_RANGE'],
     ['of 129 characters', 'x'.repeat(129), 'OUT_OF_RANGE'],
@@ -235,11 +235,11 @@ describe('validation of a write', () => {
     expect(refusal(await desk.add(await desk.visit(), {}, { key }))).toEqual([400, 'INVALID_REQUEST', code, 'Idempotency-Key']);
   });
 
-  it.each(['abcdefgh', 'x'.repeat(128), 'A-_9A-_9'])('accepts the Idempotency-Key %s', async (key) => {
+  test.each(['abcdefgh', 'x'.repeat(128), 'A-_9A-_9'])('accepts the Idempotency-Key %s', async (key) => {
     expect((await desk.add(await desk.visit(), {}, { key })).status).toBe(201);
   });
 
-  it('refuses a body that is not JSON, not an object, or larger than 64 KB', async () => {
+  test('refuses a body that is not JSON, not an object, or larger than 64 KB', async () => {
     const post = (raw: string, headers = {}) => desk.send('POST', '/v1/job-assignments', undefined, { raw, headers });
     for (const raw of ['[]', 'null', '"x"', '7']) expect(refusal(await post(raw))).toEqual([400, 'INVALID_REQUEST', 'INVALID_FORMAT', '(root)']);
     for (const raw of ['{', '{"a":}', 'a=b']) expect(refusal(await post(raw))).toEqual([400, 'INVALID_REQUEST', 'INVALID_FORMAT', 'body']);
@@ -249,14 +249,14 @@ describe('validation of a write', () => {
     expect(refusal(await desk.remove('dana', 'c'.repeat(64)))).toEqual([400, 'INVALID_REQUEST', 'INVALID_UUID', 'id']);
   });
 
-  it('allows GET on the same path, and no other method', async () => {
+  test('allows GET on the same path, and no other method', async () => {
     const reply = await desk.send('PATCH', '/v1/job-assignments', {});
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 });
 
 describe('the order of the checks', () => {
-  it('is: authentication, size of the body, validation, idempotency key, missing records, state, window, revision', async () => {
+  test('is: authentication, size of the body, validation, idempotency key, missing records, state, window, revision', async () => {
     const visit = await desk.visit();
     const stale = 'd'.repeat(64);
     const stranger = { ...desk.company, apiKey: 'trk_nonsense' };

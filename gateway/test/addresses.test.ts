@@ -4,7 +4,7 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 beforeEach(() => void clock.useFakeTimers());
 afterEach(() => clock.useRealTimers());
 
-it('counts the requests of an address for a minute from the first one, and then anew', () => {
+test('counts the requests of an address for a minute from the first one, and then anew', () => {
   const counts = new AddressCounts();
   expect([counts.isEmpty, counts.of('192.0.2.1')]).toEqual([true, 0]);
   expect(counts.add('192.0.2.1')).toEqual({ count: 1, resetSeconds: 60 });

@@ -26,14 +26,14 @@ const head = (type: string, length: number, caching = 'private, no-store') => [
 ];
 
 describe('an answer', () => {
-  it('has the headers that every answer has, and is noted with its size', () => {
+  test('has the headers that every answer has, and is noted with its size', () => {
     const { of, written } = exchange();
     send(of, 200, '{}', JSON_TYPE, [], RUNNING);
     expect(written).toEqual([200, head('application/json', 2), '{}']);
     expect(of.bytes).toBe(2);
   });
 
-  it.each([
+  test.each([
     ['text', 'é€', 5],
     ['bytes', Buffer.from('é€'), 5],
     ['no bytes', Buffer.alloc(0), 0],
@@ -44,13 +44,13 @@ describe('an answer', () => {
     expect(of.bytes).toBe(length);
   });
 
-  it('has what is left of the limit, if one applies', () => {
+  test('has what is left of the limit, if one applies', () => {
     const { of, written } = exchange({ limit: { policy: 'reports', quota: 600, remaining: 0, resetSeconds: 59, ofCompany: false } });
     send(of, 200, '', JSON_TYPE, [], RUNNING);
     expect(written[1]).toEqual([...head('application/json', 0), 'RateLimit-Policy', '"reports";q=600;w=60', 'RateLimit', '"reports";r=0;t=59']);
   });
 
-  it('closes its connection while the gateway drains, and has its own headers last', () => {
+  test('closes its connection while the gateway drains, and has its own headers last', () => {
     const { of, written } = exchange({ limit: { policy: 'default', quota: 6, remaining: 5, resetSeconds: 1, ofCompany: true } });
     send(of, 200, '', JSON_TYPE, ['Vary', 'Accept'], DRAINING);
     expect((written[1] as string[]).slice(10)).toEqual([
@@ -63,13 +63,13 @@ describe('an answer', () => {
 describe('an answer to a script of another origin', () => {
   const cors = ['Vary', 'Origin'];
 
-  it('has the headers for it last', () => {
+  test('has the headers for it last', () => {
     const { of, written } = exchange({ cors });
     send(of, 200, '', JSON_TYPE, ['Vary', 'Accept'], RUNNING);
     expect((written[1] as string[]).slice(10)).toEqual(['Vary', 'Accept', 'Vary', 'Origin']);
   });
 
-  it('has these headers without a body too', () => {
+  test('has these headers without a body too', () => {
     const { of, written } = exchange({ cors });
     sendHead(of, 304, ['ETag', '"a"'], RUNNING);
     expect((written[1] as string[]).slice(4)).toEqual(['ETag', '"a"', 'Vary', 'Origin']);
@@ -77,7 +77,7 @@ describe('an answer to a script of another origin', () => {
 });
 
 describe('an answer without a body', () => {
-  it.each<[string, string | undefined, { active: boolean }, string[]]>([
+  test.each<[string, string | undefined, { active: boolean }, string[]]>([
     ['of a running gateway', undefined, RUNNING, ['Cache-Control', 'private, no-store', 'X-Request-Id', 'r-1', 'ETag', '"a"']],
     ['of public data', 'no-cache', RUNNING, ['Cache-Control', 'no-cache', 'X-Request-Id', 'r-1', 'ETag', '"a"']],
     ['of a draining gateway', undefined, DRAINING, ['Cache-Control', 'private, no-store', 'X-Request-Id', 'r-1', 'Connection', 'close', 'ETag', '"a"']],
@@ -98,23 +98,23 @@ describe('an error', () => {
     return { status, headers: headers.slice(10), body, of };
   };
 
-  it('is answered with its status and its body', () => {
+  test('is answered with its status and its body', () => {
     const { status, headers, body } = answered(ApiError.notFound());
     expect([status, headers]).toEqual([404, []]);
     expect(body).toBe('{"error":{"code":"NOT_FOUND","message":"No such record in this company.","request_id":"r-1","details":[]}}');
   });
 
-  it('says how to authenticate where it is 401', () => {
+  test('says how to authenticate where it is 401', () => {
     expect(answered(new ApiError('UNAUTHENTICATED', 'No.'))).toMatchObject({ status: 401, headers: ['WWW-Authenticate', 'Bearer'] });
   });
 
-  it('says when to try again, if that is known', () => {
+  test('says when to try again, if that is known', () => {
     expect(answered(ApiError.unavailable(new Error('down'), 30))).toMatchObject({ status: 503, headers: ['Retry-After', '30'] });
     expect(answered(new ApiError('RATE_LIMITED', 'Wait.', { retryAfterSeconds: 0 })).headers).toEqual(['Retry-After', '0']);
     expect(answered(new ApiError('RATE_LIMITED', 'Wait.')).headers).toEqual([]);
   });
 
-  it('has the given headers first, and leaves the given list unchanged', () => {
+  test('has the given headers first, and leaves the given list unchanged', () => {
     const extra = ['Allow', 'GET'];
     const error = new ApiError('UNAUTHENTICATED', 'No.', { retryAfterSeconds: 2 });
     const headers = ['Allow', 'GET', 'WWW-Authenticate', 'Bearer', 'Retry-After', '2'];
@@ -123,13 +123,13 @@ describe('an error', () => {
     expect(extra).toEqual(['Allow', 'GET']);
   });
 
-  it('is noted with its code and its cause, which is its message if it has no other', () => {
+  test('is noted with its code and its cause, which is its message if it has no other', () => {
     const cause = new Error('down');
     expect(answered(ApiError.unavailable(cause)).of).toMatchObject({ errorCode: 'INTERNAL_ERROR', cause });
     expect(answered(ApiError.notFound('job')).of).toMatchObject({ errorCode: 'NOT_FOUND', cause: 'No such job in this company.' });
   });
 
-  it.each(['headersSent', 'destroyed'] as const)('is not sent after a response with %s', (state) => {
+  test.each(['headersSent', 'destroyed'] as const)('is not sent after a response with %s', (state) => {
     const { of, res, written } = exchange();
     res[state] = true;
     sendError(of, ApiError.notFound(), [], RUNNING);
@@ -137,7 +137,7 @@ describe('an error', () => {
     expect(of.errorCode).toBeUndefined();
   });
 
-  it('has its details without absent values', () => {
+  test('has its details without absent values', () => {
     const detail = { location: 'query', field: '', code: 'MISSING', message: 'Give it.' } as const;
     const remote = { ...detail, current_revision: null, reason: undefined } as unknown as ErrorDetail;
     const details = [remote, { ...detail, field: 'b', reason: 'COMPLETED' }];

@@ -1,6 +1,7 @@
 // Details that several requests read at the same moment, against a real service.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { jest } from '@jest/globals';
 import { ApiError, resource, type Operation } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest, type RecordRead } from '@truckroll/contract/gen/records/v1/record_reads';
@@ -121,7 +122,7 @@ describe('details read in one turn of the event loop', () => {
     await start(true);
     failure = new Error('a record that no reader understands');
     const pair = known.slice(0, 2).map(({ id }) => id);
-    const clock = (import.meta as unknown as { jest: typeof jest }).jest.spyOn(performance, 'now');
+    const clock = jest.spyOn(performance, 'now');
     const at = performance.now();
     try {
       clock.mockReturnValue(at);

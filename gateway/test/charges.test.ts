@@ -1,6 +1,7 @@
 // What a company is charged for requests that no operation has handled.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { Baseline, Limiter } from '../src/admission/limiter.ts';
@@ -77,7 +78,7 @@ describe('the order of the checks of a request', () => {
 });
 
 test('answers a shed request without the delay of requests beyond a limit, and charges its company as for a request', async () => {
-  const timers = (import.meta as unknown as { jest: typeof jest }).jest.spyOn(globalThis, 'setTimeout');
+  const timers = jest.spyOn(globalThis, 'setTimeout');
   const api = await serve({ operations: [POST], compile });
   const charged: string[] = [];
   api.limiter.sheds = () => true;

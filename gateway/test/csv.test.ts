@@ -24,16 +24,16 @@ function csvOf(of: Operation, rows: readonly object[], next = '', form?: CsvForm
 const HEADER =
   'period_start,period_end,group_dimension,group_value,group_label,currency,payment_count,received_cents,refund_count,refunded_cents,net_collected_cents';
 
-it('is announced in UTF-8 and with a header line', () => {
+test('is announced in UTF-8 and with a header line', () => {
   expect(CSV_TYPE).toBe('text/csv; charset=utf-8; header=present');
 });
 
-it('has only its header line where there are no rows, and the position of the next page', () => {
+test('has only its header line where there are no rows, and the position of the next page', () => {
   expect(csvOf(collections, [])).toEqual({ text: `${HEADER}\r\n`, next: '' });
   expect(csvOf(collections, [], 'position')).toEqual({ text: `${HEADER}\r\n`, next: 'position' });
 });
 
-it('has a line for each row in their order, with an empty cell for null', () => {
+test('has a line for each row in their order, with an empty cell for null', () => {
   const row = { period_start: '2026-01-01', period_end: '2026-02-01', currency: 'USD' };
   const group = { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: null, label: null };
   const rows = [
@@ -52,7 +52,7 @@ it('has a line for each row in their order, with an empty cell for null', () => 
   ]);
 });
 
-it.each<[string, string, string, unknown, string]>([
+test.each<[string, string, string, unknown, string]>([
   ['a uuid', 'ListInvoices', 'id', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', '"0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e"'],
   ['an enumeration', 'ListInvoices', 'status', 'INVOICE_STATUS_OPEN', '"OPEN"'],
   ['an enumeration without a value', 'ListInvoices', 'status', 'INVOICE_STATUS_UNSPECIFIED', '""'],
@@ -65,7 +65,7 @@ it.each<[string, string, string, unknown, string]>([
   expect(csvOf(withColumns(name, [column]), [{ [column]: value }]).text).toBe(`${column}\r\n${cell}\r\n`);
 });
 
-it.each<[number | null, string]>([
+test.each<[number | null, string]>([
   [0, '0.00'],
   [5, '0.05'],
   [-5, '-0.05'],
@@ -79,43 +79,43 @@ it.each<[number | null, string]>([
   expect(csvOf(withColumns('GetCollectionsReport', ['received_cents']), [{ received_cents }], '', { amounts: 'decimal' }).text).toBe(`received\r\n${cell}\r\n`);
 });
 
-it('writes counts, margins and empty cells in decimal as in cents', () => {
+test('writes counts, margins and empty cells in decimal as in cents', () => {
   const invoices = withColumns('GetInvoiceActivityReport', ['invoice_count', 'average_total_cents']);
   expect(csvOf(invoices, [{ invoice_count: 12, average_total_cents: null }], '', { amounts: 'decimal' }).text).toBe('invoice_count,average_total\r\n12,\r\n');
   const jobs = withColumns('GetJobProfitabilityReport', ['gross_profit_cents', 'gross_margin']);
   expect(csvOf(jobs, [{ gross_profit_cents: 250, gross_margin: 0.325 }], '', { amounts: 'decimal' }).text).toBe('gross_profit,gross_margin\r\n2.50,0.325\r\n');
 });
 
-it.each([...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\u00a0'].map((space) => `${space}${sign}1`)).concat(['\tx', '\rx', '\nx', '=', '-']))(
+test.each([...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\u00a0'].map((space) => `${space}${sign}1`)).concat(['\tx', '\rx', '\nx', '=', '-']))(
   'puts an apostrophe before %j, which a spreadsheet could run as a formula',
   (text) => {
     expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"'${text}"\r\n`);
   },
 );
 
-it.each(['a=1', ' x', 'x\t', 'x;=1+1', "'=1", '1-2', '１', 'a\n=1', '', ' ', '(=1)', '.=1', ','])('leaves the text %j as it is', (text) => {
+test.each(['a=1', ' x', 'x\t', 'x;=1+1', "'=1", '1-2', '１', 'a\n=1', '', ' ', '(=1)', '.=1', ','])('leaves the text %j as it is', (text) => {
   expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"${text}"\r\n`);
 });
 
-it.each(['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\u000cb', 'a\rb', 'a\r\nb', '\uFEFFa', 'a\0b'])(
+test.each(['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\u000cb', 'a\rb', 'a\r\nb', '\uFEFFa', 'a\0b'])(
   'keeps the line separator or control character in %j',
   (text) => {
     expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: text }]).text).toBe(`number\r\n"${text}"\r\n`);
   },
 );
 
-it.each<[CsvForm, string]>([
+test.each<[CsvForm, string]>([
   [{ bom: 'true' }, '\uFEFF'],
   [{ bom: 'false' }, ''],
 ])('with %j begins with %j', (form, beginning) => {
   expect(csvOf(collections, [], '', form).text).toBe(`${beginning}${HEADER}\r\n`);
 });
 
-it('doubles every quotation mark within a text', () => {
+test('doubles every quotation mark within a text', () => {
   expect(csvOf(withColumns('ListInvoices', ['number']), [{ number: '"a" "b"' }]).text).toBe('number\r\n"""a"" ""b"""\r\n');
 });
 
-it('has a column for each value of an object, and for those of objects within', () => {
+test('has a column for each value of an object, and for those of objects within', () => {
   const inner = withColumns('ListInvoices', ['number', 'status']).response.byName.get('data') as Field;
   const middle: Field = {
     ...inner,
@@ -129,7 +129,7 @@ it('has a column for each value of an object, and for those of objects within', 
   expect(csvColumns(of)).toEqual(['middle_inner_number', 'middle_inner_status']);
 });
 
-it.each([
+test.each([
   ['a list of values', () => withColumns('ListInvoices', ['number'], { repeated: true }), 'number has several values, a cell of a spreadsheet has one'],
   ['a list of objects', () => withColumns('ListInvoices', ['number'], { repeated: true, kind: 'object' }), 'number has several values'],
   ['a reference', () => withColumns('ListInvoices', ['account']), 'account is no cell of a spreadsheet'],
@@ -138,7 +138,7 @@ it.each([
   expect(() => compileCsv(of())).toThrow(message);
 });
 
-it('is described with the names of its columns', () => {
+test('is described with the names of its columns', () => {
   expect(describeCsv(collections)).toEqual({
     schema: {
       type: 'string',

@@ -6,7 +6,7 @@ import { deprecationHeaders, errorResponses, errorSchemas, headerComponents, lim
 const { paths, components } = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'));
 const success = (route: string) => paths[route].get.responses[200].headers;
 
-it.each([
+test.each([
   [{ named: false, changes: false, resyncs: false }, ['400', '401', '429', '500', '503']],
   [{ named: true, changes: false, resyncs: false }, ['400', '401', '404', '429', '500', '503']],
   [{ named: false, changes: true, resyncs: false }, ['400', '401', '404', '409', '429', '500', '503']],
@@ -15,7 +15,7 @@ it.each([
   expect(Object.keys(errorResponses(options))).toEqual(statuses);
 });
 
-it('refers to a response for each status', () => {
+test('refers to a response for each status', () => {
   expect(errorResponses({ named: true, changes: true, resyncs: true })).toEqual({
     400: { $ref: '#/components/responses/InvalidRequest' },
     401: { $ref: '#/components/responses/Unauthenticated' },
@@ -28,7 +28,7 @@ it('refers to a response for each status', () => {
   });
 });
 
-it('describes errors, their details and all headers as published', () => {
+test('describes errors, their details and all headers as published', () => {
   expect(Object.keys(errorSchemas)).toEqual(['ErrorResponse', 'ApiError', 'ErrorDetail']);
   for (const [name, schema] of Object.entries(errorSchemas)) expect(schema).toEqual(components.schemas[name]);
   expect(headerComponents).toEqual(components.headers);
@@ -37,7 +37,7 @@ it('describes errors, their details and all headers as published', () => {
   expect({ ...limitHeaders, ...reportHeaders }).toEqual(success('/v1/reports/collections'));
 });
 
-it('names the headers of each error', () => {
+test('names the headers of each error', () => {
   const headers = Object.entries(responseComponents).map(([name, { headers: of }]) => [name, Object.keys(of as object)]);
   const every = ['X-Request-Id', 'Cache-Control'];
   const limited = [...every, 'RateLimit-Policy', 'RateLimit'];
@@ -53,7 +53,7 @@ it('names the headers of each error', () => {
   });
 });
 
-it('describes what announces a removal, each as text', () => {
+test('describes what announces a removal, each as text', () => {
   expect(Object.entries(deprecationHeaders)).toEqual(
     ['Deprecation', 'Sunset', 'Link'].map((name) => [name, { description: expect.stringMatching(/\.$/), schema: { type: 'string' } }]),
   );

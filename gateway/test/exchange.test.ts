@@ -1,6 +1,6 @@
 import { rootFrom, splitTarget } from '../src/http/exchange.ts';
 
-it.each([
+test.each([
   ['/', '/', ''],
   ['/v1/invoices', '/v1/invoices', ''],
   ['/v1/invoices?limit=1', '/v1/invoices', 'limit=1'],

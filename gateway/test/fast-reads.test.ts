@@ -9,7 +9,7 @@ import { createFindRead, shedReads } from '../src/routes/fast-reads.ts';
 const find = createFindRead(operations.map((operation) => ({ operation })));
 const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 
-it.each<[string, string, Record<string, string>]>([
+test.each<[string, string, Record<string, string>]>([
   ['/v1/invoices', 'ListInvoices', {}],
   ['/v1/company', 'GetCompany', {}],
   [`/v1/invoices/${ID}`, 'GetInvoice', { id: ID }],
@@ -20,7 +20,7 @@ it.each<[string, string, Record<string, string>]>([
   expect([found?.target.operation.name, found?.params]).toEqual([name, params]);
 });
 
-it.each([
+test.each([
   ['POST', '/v1/job-assignments'],
   ['DELETE', `/v1/job-assignments/${ID}`],
   ['HEAD', '/v1/invoices'],
@@ -79,23 +79,23 @@ describe('while the queue is full', () => {
     return { passed, noted, status: head[0], headers: head[1] as string[] | undefined };
   }
 
-  it('sheds a list of the company with the most waiting: counts it, notes the use of the key and charges the company', () => {
+  test('sheds a list of the company with the most waiting: counts it, notes the use of the key and charges the company', () => {
     const { passed, noted, status, headers } = sent();
     expect([passed, status]).toEqual([false, 429]);
     expect(headers).toEqual(expect.arrayContaining(['Retry-After', '1', 'X-Request-Id']));
     expect(noted).toEqual([['shed'], ['use', 'acme', 'k-1'], ['log', true], ['charge', 'acme', true]]);
   });
 
-  it('sheds a read of a script in a browser so that it can see the error', () => {
+  test('sheds a read of a script in a browser so that it can see the error', () => {
     const { headers } = sent({ authorization: ['Authorization', 'Bearer x', 'Origin', 'https://app.example.com'] });
     expect(headers).toEqual(expect.arrayContaining(['Access-Control-Allow-Origin', 'https://app.example.com']));
   });
 
-  it('notes no key for the token of a user', () => {
+  test('notes no key for the token of a user', () => {
     expect(sent({ principal: { ...KEY, key_id: null } }).noted).toEqual([['shed'], ['log', true], ['charge', 'acme', true]]);
   });
 
-  it.each([
+  test.each([
     ['while the queue has room', { isFull: false }],
     ['of a company that has less waiting than others', { sheds: false }],
     ['of an unknown caller', { authorization: ['Authorization', 'Bearer y'] }],

@@ -14,7 +14,7 @@ function named(of: Operation) {
   };
 }
 
-it.each<[string, ReturnType<typeof named>]>([
+test.each<[string, ReturnType<typeof named>]>([
   ['ListJobClasses', { path: [], query: ['limit', 'ids', 'group'], headers: [], body: [], pages: true }],
   ['GetInvoice', { path: ['id is id of the key'], query: [], headers: [], body: [], pages: false }],
   ['GetCompany', { path: [], query: [], headers: [], body: [], pages: false }],
@@ -53,11 +53,11 @@ it.each<[string, ReturnType<typeof named>]>([
   expect(named(operation(name))).toEqual(expected);
 });
 
-it('spells path names as the operation spells all keys', () => {
+test('spells path names as the operation spells all keys', () => {
   expect(inputsOf({ ...operation('GetWebhookDelivery'), camelCase: false }).path.map(({ name }) => name)).toEqual(['webhook_id', 'id']);
 });
 
-it('reads an idempotency key only from a header, even if the operation has no body', () => {
+test('reads an idempotency key only from a header, even if the operation has no body', () => {
   const { request, ...rest } = operation('RemoveAssignment');
   const key: Parameter = { name: 'idempotency_key', field: request.byName.get('idempotency_key')!, within: 'request' };
   const limit: Parameter = { ...key, name: 'limit' };
@@ -68,7 +68,7 @@ it('reads an idempotency key only from a header, even if the operation has no bo
   });
 });
 
-it.each([
+test.each([
   ['ListInvoices', 'collection'],
   ['GetInvoice', 'key'],
   ['AddAssignment', 'caller'],
@@ -76,7 +76,7 @@ it.each([
   expect(filledField(operation(name)).name).toBe(field);
 });
 
-it('rejects an operation whose request names no company', () => {
+test('rejects an operation whose request names no company', () => {
   const { request, ...rest } = operation('RemoveAssignment');
   const fields = request.fields.filter(({ name }) => name !== 'caller');
   expect(fields.map(({ name }) => name)).toContain('customer_notification');
@@ -89,7 +89,7 @@ const parameter = (within: Parameter['within'], field: Partial<Field>): Paramete
   field: { nullable: false, repeated: false, dispensable: false, ...field } as Field,
 });
 
-it.each<[string, Parameter['within'], Range | undefined, number | undefined]>([
+test.each<[string, Parameter['within'], Range | undefined, number | undefined]>([
   ['a hundred ids', 'collection', undefined, 100],
   ['as many ids as the contract says', 'collection', { maxItems: 7 }, 7],
   ['as many values as the contract says', 'request', { maxItems: 7 }, 7],
@@ -99,7 +99,7 @@ it.each<[string, Parameter['within'], Range | undefined, number | undefined]>([
   expect(mostValues(parameter(within, range === undefined ? {} : { range }))).toBe(most);
 });
 
-it.each<[string, Parameter['within'], Partial<Field>, boolean]>([
+test.each<[string, Parameter['within'], Partial<Field>, boolean]>([
   ['a plain parameter', 'request', {}, true],
   ['one of all lists', 'collection', {}, false],
   ['a nullable one', 'request', { nullable: true }, false],
@@ -110,7 +110,7 @@ it.each<[string, Parameter['within'], Partial<Field>, boolean]>([
   expect(isRequired(parameter(within, field))).toBe(required);
 });
 
-it('offers CSV for reports only', () => {
+test('offers CSV for reports only', () => {
   const offering = operations.filter((each) => inputsOf(each).csv).map(({ route }) => route);
   expect(offering).toEqual(operations.map(({ route }) => route).filter((route) => route.startsWith('/v1/reports/')));
   expect(offering.length).toBeGreaterThan(3);

@@ -2,7 +2,7 @@ import { nextLink } from '../src/routes/next-link.ts';
 
 const URL = 'https://api.example.com/v1/reports/collections';
 
-it.each([
+test.each([
   ['', 'cursor=next'],
   ['cursor=first', 'cursor=next'],
   ['limit=5', 'limit=5&cursor=next'],
@@ -16,10 +16,10 @@ it.each([
   expect(nextLink(URL, query, 'next')).toBe(`<${URL}?${next}>; rel="next"`);
 });
 
-it('is relative to the request where the public address is unknown', () => {
+test('is relative to the request where the public address is unknown', () => {
   expect(nextLink('', 'limit=5', 'next')).toBe('<?limit=5&cursor=next>; rel="next"');
 });
 
-it('encodes the cursor', () => {
+test('encodes the cursor', () => {
   expect(nextLink(URL, '', 'a+b/c=')).toBe(`<${URL}?cursor=a%2Bb%2Fc%3D>; rel="next"`);
 });

@@ -3,14 +3,14 @@ import { OutputPool } from '../src/http/output-pool.ts';
 
 const MIB = 1024 * 1024;
 
-it('makes a new buffer if none was given back', () => {
+test('makes a new buffer if none was given back', () => {
   const pool = new OutputPool();
   const first = pool.take();
   expect(first.length).toBe(0);
   expect(pool.take()).not.toBe(first);
 });
 
-it('hands out a buffer that was given back, empty and only once', () => {
+test('hands out a buffer that was given back, empty and only once', () => {
   const pool = new OutputPool();
   const buffer = new JsonBuffer(16);
   buffer.ascii('used');
@@ -20,7 +20,7 @@ it('hands out a buffer that was given back, empty and only once', () => {
   expect(pool.take()).not.toBe(buffer);
 });
 
-it.each([
+test.each([
   [2 * MIB, true],
   [2 * MIB + 1, false],
 ])('a buffer of %i bytes is kept: %s', (size, kept) => {
@@ -30,7 +30,7 @@ it.each([
   expect(pool.take() === buffer).toBe(kept);
 });
 
-it('keeps 64 buffers at most', () => {
+test('keeps 64 buffers at most', () => {
   const pool = new OutputPool();
   const buffers = Array.from({ length: 66 }, () => new JsonBuffer(1));
   for (const buffer of buffers) pool.giveBack(buffer);

@@ -14,12 +14,12 @@ function described(change: Partial<Field>) {
   return describeParameters({ ...inputs, query }, new Components(new Set())).find(({ name }) => name === 'include_excluded_job_types');
 }
 
-it('describes a deprecated parameter with the day of its removal, and no other', () => {
+test('describes a deprecated parameter with the day of its removal, and no other', () => {
   expect(described({ deprecation: { since: '2027-01-01', sunset: '2028-01-01' } })).toMatchObject({ deprecated: true, 'x-sunset': '2028-01-01' });
   expect(Object.keys(described({}) ?? {})).not.toEqual(expect.arrayContaining(['deprecated']));
 });
 
-it.each([
+test.each([
   ['true', true],
   ['false', false],
 ])('describes the default %s of a boolean as JSON', (text, expected) => {

@@ -29,7 +29,7 @@ function match(url: string): [Record<string, string>, unknown[]] | undefined {
   return found;
 }
 
-it.each<[string, Record<string, string>, string[]]>([
+test.each<[string, Record<string, string>, string[]]>([
   ['/v1/jobs', { GET: 'list', POST: 'create' }, []],
   ['/v1/jobs?a=%zz#', { GET: 'list', POST: 'create' }, []],
   ['http://a.example/v1/jobs', { GET: 'list', POST: 'create' }, []],
@@ -51,7 +51,7 @@ it.each<[string, Record<string, string>, string[]]>([
   expect(match(url)).toEqual([targets, values]);
 });
 
-it.each([
+test.each([
   '/',
   '/v1',
   '/v1/',
@@ -75,7 +75,7 @@ it.each([
   expect(match(url)).toBeUndefined();
 });
 
-it.each([
+test.each([
   ['/v1/jobs/7?a=b', '/v1/jobs/7?a=b'],
   ['/v1/jobs/a%20b?%', '/v1/jobs/a%20b?%'],
   ['/v1/jobs/%?%', '/v1/jobs/%25?%'],
@@ -86,11 +86,11 @@ it.each([
   expect(routableUrl(url, splitTarget(url))).toBe(expected);
 });
 
-it('sorts paths so that fixed segments come before placeholders', () => {
+test('sorts paths so that fixed segments come before placeholders', () => {
   expect(paths.map(({ path }) => path)).toEqual(['/v1/jobs', '/v1/jobs/summary', '/v1/jobs/:id', '/v1/jobs/:id/visits/:visit']);
 });
 
-it('rejects two operations with the same verb and path', () => {
+test('rejects two operations with the same verb and path', () => {
   const two = [target('read', 'GET', '/v1/jobs/{id}'), target('again', 'GET', '/v1/jobs/{job}')];
   expect(() => pathsOf(two)).toThrow('two operations at GET /v1/jobs/{job}');
 });

@@ -14,7 +14,7 @@ function problemOf(start: string | undefined, end: string | undefined, bucket: s
   );
 }
 
-it.each([
+test.each([
   ['2000-01-01', '2027-05-19', 'DAY'],
   ['2000-01-01', '2100-01-01', 'WEEK'],
   ['0001-01-01', '0834-05-01', 'MONTH'],
@@ -23,7 +23,7 @@ it.each([
   expect(problemOf(start, end, bucket)).toBeUndefined();
 });
 
-it.each([
+test.each([
   ['2000-01-01', '2027-05-20', 'DAY', 'week'],
   ['2000-01-03', '2191-08-29', 'DAY', 'week'],
   ['2000-01-01', '2200-01-01', 'WEEK', 'month'],
@@ -38,7 +38,7 @@ it.each([
   });
 });
 
-it.each([
+test.each([
   ['start', undefined, '9999-12-31', 'DAY'],
   ['end', '0001-01-01', undefined, 'DAY'],
   ['bucket', '0001-01-01', '9999-12-31', undefined],
@@ -46,7 +46,7 @@ it.each([
   expect(problemOf(start, end, bucket)).toBeUndefined();
 });
 
-it('compiles no check if no bucket divides the range, or if there is no range', () => {
+test('compiles no check if no bucket divides the range, or if there is no range', () => {
   expect(compilePeriods([range.from, range.before], [range])).toBeUndefined();
   expect(compilePeriods(query, [])).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { splitQuery } from '../src/routes/query-text.ts';
 
-it.each<[string, [string, string | undefined][]]>([
+test.each<[string, [string, string | undefined][]]>([
   ['', []],
   ['&', []],
   [
@@ -45,7 +45,7 @@ it.each<[string, [string, string | undefined][]]>([
   expect(splitQuery(text)).toEqual(pairs.map(([name, value]) => ({ name, value })));
 });
 
-it.each<[string, [string, string | undefined][]]>([
+test.each<[string, [string, string | undefined][]]>([
   [
     'a=%&b=1',
     [

@@ -23,7 +23,7 @@ function sent(name: string, parts: Partial<RequestParts> & { text?: string } = {
 }
 
 describe('a request', () => {
-  it('to a service is for the company of the credential in every operation, whatever else it holds', () => {
+  test('to a service is for the company of the credential in every operation, whatever else it holds', () => {
     // The gateway composes the answers of the change feed and the summary itself.
     for (const { name, kind, pathFields, request } of operations.filter(({ service }) => !/\.(Changes|Summary)Service$/.test(service))) {
       const filled = filledField(operation(name)).name;
@@ -34,7 +34,7 @@ describe('a request', () => {
     }
   });
 
-  it('for a list has its limit, position and filters', () => {
+  test('for a list has its limit, position and filters', () => {
     const text = `limit=7&ids=${ID}&created_from=1970-01-01T00:00:01Z&status=PAID&status=OPEN`;
     expect(sent('ListInvoices', { text, after: Buffer.from('position') })).toMatchObject({
       collection: { company_id: COMPANY, limit: 7, after: Buffer.from('position'), ids: [ID], created_from: 1_000_000, created_before: null },
@@ -43,19 +43,19 @@ describe('a request', () => {
     });
   });
 
-  it('for the first page of a list has 50 as its limit, and no position', () => {
+  test('for the first page of a list has 50 as its limit, and no position', () => {
     expect(sent('ListInvoices')).toMatchObject({ collection: { limit: 50, after: new Uint8Array(), ids: [] }, status: [] });
   });
 
-  it('for a record has its id in the key', () => {
+  test('for a record has its id in the key', () => {
     expect(sent('GetInvoice', { path: [ID] })).toEqual({ key: { company_id: COMPANY, time_zone: 'America/Denver', id: ID } });
   });
 
-  it('for a record of a record has each value of the path in its place', () => {
+  test('for a record of a record has each value of the path in its place', () => {
     expect(sent('GetWebhookDelivery', { path: [ID, OTHER] })).toMatchObject({ webhook_id: ID, key: { company_id: COMPANY, id: OTHER } });
   });
 
-  it('for a change names the user, the key and the address, and has the values of body, header and path', () => {
+  test('for a change names the user, the key and the address, and has the values of body, header and path', () => {
     const key = operation('RemoveAssignment').request.byName.get('idempotency_key') as Field;
     const body = { expected_revision: 'ab', idempotency_key: 'of the body', id: 'of the body' };
     expect(sent('RemoveAssignment', { path: [ID], headers: new Map([[key, 'key-12345']]), body })).toEqual({
@@ -67,14 +67,14 @@ describe('a request', () => {
     });
   });
 
-  it('for a change of a user has no key', () => {
+  test('for a change of a user has no key', () => {
     expect(sent('DeleteApiKey', { path: [ID], principal: { ...principal, key_id: null }, address: undefined })).toEqual({
       caller: { company_id: COMPANY, time_zone: 'America/Denver', user_id: 'user', key_id: null, address: null },
       id: ID,
     });
   });
 
-  it('gets no values of the previous request', () => {
+  test('gets no values of the previous request', () => {
     const of = operation('ListInvoices');
     const inputs = inputsOf(of);
     const [encode, parse] = [compileRequest(of, inputs), compileQuery(inputs)];
@@ -92,12 +92,12 @@ describe('a path', () => {
     return { values: readPath(inputsOf(operation(name)), values, problems), problems };
   };
 
-  it('gives ids in lower case and codes unchanged', () => {
+  test('gives ids in lower case and codes unchanged', () => {
     expect(read('GetWebhookDelivery', [ID.toUpperCase(), OTHER.toUpperCase()])).toEqual({ values: [ID, OTHER], problems: [] });
     expect(read('GetJobClass', ['INSTALL'])).toEqual({ values: ['INSTALL'], problems: [] });
   });
 
-  it.each([
+  test.each([
     ['GetWebhookDelivery', [ID, 'x'], [ID, undefined], ['path id INVALID_UUID']],
     ['GetWebhookDelivery', ['x', 'y'], [undefined, undefined], ['path webhookId INVALID_UUID', 'path id INVALID_UUID']],
     ['GetJobClass', ['install'], [undefined], ['path id INVALID_ENUM_VALUE']],
@@ -109,7 +109,7 @@ describe('a path', () => {
     for (const { message } of problems) expect(message).toMatch(/^\w.*\.$/);
   });
 
-  it('reads a code that is no id as the value of the enum', () => {
+  test('reads a code that is no id as the value of the enum', () => {
     const inputs = inputsOf(operation('GetJobClass'));
     expect(readPath({ ...inputs, path: inputs.path.map((input) => ({ ...input, within: 'request' as const })) }, ['INSTALL'], [])).toEqual([
       'JOB_CLASS_INSTALL',
@@ -126,15 +126,15 @@ describe('the headers', () => {
   };
   const problem = (code: string, message: string) => ({ values: [], problems: [{ location: 'header', field: 'Idempotency-Key', code, message }] });
 
-  it('are read by the lower case of their names', () => {
+  test('are read by the lower case of their names', () => {
     expect(read('key-12345')).toEqual({ values: [['idempotency_key', 'key-12345']], problems: [] });
   });
 
-  it('are none for an operation that takes none', () => {
+  test('are none for an operation that takes none', () => {
     expect(read('key-12345', inputsOf(operation('GetInvoice')))).toEqual({ values: [], problems: [] });
   });
 
-  it('must be given if they are not nullable, and may not be empty if they are', () => {
+  test('must be given if they are not nullable, and may not be empty if they are', () => {
     const nullable = { ...inputs, headers: inputs.headers.map(({ header, field }) => ({ header, field: { ...field, nullable: true } })) };
     expect(read(undefined)).toEqual(problem('MISSING', 'Send the header Idempotency-Key with a value.'));
     expect(read('')).toEqual(problem('EMPTY_VALUE', 'Send the header Idempotency-Key with a value.'));
@@ -142,7 +142,7 @@ describe('the headers', () => {
     expect(read('', nullable)).toEqual(problem('EMPTY_VALUE', 'Send the header Idempotency-Key with a value.'));
   });
 
-  it('must have a valid value', () => {
+  test('must have a valid value', () => {
     expect(read('short')).toMatchObject(problem('OUT_OF_RANGE', expect.stringContaining('8') as string));
     expect(read('with a space')).toMatchObject(problem('INVALID_FORMAT', expect.anything() as string));
   });
@@ -155,7 +155,7 @@ describe('the body', () => {
     return { value: readJson(operation(name), shapeOf(name)!, json, problems), problems };
   };
 
-  it('contains only the fields that come from the body', () => {
+  test('contains only the fields that come from the body', () => {
     const shape = shapeOf('RemoveAssignment');
     expect(shape?.typeName).toBe('truckroll.scheduling.v1.RemoveAssignmentRequest');
     expect(shape?.doc).toBe(operation('RemoveAssignment').request.doc);
@@ -167,7 +167,7 @@ describe('the body', () => {
     expect(shapeOf('GetInvoice')).toBeUndefined();
   });
 
-  it('is read with the spelling of its operation', () => {
+  test('is read with the spelling of its operation', () => {
     expect(read('CreateApiKey', { name: 'Till', expiresAt: '2099-01-01T00:00:00Z' })).toMatchObject({
       value: { name: 'Till', expires_at: Date.UTC(2099, 0, 1) * 1000 },
       problems: [],
@@ -175,7 +175,7 @@ describe('the body', () => {
     expect(read('RemoveAssignment', { expected_revision: 'ab'.repeat(32) })).toMatchObject({ value: { expected_revision: 'ab'.repeat(32) }, problems: [] });
   });
 
-  it('has the problems of its fields, then those of rules over several', () => {
+  test('has the problems of its fields, then those of rules over several', () => {
     const body = {
       starts_at: '2026-03-02T12:00:00Z',
       ends_at: '2026-03-02T12:00:00Z',
@@ -189,7 +189,7 @@ describe('the body', () => {
     ]);
   });
 
-  it('may hold an object of any shape where the contract has one, and null clears it', () => {
+  test('may hold an object of any shape where the contract has one, and null clears it', () => {
     const types = ['service_request.created'];
     expect(read('PreviewWebhookFilter', { eventTypes: types, filter: { a: { $eq: [1] } } })).toMatchObject({
       value: { filter: '{"a":{"$eq":[1]}}' },
@@ -209,7 +209,7 @@ describe('the body', () => {
     expect(read('PreviewWebhookFilter', text(16_385)).problems).toMatchObject([{ field: 'filter', code: 'TOO_LARGE' }]);
   });
 
-  it.each([
+  test.each([
     ['TestWebhook', true],
     ['RecoverWebhook', false],
     ['UpdateWebhook', false],
@@ -218,11 +218,11 @@ describe('the body', () => {
     expect(mayBeLeftOut(operation(name), shapeOf(name))).toBe(expected);
   });
 
-  it('does not apply to a command that takes none', () => {
+  test('does not apply to a command that takes none', () => {
     expect(mayBeLeftOut(operation('TestWebhook'), undefined)).toBe(false);
   });
 
-  it('may not contain fields that come from the path, a header or the credential', () => {
+  test('may not contain fields that come from the path, a header or the credential', () => {
     const { problems } = read('RemoveAssignment', { expected_revision: 'ab'.repeat(32), id: ID, caller: {}, idempotency_key: 'key-12345' });
     expect(problems.map(({ field, code }) => `${field} ${code}`)).toEqual(['id UNKNOWN_FIELD', 'caller UNKNOWN_FIELD', 'idempotency_key UNKNOWN_FIELD']);
   });
@@ -235,11 +235,11 @@ describe('an operation without a body', () => {
     return problems;
   };
 
-  it.each(['', '{}', '{', 'null', '7', '"text"', '[]', '["a"]', '[{"a":1}]', '{"not UTF-8: \xff":1}'])('ignores %j', (text) => {
+  test.each(['', '{}', '{', 'null', '7', '"text"', '[]', '["a"]', '[{"a":1}]', '{"not UTF-8: \xff":1}'])('ignores %j', (text) => {
     expect(refused(text)).toEqual([]);
   });
 
-  it('rejects every field of an object', () => {
+  test('rejects every field of an object', () => {
     const problem = (field: string) => ({ location: 'body', field, code: 'UNKNOWN_FIELD', message: 'Remove it: this operation takes no fields.' });
     expect(refused('{"name":null,"b":{"c":1}}')).toEqual([problem('name'), problem('b')]);
     expect(refused(`{"${'n'.repeat(101)}":1}`)).toEqual([problem('n'.repeat(100))]);

@@ -18,7 +18,7 @@ const shape = (typeName: string, fields: Field[] = [], doc = ''): Shape => ({
 const NONE: ReadonlySet<Shape> = new Set();
 const MOST = 9_007_199_254_740_991;
 
-it.each<[Kind, Range | undefined, object]>([
+test.each<[Kind, Range | undefined, object]>([
   ['uuid', undefined, { type: 'string', format: 'uuid' }],
   ['date', undefined, { type: 'string', format: 'date' }],
   ['local_date', undefined, { type: 'string', format: 'date' }],
@@ -41,11 +41,11 @@ it.each<[Kind, Range | undefined, object]>([
   expect(scalar(field(kind, range && { range }))).toStrictEqual(schema);
 });
 
-it.each<Kind>(['enum', 'reference', 'object', 'list', 'bytes'])('describes no %s as a scalar', (kind) => {
+test.each<Kind>(['enum', 'reference', 'object', 'list', 'bytes'])('describes no %s as a scalar', (kind) => {
   expect(() => scalar(field(kind))).toThrow(`${kind} is not a scalar`);
 });
 
-it.each<[StringFormat, object]>([
+test.each<[StringFormat, object]>([
   ['time_zone', { type: 'string' }],
   ['email', { type: 'string', format: 'email' }],
   ['currency', { type: 'string', enum: ['USD'] }],
@@ -55,17 +55,17 @@ it.each<[StringFormat, object]>([
   expect(scalar(field('string', { format }))).toEqual(schema);
 });
 
-it('describes the type of an event as one of all types, a test included', () => {
+test('describes the type of an event as one of all types, a test included', () => {
   const { type, enum: types } = scalar(field('string', { format: 'event_type' }));
   expect(type).toBe('string');
   expect(types).toEqual(expect.arrayContaining(['service_request.created', 'webhook.test']));
 });
 
-it('describes a kind of record in the change feed as one of all kinds', () => {
+test('describes a kind of record in the change feed as one of all kinds', () => {
   expect(scalar(field('string', { format: 'change_kind' }))).toMatchObject({ type: 'string', enum: expect.arrayContaining(['invoices', 'interactions']) });
 });
 
-it.each<[StringFormat, string[], string[]]>([
+test.each<[StringFormat, string[], string[]]>([
   ['phone', ['+15125550100', '+12'], ['15125550100', '+05125550100', '+1', '+1234567890123456', '+1 512']],
   ['color', ['#1F6FEB', '#abcdef', '#000000'], ['1F6FEB', '#1F6FE', '#1F6FEB0', '#GGGGGG']],
   ['revision', ['0123456789abcdef'.repeat(4)], ['0123456789abcdef', 'A'.repeat(64), 'g'.repeat(64), 'a'.repeat(65)]],
@@ -93,7 +93,7 @@ describe('a field', () => {
   const deprecation = { since: '2027-01-01', sunset: '2028-01-01' };
   const gone = 'Deprecated since 2027-01-01; it may be gone from 2028-01-01 on.';
 
-  it.each<[string, Field, object]>([
+  test.each<[string, Field, object]>([
     ['plain', field('integer'), { type: 'integer', examples: [1] }],
     ['with a meaning', field('integer', { doc: 'How many (decisions §4).' }), { type: 'integer', description: 'How many.', examples: [1] }],
     ['derived', field('boolean', { derived: true }), { type: 'boolean', readOnly: true, examples: [true] }],
@@ -138,13 +138,13 @@ describe('a field', () => {
     expect(new Components(NONE).field(of, 'snake')).toEqual(schema);
   });
 
-  it('adds a component for each enumeration, with the meaning of every value', () => {
+  test('adds a component for each enumeration, with the meaning of every value', () => {
     const components = new Components(NONE);
     components.field(field('enum', { enum: status }), 'snake');
     expect(components.schemas['Status']).toEqual({ type: 'string', description: 'How it is.\n\n- `OPEN`: Not paid.\n- `PAID`: Paid.', enum: ['OPEN', 'PAID'] });
   });
 
-  it('adds the types that endpoints subscribe to once, without the test', () => {
+  test('adds the types that endpoints subscribe to once, without the test', () => {
     const components = new Components(NONE);
     components.field(field('string', { format: 'subscription' }), 'snake');
     const { type, description, enum: types } = components.schemas['EventType']!;
@@ -162,7 +162,7 @@ describe('an object', () => {
   ];
   const thing = shape('truckroll.billing.v1.Thing', fields, 'A thing (api.md).');
 
-  it('has every key in an answer', () => {
+  test('has every key in an answer', () => {
     const components = new Components(NONE);
     expect(components.object(thing, 'snake')).toEqual({ $ref: '#/components/schemas/Thing' });
     expect(components.schemas).toEqual({
@@ -179,7 +179,7 @@ describe('an object', () => {
     });
   });
 
-  it('has in a body no other keys, of which nullable and dispensable ones may be left out', () => {
+  test('has in a body no other keys, of which nullable and dispensable ones may be left out', () => {
     const components = new Components(NONE);
     components.object(shape(thing.typeName, fields), 'camel', 'body');
     expect(components.schemas['Thing']).toMatchObject({ type: 'object', required: ['totalPrice'], additionalProperties: false });
@@ -187,13 +187,13 @@ describe('an object', () => {
     expect(Object.keys(components.schemas['Thing']!.properties!)).toEqual(['totalPrice', 'taxRate', 'archived']);
   });
 
-  it('has a complete example if it is a record', () => {
+  test('has a complete example if it is a record', () => {
     const components = new Components(new Set([thing]));
     components.object(thing, 'camel');
     expect(components.schemas['Thing']!.examples).toEqual([{ totalPrice: 1, taxRate: 1, archived: true }]);
   });
 
-  it('has one component for each use and spelling', () => {
+  test('has one component for each use and spelling', () => {
     const components = new Components(NONE);
     const name = (of: Shape, ...more: ['snake' | 'camel', ('answer' | 'body')?]) =>
       components
@@ -208,7 +208,7 @@ describe('an object', () => {
     expect(components.schemas['Thing']).not.toHaveProperty('additionalProperties');
   });
 
-  it('gets its package as a prefix if the name is taken, and may contain itself', () => {
+  test('gets its package as a prefix if the name is taken, and may contain itself', () => {
     const components = new Components(NONE);
     const inner = shape('truckroll.scheduling.v1.Thing', [field('integer')]);
     const outer = shape('truckroll.billing.v1.Thing');
@@ -222,7 +222,7 @@ describe('an object', () => {
   });
 });
 
-it('describes every record as published', () => {
+test('describes every record as published', () => {
   const components = new Components(new Set(resources.map(({ record }) => record)));
   for (const { response, camelCase } of operations) {
     const data = response.byName.get('data')!;

@@ -2,17 +2,17 @@ import { SECURITY_TXT, securityTxt } from '../src/security-txt.ts';
 
 const NOW = Date.parse('2026-07-04T12:00:00Z');
 
-it('is at the path of RFC 9116', () => {
+test('is at the path of RFC 9116', () => {
   expect(SECURITY_TXT).toBe('/.well-known/security.txt');
 });
 
-it('names the contact, and its own address if it is known', () => {
+test('names the contact, and its own address if it is known', () => {
   const text = 'Contact: mailto:a@example.com\nExpires: 2026-12-31T00:00:00Z\nPreferred-Languages: en\n';
   expect(securityTxt('mailto:a@example.com', '', NOW)).toBe(text);
   expect(securityTxt('mailto:a@example.com', 'https://api.example.com', NOW)).toBe(`${text}Canonical: https://api.example.com/.well-known/security.txt\n`);
 });
 
-it.each([
+test.each([
   ['1970-01-01T00:00:00Z', '1970-06-30T00:00:00Z'],
   ['2026-07-04T00:00:00Z', '2026-12-31T00:00:00Z'],
   ['2026-07-04T23:59:59.999Z', '2026-12-31T00:00:00Z'],
@@ -22,7 +22,7 @@ it.each([
   expect(/^Expires: (.*)$/m.exec(securityTxt('mailto:a@example.com', '', Date.parse(now)))?.[1]).toBe(expires);
 });
 
-it('is valid from today if no time is given', () => {
+test('is valid from today if no time is given', () => {
   const expires = (text: string) => Date.parse(/^Expires: (.*)$/m.exec(text)![1]!);
   const before = expires(securityTxt('a', '', Date.now()));
   const found = expires(securityTxt('a', ''));

@@ -22,7 +22,7 @@ function problemsOf(message: IncomingMessage): string[] {
 const HOST: [string, string] = ['Host', 'api.example.com'];
 
 describe('a request', () => {
-  it.each<[string, IncomingMessage]>([
+  test.each<[string, IncomingMessage]>([
     ['one Host', request([HOST])],
     ['one Host and one Authorization', request([HOST, ['Authorization', 'Bearer a']])],
     ['several of another header', request([HOST, ['Accept', 'a'], ['Accept', 'b']])],
@@ -33,7 +33,7 @@ describe('a request', () => {
     expect(problemsOf(message)).toEqual([]);
   });
 
-  it.each<[string, IncomingMessage, string[]]>([
+  test.each<[string, IncomingMessage, string[]]>([
     ['no Host under HTTP/1.1', request([]), ['400 header Host MISSING: Send the header Host, as HTTP/1.1 requires.']],
     ['an empty Host', request([['Host', '']]), ['400 header Host EMPTY_VALUE: Send the header Host with the name or address that you call.']],
     [
@@ -65,7 +65,7 @@ describe('a request', () => {
 });
 
 describe('the only header of a name', () => {
-  it.each<[string, [string, string][], string | undefined]>([
+  test.each<[string, [string, string][], string | undefined]>([
     ['is found in whatever case it is written', [HOST, ['AuthoriZation', 'Bearer a'], ['Accept', 'b']], 'Bearer a'],
     ['may be empty', [['Authorization', '']], ''],
     ['is undefined where there is none', [HOST], undefined],

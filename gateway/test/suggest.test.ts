@@ -2,7 +2,7 @@ import { closest } from '../src/routes/suggest.ts';
 
 const KNOWN = ['id', 'status', 'created_from', 'created_before'];
 
-it.each([
+test.each([
   ['Status', 'status'],
   ['createdFrom', 'created_from'],
   ['ids[]', 'id'],
@@ -14,20 +14,20 @@ it.each([
   expect(closest(name, KNOWN)).toBe(meant);
 });
 
-it.each(['offset', 'xy', 'stoop'])('takes %s for nothing known', (name) => {
+test.each(['offset', 'xy', 'stoop'])('takes %s for nothing known', (name) => {
   expect(closest(name, KNOWN)).toBeUndefined();
 });
 
-it('takes the first of several that are equally close', () => {
+test('takes the first of several that are equally close', () => {
   expect(closest('statu', ['status', 'statue'])).toBe('status');
 });
 
-it('takes the closest, wherever it stands', () => {
+test('takes the closest, wherever it stands', () => {
   expect(closest('created_for', ['created_of', 'created_form'])).toBe('created_form');
   expect(closest('created_form', ['created_from', 'created_before'])).toBe('created_from');
 });
 
-it('suggests nothing for a name of more than 32 characters', () => {
+test('suggests nothing for a name of more than 32 characters', () => {
   expect(closest(`status${'_'.repeat(26)}`, KNOWN)).toBe('status');
   expect(closest(`status${'_'.repeat(27)}`, KNOWN)).toBeUndefined();
 });

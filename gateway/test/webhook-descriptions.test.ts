@@ -9,7 +9,7 @@ const { tags, webhooks, components: published } = JSON.parse(readFileSync(join(i
 const components = new Components(new Set(publicEvents.map(({ body }) => body)));
 const described = describeWebhooks(publicEvents, components);
 
-it('describes every type of event as published, with its body', () => {
+test('describes every type of event as published, with its body', () => {
   expect(described).toEqual(webhooks);
   expect(tags).toContainEqual(WEBHOOKS_TAG);
   for (const { body } of publicEvents) {
@@ -18,7 +18,7 @@ it('describes every type of event as published, with its body', () => {
   }
 });
 
-it.each(publicEvents.map((event) => [event.type, event] as const))('says that the body of %s has exactly this type', (type, event) => {
+test.each(publicEvents.map((event) => [event.type, event] as const))('says that the body of %s has exactly this type', (type, event) => {
   const of = described[type]?.['post'] as { operationId: string; summary: string };
   const name = event.body.typeName.split('.').at(-1)!;
   expect([of.operationId, of.summary]).toEqual([`receive${name}`, type]);

@@ -35,7 +35,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     return all;
   }
 
-  it.each([
+  test.each([
     ['continues where no page is stored', [], at('a'), at('b')],
     ['continues from another place than the stored one', [page([changed('1')], undefined, at('a'))], at('0'), at('b')],
     ['begins where a page is stored', [page([changed('1')], undefined, at('a'))], undefined, at('b', 2)],
@@ -49,7 +49,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await copy.store.progress()).toEqual(at('c'));
   });
 
-  it('has the latest change of each record of a page, and records of two kinds with the same id', async () => {
+  test('has the latest change of each record of a page, and records of two kinds with the same id', async () => {
     const other = { ...changed('1', '3'), kind: 'jobs' } as unknown as Change;
     const data = [changed('1', '1'), other, changed('1', '2')];
     const pages = async function* () {
@@ -62,7 +62,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     ]);
   });
 
-  it('deletes what earlier loads have stored when a load ends, and keeps what is in the last page', async () => {
+  test('deletes what earlier loads have stored when a load ends, and keeps what is in the last page', async () => {
     await copy.store.apply(
       page(
         ['1', '2', '3', '4'].map((id) => changed(id)),
@@ -87,7 +87,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await copy.store.progress()).toEqual(at('c', 2, true));
   });
 
-  it('reads back the versions of all records, however many, once each', async () => {
+  test('reads back the versions of all records, however many, once each', async () => {
     const ids = Array.from({ length: 10_001 }, (_, index) => String(index).padStart(5, '0'));
     await copy.store.apply(
       page(

@@ -77,7 +77,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await copy.records('company')).toEqual([(await api.get('/v1/company')).data]);
   }
 
-  it('continues after its process was killed between pages, until it equals the lists field by field', async () => {
+  test('continues after its process was killed between pages, until it equals the lists field by field', async () => {
     let pages = 0;
     for (const kills of [1, 2, 4]) pages += await killedAfter(kills);
     expect(pages).toBeGreaterThanOrEqual(7);
@@ -108,7 +108,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     return stored;
   }
 
-  it('stores a page and its cursor in one transaction', async () => {
+  test('stores a page and its cursor in one transaction', async () => {
     const id = randomUUID();
     await put(tag(id, 'Whole'));
     const before = await store.progress();
@@ -121,7 +121,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await copy.records('tags')).toContainEqual(expect.objectContaining({ id, name: 'Whole' }));
   });
 
-  it('takes changes and deletions, and follows until it is aborted', async () => {
+  test('takes changes and deletions, and follows until it is aborted', async () => {
     const [kept, deleted] = [randomUUID(), randomUUID()];
     await put(tag(kept, 'Before'), tag(deleted, 'Deleted'));
     await api.sync(store);
@@ -144,7 +144,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await differing()).toEqual([]);
   });
 
-  it('refuses a page if another program has stored one since', async () => {
+  test('refuses a page if another program has stored one since', async () => {
     const before = await store.progress();
     const outdated: SyncStore = { ...store, progress: async () => before };
     await api.sync(store);
@@ -155,7 +155,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await copy.records('tags')).not.toContainEqual(expect.objectContaining({ id }));
   });
 
-  it('verifies: a missing, an additional and an outdated record are found', async () => {
+  test('verifies: a missing, an additional and an outdated record are found', async () => {
     await api.sync(store);
     await copy.damage('locations', 'missing');
     await copy.damage('accounts', 'additional');
@@ -163,7 +163,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
     expect(await differing()).toEqual(['accounts', 'invoices', 'locations']);
   });
 
-  it('loads again after a restore of the database, and deletes what the restore has undone', async () => {
+  test('loads again after a restore of the database, and deletes what the restore has undone', async () => {
     const id = randomUUID();
     await put(tag(id, 'Undone'));
     await api.sync(store);
@@ -188,7 +188,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
   });
 });
 
-it('says which Node the SQLite store needs', async () => {
+test('says which Node the SQLite store needs', async () => {
   const program = `import { openSqliteStore } from ${JSON.stringify(join(import.meta.dirname, '../../packages/client/src/stores/sqlite.ts'))};
     await openSqliteStore(':memory:').catch(({ message }) => console.log(message));`;
   const child = spawn(process.execPath, ['--no-experimental-sqlite', '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -65,7 +65,7 @@ async function readWithinOneDay(company: TestCompany, timezone: string, path: st
   }
 }
 
-it(
+test(
   'shows derived fields as the oracle computes them, before and after corrections in any order',
   async () => {
     for (let seed = SEED; seed < SEED + COMPANIES; seed++) {
@@ -85,7 +85,7 @@ it(
   120_000 + COMPANIES * 20_000,
 );
 
-it.each(ZONES)('counts days past due by the calendar in %s, at both ends of every local day around every bucket', async (timezone) => {
+test.each(ZONES)('counts days past due by the calendar in %s, at both ends of every local day around every bucket', async (timezone) => {
   const company = await system.createCompany(timezone);
   const [template] = [...generateCompany({ seed: 1, size: 25, timezone, until: '2026-03-10T16:00:00Z' }).find(({ path }) => path === 'invoices')!.records];
   const today = localDate(new Date().toISOString(), timezone);
@@ -122,7 +122,7 @@ describe('the revision of a visit', () => {
   const unknown = { id: '0b5cf9b0-5a3c-4a57-9d43-1f2a3b4c5d6e', name: 'Unknown' };
   const next = (at: string): string => new Date(Date.parse(at) + 1000).toISOString();
 
-  it('is the same in a company that imports the same visit, even with other names in its records', async () => {
+  test('is the same in a company that imports the same visit, even with other names in its records', async () => {
     const { company: other } = await demoCompany(3, 'America/Chicago');
     const renamed = [...world.lines['team-members']!.values()].map((line) => ({ ...line, name: `${line['name']} II` }));
     await system.importRecords(other, 'team-members', renamed);
@@ -130,7 +130,7 @@ describe('the revision of a visit', () => {
     expect(await revision(other)).toBe(await revision(company));
   });
 
-  it('does not change when the job changes', async () => {
+  test('does not change when the job changes', async () => {
     const before = await revision(company);
     const job = world.lines['jobs']!.get(visit['job_id']) as Json;
     await imported(company, world, [['jobs', [{ ...job, summary: 'Something else', priority: 'LOW' }]]]);
@@ -155,7 +155,7 @@ describe('the revision of a visit', () => {
     ['starts_at', (line) => next(line['starts_at'])],
     ['ends_at', (line) => next(line['ends_at'])],
   ];
-  it.each(columns)('changes with the visit’s %s', async (name, value) => {
+  test.each(columns)('changes with the visit’s %s', async (name, value) => {
     const before = await revision(company);
     await imported(company, world, [['job-appointments', [{ ...visit, [name]: value(visit) }]]]);
     expect(await revision(company)).not.toBe(before);
@@ -172,7 +172,7 @@ describe('the revision of a visit', () => {
     ['created_at', (line) => next(line['created_at'])],
     ['updated_at', (line) => next(line['updated_at'] ?? line['created_at'])],
   ];
-  it.each(assignmentColumns)('changes with an assignment’s %s', async (name, value) => {
+  test.each(assignmentColumns)('changes with an assignment’s %s', async (name, value) => {
     const before = await revision(company);
     await imported(company, world, [['job-assignments', [{ ...assignment, [name]: value(assignment) }]]]);
     expect(await revision(company)).not.toBe(before);
@@ -180,7 +180,7 @@ describe('the revision of a visit', () => {
     expect(await revision(company)).toBe(before);
   });
 
-  it('covers every recorded column of a visit and of an assignment', () => {
+  test('covers every recorded column of a visit and of an assignment', () => {
     const recorded = (path: string): string[] =>
       resource(path)
         .record.fields.filter(({ derived }) => !derived)

@@ -35,7 +35,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-it('reads the same before and after another company imports other values under the same ids', async () => {
+test('reads the same before and after another company imports other values under the same ids', async () => {
   await load(one, valuesOf(1, TIMEZONE));
   const alone = await answersOf(system, one, addresses);
   await load(other, valuesOf(2, TIMEZONE));
@@ -50,7 +50,7 @@ it('reads the same before and after another company imports other values under t
   expect(await answersOf(system, other, addresses)).toEqual(own);
 }, 180_000);
 
-it.each([...DERIVED_PATHS])('computes derived fields of %s from the company’s own records', async (path) => {
+test.each([...DERIVED_PATHS])('computes derived fields of %s from the company’s own records', async (path) => {
   const world = worlds.get(other) as World;
   const records = await readAll(system, other, `/v1/${path}?limit=100`);
   expect(records.length).toBe(world.lines[path]!.size);
@@ -61,7 +61,7 @@ it.each([...DERIVED_PATHS])('computes derived fields of %s from the company’s 
   }
 });
 
-it('imports the same values again under the same ids without a change', async () => {
+test('imports the same values again under the same ids without a change', async () => {
   for (const [path, lines] of valuesOf(2, TIMEZONE)) {
     const { created, changed } = await system.importRecords(other, path, lines);
     expect({ path, created, changed }).toEqual({ path, created: 0, changed: 0 });

@@ -31,12 +31,12 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-it('finds data for everything its scenarios request', () => {
+test('finds data for everything its scenarios request', () => {
   expect(Object.entries(world.ids).filter(([, ids]) => ids.length === 0)).toEqual([]);
   expect(world.places.length).toBeGreaterThan(5);
 });
 
-it.each(SCENARIO_NAMES)('gets the expected answers in the scenario %s, with the number of requests planned for k6', async (name) => {
+test.each(SCENARIO_NAMES)('gets the expected answers in the scenario %s, with the number of requests planned for k6', async (name) => {
   const client = nodeClient(system.baseUrl);
   const own = {};
   for (let number = 0; number < TURNS; number++) await SCENARIOS[name].run(client, world, { number, own });
@@ -47,11 +47,11 @@ it.each(SCENARIO_NAMES)('gets the expected answers in the scenario %s, with the 
   );
 });
 
-it('has a scenario for each of its operations', () => {
+test('has a scenario for each of its operations', () => {
   expect(SCENARIO_NAMES.flatMap((name) => Object.keys(SCENARIOS[name].sends)).toSorted()).toEqual(OPERATIONS.toSorted());
 });
 
-it('walks a list to its end and then starts another', async () => {
+test('walks a list to its end and then starts another', async () => {
   const client = nodeClient(system.baseUrl);
   const own: Record<string, string | undefined> = {};
   const paths: (string | undefined)[] = [];
@@ -64,7 +64,7 @@ it('walks a list to its end and then starts another', async () => {
   expect(paths).toContain(undefined);
 });
 
-it('removes an assignment and an endpoint that a run left behind, and nothing else', async () => {
+test('removes an assignment and an endpoint that a run left behind, and nothing else', async () => {
   const { send } = nodeClient(system.baseUrl);
   const place = world.places[0]!;
   const read = async () => JSON.parse(await send({ path: `/v1/job-appointments/${place.visitId}`, credential: usual.apiKey, expect: [200] })).data;

@@ -8,17 +8,17 @@ import { ruleFiles } from './rule-files.ts';
 
 const { measured, unmeasured } = readList();
 
-it('lists every rule file once', () => {
+test('lists every rule file once', () => {
   expect([...Object.keys(measured), ...unmeasured].sort()).toEqual(ruleFiles(ROOT));
 });
 
-it.each(Object.entries(measured))('has tests and reasons for %s', (_, { tests, survivors }) => {
+test.each(Object.entries(measured))('has tests and reasons for %s', (_, { tests, survivors }) => {
   expect(tests.filter((test) => !existsSync(join(ROOT, test)))).toEqual([]);
   expect(tests).not.toEqual([]);
   expect(Object.values(survivors).filter((reason) => reason.trim() === '')).toEqual([]);
 });
 
-it('excludes files that wait or import something that is not a rule', () => {
+test('excludes files that wait or import something that is not a rule', () => {
   const root = mkdtempSync(join(tmpdir(), 'truckroll-rules-'));
   const write = (name: string, text: string): void => writeFileSync(join(root, 'packages/x/src', name), text);
   try {
@@ -40,7 +40,7 @@ it('excludes files that wait or import something that is not a rule', () => {
   }
 });
 
-it('finds the tests that import a file by its path, through other modules too', () => {
+test('finds the tests that import a file by its path, through other modules too', () => {
   const root = mkdtempSync(join(tmpdir(), 'truckroll-rules-'));
   const write = (name: string, text: string): void => writeFileSync(join(root, name), text);
   try {
@@ -61,7 +61,7 @@ it('finds the tests that import a file by its path, through other modules too', 
 describe('the code of a file', () => {
   const code = codeOf('export const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n');
 
-  it.each([
+  test.each([
     ['a comment of its own line', '// The smaller one.\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n'],
     ['a comment behind code', 'export const least = (a: number, b: number) => `${a < b ? a : b} // cents`; // The smaller one.\n'],
     ['documentation', '/** The smaller one. */\nexport const least = (a: number, b: number) => `${a < b ? a : b} // cents`;\n'],
@@ -72,7 +72,7 @@ describe('the code of a file', () => {
     expect(codeOf(source)).toBe(code);
   });
 
-  it.each([
+  test.each([
     ['an operator', 'export const least = (a: number, b: number) => `${a <= b ? a : b} // cents`;\n'],
     ['what looks like a comment in a text', 'export const least = (a: number, b: number) => `${a < b ? a : b} // dollars`;\n'],
   ])('differs with %s', (_, source) => {
@@ -90,31 +90,31 @@ describe('a verdict', () => {
   });
   const killed = Array.from({ length: 9 }, () => mutant('Killed', 'true'));
 
-  it('passes when the tests detect every mutant', () => {
+  test('passes when the tests detect every mutant', () => {
     expect(judge(source, killed, { survivors: {} })).toEqual({ killed: 9, total: 9, problems: [] });
   });
 
-  it.each(['Survived', 'NoCoverage'])('asks for a test or a reason when a mutant is %s', (status) => {
+  test.each(['Survived', 'NoCoverage'])('asks for a test or a reason when a mutant is %s', (status) => {
     const mutants = [...killed, mutant(status, 'a <= b')];
     const { problems } = judge(source, mutants, { survivors: {} });
     expect(problems).toEqual([expect.stringContaining('return a < b ? a : b; → return a <= b ? a : b;')]);
     expect(judge(source, mutants, { survivors: { 'return a < b ? a : b; → return a <= b ? a : b;': 'equal numbers are the same' } }).problems).toEqual([]);
   });
 
-  it('counts a mutant that never ends as detected', () => {
+  test('counts a mutant that never ends as detected', () => {
     expect(judge(source, [mutant('Timeout', 'true')], { survivors: {} })).toEqual({ killed: 1, total: 1, problems: [] });
   });
 
-  it('leaves out mutants that cannot run', () => {
+  test('leaves out mutants that cannot run', () => {
     expect(judge(source, [mutant('CompileError', 'true')], { survivors: {} })).toEqual({ killed: 0, total: 0, problems: [] });
   });
 
-  it('rejects a reason for a detected mutant', () => {
+  test('rejects a reason for a detected mutant', () => {
     const { problems } = judge(source, killed, { survivors: { 'x → y': 'not observable' } });
     expect(problems).toEqual(['rules.json lists "x → y", which does not survive']);
   });
 
-  it('rejects less than 90 % even with reasons', () => {
+  test('rejects less than 90 % even with reasons', () => {
     const survivors = { 'return a < b ? a : b; → return a <= b ? a : b;': 'equal numbers are the same' };
     const left = mutant('Survived', 'a <= b');
     expect(judge(source, [...killed, left, left], { survivors }).problems).toEqual(['9 of 11 mutants are noticed, fewer than 90 %']);

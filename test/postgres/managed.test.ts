@@ -69,9 +69,9 @@ describe('role set-up of docs/how-to', () => {
     }
   }
 
-  it('needs CREATEROLE but no superuser, and gives services and migrations the rights they need', () => setUp(primary, 18));
+  test('needs CREATEROLE but no superuser, and gives services and migrations the rights they need', () => setUp(primary, 18));
 
-  it.each<OlderMajor>([15, 16, 17])(
+  test.each<OlderMajor>([15, 16, 17])(
     'works the same on PostgreSQL %i',
     async (major) => {
       const server = await start(`postgres-${major}`, olderPostgres(major));
@@ -95,7 +95,7 @@ describe('a URL with several hosts', () => {
     return rows[0]!.port;
   };
 
-  it('connects to the writable server, even after another one has taken over', async () => {
+  test('connects to the writable server, even after another one has taken over', async () => {
     await readOnly(standby, 'on');
     const database = new Database({ url: hosts(), maxConnections: 2 });
     try {
@@ -121,7 +121,7 @@ describe('a URL with several hosts', () => {
 });
 
 describe('a URL from a file', () => {
-  it('is read again for each new connection, and the last valid one is used while the file is unreadable', async () => {
+  test('is read again for each new connection, and the last valid one is used while the file is unreadable', async () => {
     await readOnly(standby, 'off');
     const file = join(folder, 'database-url');
     const store = (of: string): void => writeFileSync(file, `${as(standby, 'changing', of)}\n`);

@@ -59,7 +59,7 @@ const reason = async (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('in transaction mode, for a role without the settings', () => {
-  it('a pool refuses to work, and names the statements that give the role the missing settings', async () => {
+  test('a pool refuses to work, and names the statements that give the role the missing settings', async () => {
     const refusal = await reason(database('transaction').query({ text: 'select 1' }));
     expect(refusal).toContain('DATABASE_URL leads to a pooler that does not keep sessions');
     const remedies = refusal.match(/alter role [^;]*;/g) ?? [];
@@ -75,7 +75,7 @@ describe('in transaction mode, for a role without the settings', () => {
 });
 
 describe('in transaction mode, for a role with the settings', () => {
-  it('a transaction has the settings of the release that runs it, although releases share server connections', async () => {
+  test('a transaction has the settings of the release that runs it, although releases share server connections', async () => {
     const releases = [1, 2].map((release) => ({ release, database: database('transaction', release) }));
     const text = `select current_setting('truckroll.projection', true) as release, pg_backend_pid() as pid`;
     const found = await Promise.all(
@@ -91,14 +91,14 @@ describe('in transaction mode, for a role with the settings', () => {
     expect((await releases[0]!.database.query({ text })).rows).toMatchObject([{ release: '' }]);
   });
 
-  it('named statements work on whichever server connection they run', async () => {
+  test('named statements work on whichever server connection they run', async () => {
     const of = database('transaction');
     const run = async (i: number): Promise<unknown> => (await of.query<{ n: number }>({ name: `n${i % 7}`, text: `select ${i % 7} as n` })).rows[0]?.n;
     const numbers = Array.from({ length: 60 }, (_, i) => i);
     expect(await Promise.all(numbers.map(run))).toEqual(numbers.map((i) => i % 7));
   });
 
-  it('a session is refused with the variable’s name, and readiness names it too', async () => {
+  test('a session is refused with the variable’s name, and readiness names it too', async () => {
     expect(await reason(database('transaction').session())).toMatch(/^DATABASE_SESSION_URL, .*does not keep sessions/);
 
     const metricsPort = await choosePort();
@@ -124,7 +124,7 @@ describe('in transaction mode, for a role with the settings', () => {
 });
 
 describe('in session mode', () => {
-  it('a session and a pool apply their settings themselves', async () => {
+  test('a session and a pool apply their settings themselves', async () => {
     for (const name of ['statement_timeout', 'search_path']) await admin.query({ text: `alter role ${role} reset ${name}` });
     const of = database('session');
     const session = await of.session();

@@ -137,7 +137,7 @@ afterAll(async () => {
   await server?.close();
 }, MINUTES);
 
-it(
+test(
   'has the restored state everywhere after truckroll restored',
   async () => {
     const [waiting, unsent, later] = [randomUUID(), randomUUID(), randomUUID()];

@@ -122,7 +122,7 @@ function remedyOf(path: string, before: Accepted | undefined, now: Accepted): st
   );
 }
 
-it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
+test.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
   'computes the accepted result of %s for its version',
   async (path, owner, table) => {
     const now: Accepted = { version: table.version, ...(await resultOf(owner, table)) };
@@ -137,7 +137,7 @@ it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
 /** `document` is not read here. `unshown` names a field too large for cents, which an import refuses. */
 const UNFILLED = ['document', 'unshown'];
 
-it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
+test.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
   'has fixed records of %s that fill each column and link',
   async (_, owner, table) => {
     const rows = await rowsOf(owner, table.table);
@@ -147,7 +147,7 @@ it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))(
   },
 );
 
-it('has fixed records of every kind that is imported', () => {
+test('has fixed records of every kind that is imported', () => {
   const missing = records.map(({ table }) => table.path).filter((path) => path !== 'job-classes' && !files.includes(`${path}.ndjson`));
   expect(missing).toEqual([]);
 });

@@ -125,7 +125,7 @@ const idsOf = (type: string, records: readonly line.Line[]): string[] =>
     .map(({ id }) => id as string)
     .sort();
 
-it('adds a filter for old records that answers 503 until all of them are indexed, while other filters work', async () => {
+test('adds a filter for old records that answers 503 until all of them are indexed, while other filters work', async () => {
   const refused = await ofType('House');
   expect(refused).toEqual({ refused: expect.stringMatching(/property_type is new here .*250 of the company's records/) });
   expect((await get('/v1/locations?limit=100&postal_code=78701')).body.data).toHaveLength(100);
@@ -137,7 +137,7 @@ it('adds a filter for old records that answers 503 until all of them are indexed
   expect(await ofType('Shop')).toEqual(idsOf('Shop', houses));
 });
 
-it('never answers incompletely while a replica of the previous release continues to write', async () => {
+test('never answers incompletely while a replica of the previous release continues to write', async () => {
   const more: line.Line[] = [];
   for (let round = 0; round < 5; round += 1) {
     const record = { ...location('Barn'), id: randomUUID() };
@@ -154,13 +154,13 @@ it('never answers incompletely while a replica of the previous release continues
   expect(await ofType('House')).toEqual(idsOf('House', houses.slice(1)));
 });
 
-it('leaves the previous release working: it reads and imports as before, and does not project', async () => {
+test('leaves the previous release working: it reads and imports as before, and does not project', async () => {
   expect((await system.get(company, '/v1/locations?limit=100')).status).toBe(200);
   const older = system.channel('scheduling').client(ProjectionServiceService).reproject({ path: 'locations' });
   await expect(older[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 503 });
 });
 
-it('adds a record in three places: existing code imports, lists, filters, reads, describes and exports it', async () => {
+test('adds a record in three places: existing code imports, lists, filters, reads, describes and exports it', async () => {
   tree.write('test/deposits.ts', DEMO_DEPOSITS);
   // A demo company has such records too, ordered by the booking times of its jobs.
   const deposits = JSON.parse(await tree.finish('test/deposits.ts', [], {})) as { id: string; status: string; created_at: string }[];
@@ -220,7 +220,7 @@ describe('a report group that the previous release lacks', () => {
     return counts(body.data);
   }
 
-  it('answers 503 until old records are summed by it, while the report’s other groups are answered', async () => {
+  test('answers 503 until old records are summed by it, while the report’s other groups are answered', async () => {
     const { status, retryAfter, body } = await get(`${REPORT}&group_by=location`);
     expect({ status, message: body.error.message }).toEqual({ status: 503, message: expect.stringContaining('location is new in this report') });
     expect(Number(retryAfter)).toBeGreaterThan(0);
@@ -231,7 +231,7 @@ describe('a report group that the previous release lacks', () => {
     expect(await complete()).toEqual(countsOf(invoices));
   });
 
-  it('includes records that a replica of the previous release summed without it', async () => {
+  test('includes records that a replica of the previous release summed without it', async () => {
     const before = await generation();
     const more: line.Line[] = [];
     // Each further generation would be begun twice as late.
@@ -282,7 +282,7 @@ describe('an event type, and a field of another type, that the previous release 
   const arrived = () => receiver.received.map(({ body, headers }) => new Webhook(endpoint.signingSecret).verify(body, headers) as Record<string, any>);
   const contentOf = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
 
-  it('waits as a dead letter while scheduling is newer than its dispatcher; later events of the subject do not wait', async () => {
+  test('waits as a dead letter while scheduling is newer than its dispatcher; later events of the subject do not wait', async () => {
     await record(subject);
     await move(subject, 'CONTACTED');
     await move(subject, 'CLOSED');
@@ -298,7 +298,7 @@ describe('an event type, and a field of another type, that the previous release 
     ]);
   });
 
-  it('reaches endpoints that have subscribed since, complete, once and verified, when the dispatcher is upgraded', async () => {
+  test('reaches endpoints that have subscribed since, complete, once and verified, when the dispatcher is upgraded', async () => {
     const eventTypes = [...KNOWN, ADDED_TYPE];
     expect(await call(system.baseUrl, 'PATCH', `${HOOKS}/${endpoint.id}`, { eventTypes })).toMatchObject({ status: 400 });
     expect(await call(newer.gateway, 'PATCH', `${HOOKS}/${endpoint.id}`, { eventTypes })).toMatchObject({ status: 200 });

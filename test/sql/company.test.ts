@@ -49,12 +49,12 @@ describe('the statements of the sources', () => {
     tables = await tablesOfCompanies();
   });
 
-  it('can be read, except those listed', () => {
+  test('can be read, except those listed', () => {
     const unread = written.filter(({ declared, texts }) => declared && texts.some((text) => parseable(text) === undefined));
     expect(unread.map(({ at }) => at).sort()).toEqual(Object.keys(NOT_READ).sort());
   });
 
-  it('bind every table that has a company, except those listed', () => {
+  test('bind every table that has a company, except those listed', () => {
     const found = new Map<string, Set<string>>();
     for (const { at, file, texts } of written) {
       const own = tables.get(file.split('/')[1] as string);
@@ -100,7 +100,7 @@ test('reads texts that depend on conditions, callers, loops and constants of oth
 /** The tables a, b and c have the column company_id; d does not. */
 const inExample = (sql: string): string[] => unbound(sql, (table) => ['a', 'b', 'c'].includes(table));
 
-it.each([
+test.each([
   ['a parameter', 'select from a where company_id = $1'],
   ['a constant', `select from a where company_id = '00000000-0000-0000-0000-000000000000'`],
   ['one of several parameters', 'select from a where company_id = any($1::uuid[])'],
@@ -128,7 +128,7 @@ it.each([
   expect(inExample(sql)).toEqual([]);
 });
 
-it.each([
+test.each([
   ['no condition', 'select from a', ['a']],
   ['another column', 'select from a where id = $1', ['a']],
   ['a join by another column', 'select from a join b on b.id = a.id where a.company_id = $1', ['b']],

@@ -3,7 +3,7 @@ import { checkKeyExpiry, checkRecoveryRange, checkWebhookHeaders, checkWebhookSt
 const NOW = 1_800_000_000_000_000;
 
 describe('the end of a new API key', () => {
-  it.each([
+  test.each([
     ['none', undefined],
     ['null', null],
     ['a microsecond from now', NOW + 1],
@@ -11,7 +11,7 @@ describe('the end of a new API key', () => {
     expect(checkKeyExpiry(expiresAt, NOW)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['now', NOW],
     ['past', NOW - 1],
   ])('must not be %s', (_, expiresAt) => {
@@ -20,7 +20,7 @@ describe('the end of a new API key', () => {
 });
 
 describe('the range of a recovery', () => {
-  it.each([
+  test.each([
     ['a past time', { since: NOW - 1 }],
     ['a past time without an end', { since: NOW - 1, until: null }],
     ['a past time to a later one', { since: NOW - 2, until: NOW - 1 }],
@@ -29,14 +29,14 @@ describe('the range of a recovery', () => {
     expect(checkRecoveryRange(range, NOW)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['now', { since: NOW }],
     ['a future time', { since: NOW + 1, until: null }],
   ])('must not begin at %s', (_, range) => {
     expect(checkRecoveryRange(range, NOW)).toMatchObject([{ field: 'since', code: 'OUT_OF_RANGE', message: expect.stringContaining('past') }]);
   });
 
-  it.each([
+  test.each([
     ['where it begins', { since: NOW - 1, until: NOW - 1 }],
     ['before it begins', { since: NOW - 1, until: NOW - 2 }],
   ])('must not end %s', (_, range) => {
@@ -47,7 +47,7 @@ describe('the range of a recovery', () => {
 describe('the state of a webhook endpoint', () => {
   const [enabled, paused, disabled] = ['ENABLED', 'PAUSED', 'DISABLED'].map((name) => `WEBHOOK_STATE_${name}`);
 
-  it.each([
+  test.each([
     {},
     { enabled: true },
     { enabled: false },
@@ -59,7 +59,7 @@ describe('the state of a webhook endpoint', () => {
     expect(checkWebhookState(request)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['enabled', { state: enabled, enabled: false }, 'true'],
     ['enabled', { state: paused, enabled: true }, 'false'],
     ['enabled', { state: disabled, enabled: true }, 'false'],
@@ -72,14 +72,14 @@ describe('the state of a webhook endpoint', () => {
 });
 
 describe('the custom headers of a webhook endpoint', () => {
-  it.each(['X-Api-Key', 'Authorization', 'user-agent', 'Contents', 'My-Content-Type', 'Hosts', 'Webhooks', "a!#$%&'*+.^_`|~z"])(
+  test.each(['X-Api-Key', 'Authorization', 'user-agent', 'Contents', 'My-Content-Type', 'Hosts', 'Webhooks', "a!#$%&'*+.^_`|~z"])(
     'may have the name %s',
     (name) => {
       expect(checkWebhookHeaders([{ name, value: 'visible: "\\ ~' }, { name: 'X-Other' }])).toEqual([]);
     },
   );
 
-  it.each([
+  test.each([
     ['', 'letters'],
     ['X Api', 'letters'],
     ['X:Api', 'letters'],
@@ -95,12 +95,12 @@ describe('the custom headers of a webhook endpoint', () => {
     expect(checkWebhookHeaders([{ name: 'X-First', value: 'x' }, { name }])).toEqual([{ field: 'headers[1].name', code: 'INVALID_FORMAT', message }]);
   });
 
-  it.each(['a\nb', 'a\tb', 'a\u007f', 'é', '\u0080'])('must not have the value %j', (value) => {
+  test.each(['a\nb', 'a\tb', 'a\u007f', 'é', '\u0080'])('must not have the value %j', (value) => {
     const message = expect.stringContaining('ASCII');
     expect(checkWebhookHeaders([{ name: 'X-First', value }])).toEqual([{ field: 'headers[0].value', code: 'INVALID_FORMAT', message }]);
   });
 
-  it('must not have a name twice, in any spelling', () => {
+  test('must not have a name twice, in any spelling', () => {
     const message = expect.stringContaining('once');
     expect(checkWebhookHeaders([{ name: 'X-A' }, { name: 'x-a' }])).toEqual([{ field: 'headers[1].name', code: 'INVALID_FORMAT', message }]);
   });

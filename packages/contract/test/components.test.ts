@@ -1,14 +1,14 @@
 import { addressVariable, components, owners, type Component } from '../src/components.ts';
 
-it('lists owners before those that call them, and the gateway last', () => {
+test('lists owners before those that call them, and the gateway last', () => {
   expect(components.map(({ name }) => name)).toEqual(['integrations', 'scheduling', 'billing', 'reporting', 'webhook-dispatcher', 'gateway']);
 });
 
-it('calls the services with a schema owners', () => {
+test('calls the services with a schema owners', () => {
   expect(owners).toEqual(['integrations', 'scheduling', 'billing', 'reporting']);
 });
 
-it.each<[keyof Component, string[]]>([
+test.each<[keyof Component, string[]]>([
   ['postgresql', ['integrations', 'scheduling', 'billing', 'reporting']],
   ['redis', ['integrations', 'gateway']],
   ['kafka', ['integrations', 'scheduling', 'billing', 'reporting', 'webhook-dispatcher']],
@@ -19,7 +19,7 @@ it.each<[keyof Component, string[]]>([
   expect(components.filter((component) => component[trait] === true).map(({ name }) => name)).toEqual(names);
 });
 
-it.each<[keyof Component, Record<string, unknown>]>([
+test.each<[keyof Component, Record<string, unknown>]>([
   ['port', { integrations: 50054, scheduling: 50051, billing: 50052, reporting: 50053, 'webhook-dispatcher': 50055, gateway: 8080 }],
   ['chartName', { 'webhook-dispatcher': 'dispatcher' }],
   ['calls', { 'webhook-dispatcher': ['integrations'], gateway: ['scheduling', 'billing', 'reporting', 'integrations'] }],
@@ -40,7 +40,7 @@ it.each<[keyof Component, Record<string, unknown>]>([
   expect(Object.fromEntries(listed.flatMap((component) => (component[trait] === undefined ? [] : [[component.name, component[trait]]])))).toEqual(values);
 });
 
-it('gives every owner a credential for each caller, and every caller the addresses of owners only', () => {
+test('gives every owner a credential for each caller, and every caller the addresses of owners only', () => {
   const listed: readonly Component[] = components;
   for (const { name, secretKeys, calls = [] } of listed) {
     expect(secretKeys.includes('CALLER_CREDENTIALS')).toBe((owners as readonly string[]).includes(name));
@@ -49,6 +49,6 @@ it('gives every owner a credential for each caller, and every caller the address
   }
 });
 
-it('names the variable with the address of an owner after it', () => {
+test('names the variable with the address of an owner after it', () => {
   expect(addressVariable('billing')).toBe('BILLING_ADDRESS');
 });

@@ -19,20 +19,20 @@ const statuses: EnumShape = {
 };
 
 describe('an example id', () => {
-  it('is a UUID of version 4 that depends on the name only', () => {
+  test('is a UUID of version 4 that depends on the name only', () => {
     expect(exampleId('request')).toMatch(UUID);
     expect(exampleId('request')).toBe(exampleId('request'));
     expect(exampleId('jobs')).not.toBe(exampleId('request'));
   });
 
-  it('has the digits of the SHA-256 of the name', () => {
+  test('has the digits of the SHA-256 of the name', () => {
     // ba7816bf 8f01 cfea 4141 40de5dae2223…
     expect(exampleId('abc')).toBe('ba7816bf-8f01-4fea-8141-40de5dae2223');
   });
 });
 
 describe('an example', () => {
-  it.each<[Kind, Partial<Field>, unknown]>([
+  test.each<[Kind, Partial<Field>, unknown]>([
     ['string', {}, 'Job type'],
     ['date', {}, '2026-03-02'],
     ['local_date', {}, '2026-03-02'],
@@ -60,7 +60,7 @@ describe('an example', () => {
     expect(exampleOf(field(kind, more), 'snake')).toEqual(expected);
   });
 
-  it.each<[Kind, string, unknown]>([
+  test.each<[Kind, string, unknown]>([
     ['uuid', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e'],
     ['string', 'Dana', 'Dana'],
     ['date', '2027-01-01', '2027-01-01'],
@@ -84,7 +84,7 @@ describe('an example', () => {
     expect(exampleOf(own, 'snake')).toEqual(expected);
   });
 
-  it.each<[StringFormat, string]>([
+  test.each<[StringFormat, string]>([
     ['time_zone', 'America/Chicago'],
     ['phone', '+15125550100'],
     ['email', 'dana@example.com'],
@@ -97,11 +97,11 @@ describe('an example', () => {
     expect(exampleOf(field('string', { format }), 'snake')).toBe(expected);
   });
 
-  it('of a revision is a SHA-256 in hexadecimal digits', () => {
+  test('of a revision is a SHA-256 in hexadecimal digits', () => {
     expect(exampleOf(field('string', { format: 'revision', name: 'abc' }), 'snake')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('does not exist for bytes, which are not public', () => {
+  test('does not exist for bytes, which are not public', () => {
     expect(() => exampleOf(field('bytes'), 'snake')).toThrow('job_type is not public');
   });
 });
@@ -109,12 +109,12 @@ describe('an example', () => {
 describe('an example of an object', () => {
   const tax = shape(field('cents', { name: 'total_cents' }), field('number', { name: 'tax_rate', range: { max: 1 } }));
 
-  it('has an example of each field, and its own values instead where the contract gives some', () => {
+  test('has an example of each field, and its own values instead where the contract gives some', () => {
     expect(exampleOf(field('object', { shape: tax }), 'snake')).toEqual({ total_cents: 12_900, tax_rate: 0.0825 });
     expect(exampleOf(field('object', { shape: tax, example: '{"total_cents":5}' }), 'snake')).toEqual({ total_cents: 5, tax_rate: 0.0825 });
   });
 
-  it('has one element in each list', () => {
+  test('has one element in each list', () => {
     const list = field('list', { name: 'fees', shape: shape(field('object', { name: 'values', repeated: true, shape: tax })) });
     const record = shape(field('boolean', { name: 'is_open' }), field('string', { name: 'tag_names', repeated: true }), list);
     expect(exampleRecord(record, 'snake')).toEqual({ is_open: true, tag_names: ['Tag names'], fees: [{ total_cents: 12_900, tax_rate: 0.0825 }] });
@@ -122,7 +122,7 @@ describe('an example of an object', () => {
   });
 });
 
-it.each([
+test.each([
   ['job-types', 'Job types'],
   ['line_item__id', 'Line item id'],
   ['a-_b', 'A b'],
@@ -132,14 +132,14 @@ it.each([
   expect(sentence(name)).toBe(expected);
 });
 
-it('says since when a field is deprecated, and until when it stays at least', () => {
+test('says since when a field is deprecated, and until when it stays at least', () => {
   expect(goingText({})).toEqual([]);
   expect(goingText({ deprecation: { since: '2026-01-01', sunset: '2027-01-01' } })).toEqual([
     'Deprecated since 2026-01-01; it may be gone from 2027-01-01 on.',
   ]);
 });
 
-it.each([
+test.each([
   ['An invoice (api.md, Invoice). One (or two) a day (decisions §4).', 'An invoice. One (or two) a day.'],
   ['Paid (api.md, Amounts) and closed (api.md, Status).', 'Paid and closed.'],
   ['Of an API (see the guide).', 'Of an API (see the guide).'],

@@ -14,7 +14,7 @@ const planned = (more: Partial<Field>) => planOf(shape(field(more)), 'snake').fi
 
 const read = ({ words, length }: Text): string => Buffer.from(words.buffer).toString('latin1', 0, length);
 
-it.each([
+test.each([
   ['id', 'id'],
   ['job_type_id', 'jobTypeId'],
   ['a_b_c', 'aBC'],
@@ -26,16 +26,16 @@ it.each([
 describe('a key', () => {
   const example = () => shape(field({ name: 'job_id', number: 2 }), field({ name: 'tag_ids', number: 5, repeated: true }), field({ name: 'at', number: 7 }));
 
-  it('begins the object if it is the first, and follows a comma otherwise', () => {
+  test('begins the object if it is the first, and follows a comma otherwise', () => {
     expect(planOf(example(), 'snake').fields.map(({ key }) => read(key))).toEqual(['{"job_id":', ',"tag_ids":[', ',"at":']);
   });
 
-  it('is in camel case in that style', () => {
+  test('is in camel case in that style', () => {
     expect(planOf(example(), 'camel').fields.map(({ key }) => read(key))).toEqual(['{"jobId":', ',"tagIds":[', ',"at":']);
     expect(planOf(example(), 'camel').fields.map(({ absent }) => read(absent))).toEqual(['{"jobId":""', ',"tagIds":[]', ',"at":""']);
   });
 
-  it('is found by the number of its field', () => {
+  test('is found by the number of its field', () => {
     const { fields, byNumber } = planOf(example(), 'snake');
     expect(byNumber).toHaveLength(8);
     expect([2, 5, 7].map((number) => byNumber[number])).toEqual(fields);
@@ -44,7 +44,7 @@ describe('a key', () => {
   });
 });
 
-it('makes the plan of a shape once for each style', () => {
+test('makes the plan of a shape once for each style', () => {
   const example = shape(field({ name: 'job_id' }));
   const snake = planOf(example, 'snake');
   expect(planOf(example, 'snake')).toBe(snake);
@@ -53,7 +53,7 @@ it('makes the plan of a shape once for each style', () => {
 });
 
 describe('a value that is not on the wire', () => {
-  it.each<[Kind, string]>([
+  test.each<[Kind, string]>([
     ['uuid', '""'],
     ['string', '""'],
     ['date', '""'],
@@ -71,7 +71,7 @@ describe('a value that is not on the wire', () => {
     expect(read(planned({ kind }).nothing)).toBe(expected);
   });
 
-  it.each<Kind>(['uuid', 'timestamp', 'cents', 'boolean', 'object'])('is null if it is nullable, and [] if it is repeated: %s', (kind) => {
+  test.each<Kind>(['uuid', 'timestamp', 'cents', 'boolean', 'object'])('is null if it is nullable, and [] if it is repeated: %s', (kind) => {
     expect(read(planned({ kind, nullable: true }).absent)).toBe('{"x":null');
     expect(read(planned({ kind, nullable: true }).nothing)).toBe('null');
     expect(read(planned({ kind, repeated: true }).absent)).toBe('{"x":[]');
@@ -79,7 +79,7 @@ describe('a value that is not on the wire', () => {
   });
 });
 
-it.each<[Kind, number]>([
+test.each<[Kind, number]>([
   ['uuid', PLAIN],
   ['date', PLAIN],
   ['local_date', PLAIN],
@@ -99,7 +99,7 @@ it.each<[Kind, number]>([
   expect(planned({ kind }).kind).toBe(expected);
 });
 
-it.each<[StringFormat, number]>([
+test.each<[StringFormat, number]>([
   ['phone', PLAIN],
   ['color', PLAIN],
   ['currency', PLAIN],
@@ -114,7 +114,7 @@ it.each<[StringFormat, number]>([
   expect(planned({ format }).kind).toBe(expected);
 });
 
-it('passes on the shape of an object and the operation of a cursor', () => {
+test('passes on the shape of an object and the operation of a cursor', () => {
   const inner = shape();
   expect(planned({ kind: 'object', shape: inner })).toMatchObject({ shape: inner, cursorOf: undefined, plan: undefined });
   expect(planned({ kind: 'cursor', cursorOf: 'ListJobs' })).toMatchObject({ shape: undefined, cursorOf: 'ListJobs' });
@@ -122,7 +122,7 @@ it('passes on the shape of an object and the operation of a cursor', () => {
   expect(planned({}).repeated).toBe(false);
 });
 
-it('spells booleans as false and true, and an enum value as its quoted name', () => {
+test('spells booleans as false and true, and an enum value as its quoted name', () => {
   const spellings = (more: Partial<Field>): (string | undefined)[] => Array.from(planned(more).spellings, (each) => each && read(each));
   expect(spellings({ kind: 'boolean' })).toEqual(['false', 'true']);
   expect(spellings({ kind: 'enum', enum: enumeration([1, 'OPEN'], [3, 'VOID']) })).toEqual([undefined, '"OPEN"', undefined, '"VOID"']);
@@ -130,13 +130,13 @@ it('spells booleans as false and true, and an enum value as its quoted name', ()
 });
 
 describe('the room of a value', () => {
-  it.each([1, 30, 38, 39, 47, 200])('suffices for a comma and an enum value of %i letters, copied in whole words', (letters) => {
+  test.each([1, 30, 38, 39, 47, 200])('suffices for a comma and an enum value of %i letters, copied in whole words', (letters) => {
     const { spellings, room } = planned({ kind: 'enum', repeated: true, enum: enumeration([1, 'A'], [2, 'A'.repeat(letters)], [4, 'B']) });
     const data = new DataView(new ArrayBuffer(room));
     expect(text(data, 1, spellings[2]!)).toBe(letters + 3);
   });
 
-  it('is 40 bytes and a word, and more only for the longer name of an enum value', () => {
+  test('is 40 bytes and a word, and more only for the longer name of an enum value', () => {
     expect(planned({ kind: 'timestamp' }).room).toBe(48);
     expect(planned({ kind: 'enum', enum: enumeration([1, 'A'.repeat(38)]) }).room).toBe(48);
     expect(planned({ kind: 'enum', enum: enumeration([1, 'A'.repeat(39)]) }).room).toBe(49);
@@ -144,7 +144,7 @@ describe('the room of a value', () => {
 });
 
 describe('the room of an object', () => {
-  it('suffices for its braces, keys and longest values, and the last word that is copied', () => {
+  test('suffices for its braces, keys and longest values, and the last word that is copied', () => {
     for (let letters = 39; letters < 48; letters++) {
       const long = field({ kind: 'enum', enum: enumeration([1, 'A'.repeat(letters)]) });
       const { fields, room } = planOf(shape({ ...long, name: 'a' }, { ...long, name: 'bc' }, { ...long, name: 'def' }), 'snake');
@@ -156,14 +156,14 @@ describe('the room of an object', () => {
     }
   });
 
-  it('grows by each key and value', () => {
+  test('grows by each key and value', () => {
     expect(planOf(shape(), 'snake').room).toBe(8);
     expect(planOf(shape(field({ name: 'a' }), field({ name: 'bc', repeated: true })), 'snake').room).toBe(8 + 5 + 48 + 7 + 48);
   });
 });
 
 describe('the beginning of a timestamp', () => {
-  it.each([
+  test.each([
     [0, '"1970-01-01T'],
     [-1, '"1969-12-31T'],
     [20_513, '"2026-03-01T'],
@@ -174,7 +174,7 @@ describe('the beginning of a timestamp', () => {
     expect(read(dateText(day))).toBe(expected);
   });
 
-  it('is kept for 4096 consecutive days', () => {
+  test('is kept for 4096 consecutive days', () => {
     const range = Array.from({ length: 4096 }, (_, index) => 18_000 + index);
     const texts = range.map(dateText);
     expect(range.filter((day, index) => dateText(day) !== texts[index])).toEqual([]);

@@ -19,7 +19,7 @@ const twice = (path: string): string => `${path}: Give it once: it is given twic
 const lost = (path: string): string => `${path}: Give an integer.`;
 
 describe('a key that is given twice', () => {
-  it.each([
+  test.each([
     ['{"number":"1","number":"2"}', ['number']],
     ['{"number":"1","number":"1","number":"1"}', ['number', 'number']],
     ['{"tax":{"cents":1,"cents":1}}', ['tax.cents']],
@@ -33,7 +33,7 @@ describe('a key that is given twice', () => {
     expect(problems(text)).toEqual(paths.map(twice));
   });
 
-  it.each([' ', '  ', '\t', '\n', '\r', '\r\n\t '])('is found between white space %j', (space) => {
+  test.each([' ', '  ', '\t', '\n', '\r', '\r\n\t '])('is found between white space %j', (space) => {
     const spaced = (text: string): string => text.replaceAll(' ', space);
     expect(problems(spaced(' { "number" : "1" , "number" : "2" , "items" : [ ] , "tax" : { } , "tax" : { "cents" : 1 } } '))).toEqual([
       twice('number'),
@@ -44,11 +44,11 @@ describe('a key that is given twice', () => {
     expect(problems(spaced('{"tax":{"cents":1 },"tax":{}}'))).toEqual([twice('tax')]);
   });
 
-  it('is not the same key of another object', () => {
+  test('is not the same key of another object', () => {
     expect(problems('{"name":"x","items":[{"name":"a"},{"name":"b"}],"tax":{"name":"x", "tax" :1}}')).toEqual([]);
   });
 
-  it.each(['"number":', '"number" :', '\\"number":', 'a":\\', '{"number":1}', '\\', '\\\\', '"'])('is not the text %j of a string', (content) => {
+  test.each(['"number":', '"number" :', '\\"number":', 'a":\\', '{"number":1}', '\\', '\\\\', '"'])('is not the text %j of a string', (content) => {
     const text = JSON.stringify(content);
     expect(problems(`{"name":${text},"number":"1"}`)).toEqual([]);
     expect(problems(`{"name":${text},"number":"1","number":${text}}`)).toEqual([twice('number')]);
@@ -56,7 +56,7 @@ describe('a key that is given twice', () => {
   });
 });
 
-it('finds the fields of texts in camel case', () => {
+test('finds the fields of texts in camel case', () => {
   const text = '{"totalCents":1e-400,"total_cents":1e-400,"tax":{"cents":1,"cents":1e-400}}';
   const found = problemsOfJsonText(invoice, text, JSON.parse(text), 'camel');
   expect(found.map(({ field, code }) => `${field} ${code}`)).toEqual(['totalCents INVALID_FORMAT', 'tax.cents UNKNOWN_FIELD', 'tax.cents INVALID_FORMAT']);
@@ -68,7 +68,7 @@ describe('an integer field', () => {
       `{"total_cents":${literal},"tax":{"cents":${literal} },"counts":[${literal},${literal}],"fees":[{"position":${literal}}],"items":[{"position":${literal}\n}]}`,
     );
 
-  it.each([
+  test.each([
     '100.00000000000000001',
     '-100.00000000000000001',
     '99.99999999999999999',
@@ -82,18 +82,18 @@ describe('an integer field', () => {
     expect(inEach(literal)).toEqual(['total_cents', 'tax.cents', 'counts[0]', 'counts[1]', 'fees[0].position', 'items[0].position'].map(lost));
   });
 
-  it('refuses a very long 1e-400', () => {
+  test('refuses a very long 1e-400', () => {
     expect(problems(`{"total_cents":1${'0'.repeat(400)}e-800}`)).toEqual([lost('total_cents')]);
   });
 
-  it.each(['100', '-100', '0', '100.0000000', '-0.0000000', '1e3', '1E+3', '1.5e1', '150e-1', '1.50e1', '0e-5', '0.0e5', '10000000000.0', '120.00e-1'])(
+  test.each(['100', '-100', '0', '100.0000000', '-0.0000000', '1e3', '1E+3', '1.5e1', '150e-1', '1.50e1', '0e-5', '0.0e5', '10000000000.0', '120.00e-1'])(
     'accepts %s',
     (literal) => {
       expect(inEach(literal)).toEqual([]);
     },
   );
 
-  it.each(['1.5', '15e-1', '0.0000001', '1e400', '9007199254740993.4', 'null', 'true', 'false', '"1e-400"'])(
+  test.each(['1.5', '15e-1', '0.0000001', '1e400', '9007199254740993.4', 'null', 'true', 'false', '"1e-400"'])(
     'leaves %s, which a double shows not to be an integer, to the reader',
     (literal) => {
       expect(inEach(literal)).toEqual([]);
@@ -101,23 +101,23 @@ describe('an integer field', () => {
   );
 });
 
-it('lets derived fields, other numbers and unknown fields have a fraction that a double loses', () => {
+test('lets derived fields, other numbers and unknown fields have a fraction that a double loses', () => {
   expect(problems('{"days_past_due":1e-400,"rate":1.00000000000000000001,"number":1e-400,"unknown":1e-400,"tax":{"position":1e-400}}')).toEqual([]);
 });
 
 describe('a number too large for a double', () => {
-  it.each(['1e400', '-1e400', '1.5E400', '2'.repeat(309)])('in a value of any form, such as %s, is found', (literal) => {
+  test.each(['1e400', '-1e400', '1.5E400', '2'.repeat(309)])('in a value of any form, such as %s, is found', (literal) => {
     const found = problemsOfJsonText(invoice, `{"filter":{"a":${literal},"b":[{"c":[1,${literal}]}]}}`, { filter: { a: 1, b: [{ c: [1, 1] }] } });
     const [code, message] = ['OUT_OF_RANGE', 'Give a smaller number: this one is too large for a double.'];
     expect(found).toEqual(['filter.a', 'filter.b[0].c[1]'].map((place) => ({ field: place, code, message })));
   });
 
-  it('is left to the reader elsewhere, as are others that are large, and texts', () => {
+  test('is left to the reader elsewhere, as are others that are large, and texts', () => {
     expect(problems('{"filter":{"a":1e308,"1e400":"1e400"},"rate":1e400,"unknown":1e400,"x":{"y":1e400}}')).toEqual([]);
   });
 });
 
-it('reports problems of both kinds in the order of the text', () => {
+test('reports problems of both kinds in the order of the text', () => {
   expect(problems('{"total_cents":1e-400,"items":[{"position":1e-400,"position":2}],"total_cents":1}')).toEqual([
     lost('total_cents'),
     lost('items[0].position'),
@@ -132,16 +132,16 @@ describe('nesting', () => {
   const objects = (depth: number): string => `${'{"x":'.repeat(depth)}1${'}'.repeat(depth)}`;
   const mixed = (depth: number): string => `${'{"x":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`;
 
-  it('may be 32 deep', () => {
+  test('may be 32 deep', () => {
     for (const text of [lists(32), objects(32), mixed(32)]) expect([problems(text), isTooDeep(JSON.parse(text))]).toEqual([[], false]);
     expect(problems(`{"a" :1,"b":[${Array.from({ length: 70 }, () => lists(30)).join()}]}`)).toEqual([]);
   });
 
-  it.each([33, 34, 100_000])('must not be %i deep', (depth) => {
+  test.each([33, 34, 100_000])('must not be %i deep', (depth) => {
     for (const text of [lists(depth), objects(depth)]) expect([problems(text), isTooDeep(JSON.parse(text))]).toEqual([[tooDeep], true]);
   });
 
-  it('that is too deep ends the search', () => {
+  test('that is too deep ends the search', () => {
     expect(problems(`{"number":"1","number":"2","x":${lists(33)},"tax":{},"tax":{}}`)).toEqual([twice('number'), tooDeep]);
   });
 });
@@ -149,7 +149,7 @@ describe('nesting', () => {
 describe('the cheap check', () => {
   const walked = (text: string): boolean => mayHideProblems(text, JSON.parse(text));
 
-  it.each([
+  test.each([
     '{}',
     '{"a":1}',
     '{"a":null,"b":true,"c":"x","d":{"e":[],"f":[{"g":1},{"g":2}]},"h":[[1],[2,{"i":3}]]}',
@@ -166,7 +166,7 @@ describe('the cheap check', () => {
     expect(walked(text)).toBe(false);
   });
 
-  it.each([
+  test.each([
     '{"a":1,"a":1}',
     '{"a" :1}',
     '{"a":"b\\":"}',

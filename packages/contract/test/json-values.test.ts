@@ -27,11 +27,11 @@ describe('a string', () => {
     return written((data, to) => string(from, start, end, data, to));
   };
 
-  it('has its text between quotes, whatever its length', () => {
+  test('has its text between quotes, whatever its length', () => {
     for (const length of lengths) expect(asJson(letters(length))).toBe(`"${letters(length)}"`);
   });
 
-  it('is written as JSON.stringify does, for each ASCII character at each place', () => {
+  test('is written as JSON.stringify does, for each ASCII character at each place', () => {
     for (let code = 0; code < 0x80; code++) {
       for (let at = 0; at < 9; at++) {
         const content = `${letters(at)}${String.fromCharCode(code)}${letters(8 - at)}`;
@@ -40,37 +40,37 @@ describe('a string', () => {
     }
   });
 
-  it('is written as JSON.stringify does, whatever it holds', () => {
+  test('is written as JSON.stringify does, whatever it holds', () => {
     const characters = fc.oneof(fc.constantFrom('"', '\\', '\n', '\u0000', '\u001f', ' ', '!', '\u007f', 'é', '₿', '🚚'), fc.string({ unit: 'grapheme' }));
     fc.assert(fc.property(fc.array(characters), (parts) => expect(asJson(parts.join(''))).toBe(JSON.stringify(parts.join('')))));
   });
 });
 
 describe('text that needs no escaping', () => {
-  it('is copied between quotes, whatever its length', () => {
+  test('is copied between quotes, whatever its length', () => {
     for (const length of lengths) {
       const { from, start, end } = source(letters(length));
       expect(written((data, to) => plain(from, start, end, data, to))).toBe(`"${letters(length)}"`);
     }
   });
 
-  it('is copied without quotes if it is raw JSON', () => {
+  test('is copied without quotes if it is raw JSON', () => {
     for (const length of lengths) {
       const { from, start, end } = source(letters(length));
       expect(written((data, to) => raw(from, start, end, data, to))).toBe(letters(length));
     }
   });
 
-  it('is copied from a text prepared before, whatever its length', () => {
+  test('is copied from a text prepared before, whatever its length', () => {
     for (const length of lengths) expect(written((data, to) => text(data, to, textOf(letters(length))))).toBe(letters(length));
   });
 
-  it('is written from a string', () => {
+  test('is written from a string', () => {
     expect(written((data, to) => ascii(data, to, '"UNRECOGNIZED"'))).toBe('"UNRECOGNIZED"');
   });
 });
 
-it('copies no further than the text, or the last word of eight bytes of a prepared one', () => {
+test('copies no further than the text, or the last word of eight bytes of a prepared one', () => {
   for (const length of lengths) {
     const { from, start, end } = source(letters(length));
     const exactly = (size: number): DataView => new DataView(new ArrayBuffer(size));
@@ -81,7 +81,7 @@ it('copies no further than the text, or the last word of eight bytes of a prepar
 });
 
 describe('an instant', () => {
-  it.each([
+  test.each([
     '2026-03-01T15:04:05.123456Z',
     '2026-03-01T15:04:05.000001Z',
     '2026-03-01T23:59:59.999999Z',
@@ -95,7 +95,7 @@ describe('an instant', () => {
     expect(written((data, to) => instant(data, to, micros))).toBe(`"${expected}"`);
   });
 
-  it('is written as elsewhere in the API', () => {
+  test('is written as elsewhere in the API', () => {
     fc.assert(
       fc.property(fc.integer({ min: -9e15, max: 9e15 }), (micros) =>
         expect(written((data, to) => instant(data, to, micros))).toBe(`"${formatInstant(micros)}"`),
@@ -103,7 +103,7 @@ describe('an instant', () => {
     );
   });
 
-  it('has its own date after one that is 4096 days away was written', () => {
+  test('has its own date after one that is 4096 days away was written', () => {
     const DAY = 86_400_000_000;
     for (const days of [20_000, 20_000 + 4096, 20_000, 0]) {
       expect(written((data, to) => instant(data, to, days * DAY))).toBe(`"${formatInstant(days * DAY)}"`);
@@ -114,26 +114,26 @@ describe('an instant', () => {
 describe('an integer', () => {
   const asJson = (value: number): string => written((data, to) => integer(data, to, value));
 
-  it.each([0, 9, 10, 99, 100, 101, 999, 1000, 12_345, 999_999, 1_000_000, 999_999_999, 1_000_000_000, 2_147_483_647, 2_147_483_648])(
+  test.each([0, 9, 10, 99, 100, 101, 999, 1000, 12_345, 999_999, 1_000_000, 999_999_999, 1_000_000_000, 2_147_483_647, 2_147_483_648])(
     '%d has all its digits',
     (value) => {
       expect(asJson(value)).toBe(String(value));
     },
   );
 
-  it.each([-1, -100, -2_147_483_649, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])('%d has its sign and all its digits', (value) => {
+  test.each([-1, -100, -2_147_483_649, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])('%d has its sign and all its digits', (value) => {
     expect(asJson(value)).toBe(String(value));
   });
 });
 
 describe('a JSON buffer', () => {
-  it('holds what was appended, in order, however often it grows', () => {
+  test('holds what was appended, in order, however often it grows', () => {
     const buffer = new JsonBuffer(4);
     for (const part of ['{', '"a":1', `,"b":"${letters(100)}"`, '}']) buffer.ascii(part);
     expect(JSON.parse(buffer.view().toString())).toEqual({ a: 1, b: letters(100) });
   });
 
-  it('makes room for the requested bytes, and shows the same bytes through its DataView', () => {
+  test('makes room for the requested bytes, and shows the same bytes through its DataView', () => {
     const buffer = new JsonBuffer(4);
     buffer.ascii('abc');
     buffer.reserve(100);
@@ -143,14 +143,14 @@ describe('a JSON buffer', () => {
     expect(buffer.view().toString()).toBe('zbc');
   });
 
-  it('at least doubles, so that many small pieces do not copy it each time', () => {
+  test('at least doubles, so that many small pieces do not copy it each time', () => {
     const buffer = new JsonBuffer(1000);
     buffer.length = 1000;
     buffer.reserve(1);
     expect(buffer.bytes.length).toBe(2000);
   });
 
-  it('keeps its memory while there is room', () => {
+  test('keeps its memory while there is room', () => {
     const buffer = new JsonBuffer(4);
     const { bytes } = buffer;
     buffer.ascii('abcd');
@@ -159,7 +159,7 @@ describe('a JSON buffer', () => {
     expect(buffer.bytes).not.toBe(bytes);
   });
 
-  it('can be used again from its beginning', () => {
+  test('can be used again from its beginning', () => {
     const buffer = new JsonBuffer(4);
     buffer.ascii('abcdef');
     buffer.length = 0;

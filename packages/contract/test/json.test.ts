@@ -98,7 +98,7 @@ function written(shape: Shape, bytes: Uint8Array): unknown {
 describe.each(resources.map(({ path }) => path))('%s', (path) => {
   const { record } = resource(path);
 
-  it('survives being read from JSON, encoded, and written as JSON', () => {
+  test('survives being read from JSON, encoded, and written as JSON', () => {
     fc.assert(
       fc.property(anyOf(record), (json) => {
         const { value, problems } = readMessage(record, json);
@@ -109,7 +109,7 @@ describe.each(resources.map(({ path }) => path))('%s', (path) => {
     );
   });
 
-  it('reports every missing field and every unknown one', () => {
+  test('reports every missing field and every unknown one', () => {
     const { problems } = readMessage(record, { surprise: 1 });
     const needed = record.fields.filter((field) => !field.nullable && !field.derived && !field.dispensable).map(({ name }) => name);
     expect(problems.filter(({ code }) => code === 'MISSING').map(({ field }) => field)).toEqual(needed);
@@ -117,7 +117,7 @@ describe.each(resources.map(({ path }) => path))('%s', (path) => {
   });
 });
 
-it('writes fields that are out of order, repeated or from a newer peer', () => {
+test('writes fields that are out of order, repeated or from a newer peer', () => {
   const { record } = resource('payments');
   const text = (number: number, value: string) => Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), Buffer.from(value)]);
   const newer = Buffer.from([0xf8, 0x3f, 7]);
@@ -125,7 +125,7 @@ it('writes fields that are out of order, repeated or from a newer peer', () => {
   expect(written(record, bytes)).toMatchObject({ number: 'P-2', currency: 'USD', amount_cents: 0, invoice_allocations: [] });
 });
 
-it('reserves room for text that takes six times as much in JSON as on the wire', () => {
+test('reserves room for text that takes six times as much in JSON as on the wire', () => {
   const { record } = resource('invoices');
   const text = '\u0001"\\é\u007f'.repeat(500);
   const line = {
@@ -147,14 +147,14 @@ it('reserves room for text that takes six times as much in JSON as on the wire',
 describe('a query value', () => {
   const parameter = (path: string, name: string) => resource(path).list.parameters.find((candidate) => candidate.name === name)!.field;
 
-  it('explains a lost plus sign', () => {
+  test('explains a lost plus sign', () => {
     expect(checkText(parameter('invoices', 'created_from'), '2026-03-01T15:04:05 02:00')).toMatchObject({
       code: 'INVALID_FORMAT',
       message: expect.stringContaining('%2B'),
     });
   });
 
-  it.each([
+  test.each([
     ['ids', 'nonsense', 'INVALID_UUID'],
     ['status', 'open', 'INVALID_ENUM_VALUE'],
     ['job_class', 'null', 'INVALID_ENUM_VALUE'],
@@ -167,7 +167,7 @@ describe('a query value', () => {
     expect(checkText(parameter('invoices', name), text)).toMatchObject({ code });
   });
 
-  it('turns a date-time outside the supported range into the bound on its side, which no record reaches', () => {
+  test('turns a date-time outside the supported range into the bound on its side, which no record reaches', () => {
     const field = parameter('invoices', 'created_before');
     expect(checkText(field, '9999-12-31T00:00:00Z')).toEqual({ value: BEYOND.after });
     expect(checkText(field, '0001-01-01T00:00:00-06:00')).toEqual({ value: BEYOND.before });
@@ -184,7 +184,7 @@ describe('a query value', () => {
     }
   });
 
-  it('accepts uuids in any case and returns them in lower case', () => {
+  test('accepts uuids in any case and returns them in lower case', () => {
     expect(checkText(parameter('invoices', 'ids'), '0B8F3C1E-7A52-4C6D-9E10-2F4A5B6C7D8E')).toEqual({ value: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e' });
   });
 });
@@ -195,13 +195,13 @@ describe('null in a body', () => {
     return { value, problems: problems.filter(({ field }) => field !== 'caller' && field !== 'id') };
   };
 
-  it('differs from an omitted field only where it clears the stored value', () => {
+  test('differs from an omitted field only where it clears the stored value', () => {
     const { value, problems } = read({ name: null, maxPerSecond: null });
     expect([value, problems]).toEqual([expect.objectContaining({ name: null, max_per_second: 0 }), []]);
     expect(read({}).value).toMatchObject({ name: null, max_per_second: null });
   });
 
-  it('cannot be sent as the zero value that it becomes', () => {
+  test('cannot be sent as the zero value that it becomes', () => {
     expect(read({ maxPerSecond: 0 }).problems).toMatchObject([{ field: 'maxPerSecond', code: 'OUT_OF_RANGE' }]);
     expect(read({ maxPerSecond: 1 })).toMatchObject({ value: { max_per_second: 1 }, problems: [] });
   });

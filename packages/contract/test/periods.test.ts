@@ -4,7 +4,7 @@ import { parseDate } from '../src/time.ts';
 const day = (date: string): number => parseDate(date)!;
 
 describe('the period of a day', () => {
-  it.each<[BucketName, string]>([
+  test.each<[BucketName, string]>([
     ['day', '2026-03-05'],
     ['week', '2026-03-09'],
     ['week', '1969-12-29'],
@@ -18,7 +18,7 @@ describe('the period of a day', () => {
     expect(periodNumber(day(date), bucket)).toBe(periodNumber(day(date) - 1, bucket) + 1);
   });
 
-  it.each<[BucketName, string, string]>([
+  test.each<[BucketName, string, string]>([
     ['week', '2026-03-09', '2026-03-15'],
     ['week', '1969-12-29', '1970-01-04'],
     ['month', '2024-02-01', '2024-02-29'],
@@ -31,7 +31,7 @@ describe('the period of a day', () => {
 });
 
 describe('the number of periods of a range', () => {
-  it.each<[string, string, BucketName, number]>([
+  test.each<[string, string, BucketName, number]>([
     ['2026-03-05', '2026-03-06', 'day', 1],
     ['2026-03-05', '2026-03-12', 'day', 7],
     ['2026-03-08', '2026-03-10', 'week', 2],
@@ -45,13 +45,13 @@ describe('the number of periods of a range', () => {
     expect(countPeriods(day(start), day(end), bucket)).toBe(count);
   });
 
-  it.each(BUCKETS)('is 0 for an empty range, by %s', (bucket) => {
+  test.each(BUCKETS)('is 0 for an empty range, by %s', (bucket) => {
     expect(countPeriods(day('2026-03-31'), day('2026-03-31'), bucket)).toBe(0);
     expect(countPeriods(day('2026-04-01'), day('2026-03-31'), bucket)).toBe(0);
   });
 });
 
-it('lists the buckets from the finest to the coarsest', () => {
+test('lists the buckets from the finest to the coarsest', () => {
   const [start, end] = [day('2020-01-01'), day('2030-01-01')];
   const counts = BUCKETS.map((bucket) => countPeriods(start, end, bucket));
   expect(counts).toEqual([3653, 523, 120, 40, 10]);

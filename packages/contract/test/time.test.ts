@@ -24,17 +24,17 @@ const micros = fc.integer({ min: -9_000_000_000_000_000, max: 9_000_000_000_000_
 const zones = ['America/Chicago', 'America/Havana', 'Asia/Kathmandu', 'Pacific/Apia', 'Europe/London', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'UTC'];
 
 describe('instants', () => {
-  it('survive being formatted and parsed', () => {
+  test('survive being formatted and parsed', () => {
     fc.assert(fc.property(micros, (value) => parseInstant(formatInstant(value)) === value));
   });
 
-  it('are formatted with six fractional digits or none', () => {
+  test('are formatted with six fractional digits or none', () => {
     expect(formatInstant(1_772_377_445_123_456)).toBe('2026-03-01T15:04:05.123456Z');
     expect(formatInstant(1_772_377_445_000_001)).toBe('2026-03-01T15:04:05.000001Z');
     expect(formatInstant(1_772_377_445_000_000)).toBe('2026-03-01T15:04:05Z');
   });
 
-  it.each([
+  test.each([
     ['2026-03-01T15:04:05+02:00', '2026-03-01T13:04:05Z'],
     ['2026-03-01T15:04:05-0530', '2026-03-01T20:34:05Z'],
     ['2026-03-01T15:04:05.1z', '2026-03-01T15:04:05.100000Z'],
@@ -53,7 +53,7 @@ describe('instants', () => {
     expect(formatInstant(parseInstant(text)!)).toBe(meaning);
   });
 
-  it.each([
+  test.each([
     '2026-03-01',
     '2026-03-01T15:04Z',
     '2026-03-01T15:04:05',
@@ -80,7 +80,7 @@ describe('instants', () => {
     expect(parseInstant(text)).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     ['2255-06-05T23:47:34.740990Z', undefined],
     ['2255-06-05T23:47:34.740991Z', 'after'],
     ['9999-12-31T23:59:59Z', 'after'],
@@ -94,7 +94,7 @@ describe('instants', () => {
     expect(beyondInstants(text)).toBe(side);
   });
 
-  it('are whole microseconds', () => {
+  test('are whole microseconds', () => {
     const clock = spyOn(performance, 'now').mockReturnValue(0.0004);
     const start = now();
     clock.mockReturnValue(1234.5674);
@@ -107,11 +107,11 @@ describe('instants', () => {
 });
 
 describe('dates', () => {
-  it('survive being formatted and parsed', () => {
+  test('survive being formatted and parsed', () => {
     fc.assert(fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (days) => parseDate(formatDate(days)) === days));
   });
 
-  it('agree with those of JavaScript around the ends of months, in each year', () => {
+  test('agree with those of JavaScript around the ends of months, in each year', () => {
     const wrong: string[] = [];
     for (let year = 1600; year <= 2401; year++) {
       for (let month = 0; month < 12; month++) {
@@ -125,7 +125,7 @@ describe('dates', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['0001-01-01', -719_162, [1, 1, 1]],
     ['1970-01-01', 0, [1970, 1, 1]],
     ['2000-02-29', 11_016, [2000, 2, 29]],
@@ -138,7 +138,7 @@ describe('dates', () => {
     expect(isDate(text)).toBe(true);
   });
 
-  it.each([
+  test.each([
     '2026-02-29',
     '2026-02-30',
     '2024-02-30',
@@ -169,7 +169,7 @@ describe('dates', () => {
     expect(isDate(text)).toBe(false);
   });
 
-  it.each([
+  test.each([
     ['2026-02-00', 'Days begin at 01.'],
     ['2026-12-00T00:00:00Z', 'Days begin at 01.'],
     ['2026-02-29', 'February 2026 has 28 days.'],
@@ -190,13 +190,13 @@ describe('dates', () => {
     expect(dateProblem(text)).toBe(problem);
   });
 
-  it('begin at the first instant with that local date, even in a daylight-saving gap', () => {
+  test('begin at the first instant with that local date, even in a daylight-saving gap', () => {
     expect(formatInstant(startOfLocalDate('2026-03-08', 'America/Havana'))).toBe('2026-03-08T05:00:00Z');
     expect(formatInstant(startOfLocalDate('2018-11-04', 'America/Sao_Paulo'))).toBe('2018-11-04T03:00:00Z');
     expect(formatInstant(startOfLocalDate('2011-12-30', 'Pacific/Apia'))).toBe('2011-12-30T10:00:00Z');
   });
 
-  it('begin at an instant that can be represented and compared, however distant they are', () => {
+  test('begin at an instant that can be represented and compared, however distant they are', () => {
     for (const zone of zones) {
       const [first, last] = [startOfLocalDate('0001-01-01', zone), startOfLocalDate('9999-12-31', zone)];
       expect([first, last]).toEqual([BEYOND.before, BEYOND.after]);
@@ -205,7 +205,7 @@ describe('dates', () => {
     }
   });
 
-  it('begin at the same instant when computed again, by number, or after another zone', () => {
+  test('begin at the same instant when computed again, by number, or after another zone', () => {
     for (const [zone, start] of [
       ['America/Chicago', '2026-03-08T06:00:00Z'],
       ['Asia/Kathmandu', '2026-03-07T18:15:00Z'],
@@ -216,7 +216,7 @@ describe('dates', () => {
     }
   });
 
-  it('contain their first instant but not the previous microsecond', () => {
+  test('contain their first instant but not the previous microsecond', () => {
     // No instant has the date that Apia skipped.
     fc.assert(
       fc.property(fc.integer({ min: 5000, max: 25_000 }), fc.constantFrom(...zones), (days, zone) => {
@@ -228,14 +228,14 @@ describe('dates', () => {
   });
 });
 
-it('accepts the names of time zones', () => {
+test('accepts the names of time zones', () => {
   for (const name of ['Mars/Olympus', '+02:00', '-02:00', '', 'america/chicago', 'utc']) expect(isTimeZone(name)).toBe(false);
   const all = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'US/Central', 'Asia/Kolkata', 'Etc/GMT+5', 'EST5EDT'];
   expect(all.filter((name) => !isTimeZone(name))).toEqual([]);
 });
 
 describe('the local date of an instant', () => {
-  it.each([
+  test.each([
     ['2010-11-07T02:29:59.999999Z', 'America/St_Johns', '2010-11-06'],
     ['2010-11-07T02:30:00Z', 'America/St_Johns', '2010-11-07'],
     ['2010-11-07T02:30:59.999999Z', 'America/St_Johns', '2010-11-07'],
@@ -257,7 +257,7 @@ describe('the local date of an instant', () => {
 describe('the date that an instant is counted under', () => {
   const dateOf = (instant: string, zone: string): string => formatDate(countedDay(parseInstant(instant) as number, zone));
 
-  it('is the latest date that has begun, in every zone', () => {
+  test('is the latest date that has begun, in every zone', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1_000_000_000_000_000, max: 4_000_000_000_000_000 }), fc.constantFrom(...zones), (at, zone) => {
         const day = countedDay(at, zone);
@@ -268,7 +268,7 @@ describe('the date that an instant is counted under', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['a date that has begun does not end again where clocks go back over midnight', '2023-11-05T03:30:00Z', 'America/Havana', '2023-11-04'],
     ['the last microsecond before midnight', '2026-03-05T05:59:59.999999Z', 'America/Chicago', '2026-03-04'],
     ['midnight', '2026-03-05T06:00:00Z', 'America/Chicago', '2026-03-05'],

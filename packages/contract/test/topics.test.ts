@@ -3,7 +3,7 @@ import { topics, watermarkSources, type TopicDefinition } from '../src/topics.ts
 const listed = Object.entries(topics) as [string, TopicDefinition][];
 const namesOf = (chosen: (topic: TopicDefinition) => boolean): string[] => listed.flatMap(([, topic]) => (chosen(topic) ? [topic.name] : []));
 
-it('keeps the latest message of each key forever in 6 partitions, for records that others keep read models of', () => {
+test('keeps the latest message of each key forever in 6 partitions, for records that others keep read models of', () => {
   expect(namesOf(({ keeps, partitions }) => keeps === 'latest' && partitions === 6)).toEqual([
     'truckroll.integrations.companies',
     'truckroll.scheduling.names',
@@ -15,7 +15,7 @@ it('keeps the latest message of each key forever in 6 partitions, for records th
   ]);
 });
 
-it('keeps events and entries of the audit trail for 14 days in 12 partitions', () => {
+test('keeps events and entries of the audit trail for 14 days in 12 partitions', () => {
   expect(namesOf(({ keeps, partitions }) => keeps !== 'latest' && keeps.days === 14 && partitions === 12)).toEqual([
     'truckroll.scheduling.events',
     'truckroll.scheduling.service-requests',
@@ -25,15 +25,15 @@ it('keeps events and entries of the audit trail for 14 days in 12 partitions', (
   ]);
 });
 
-it('keeps watermarks for a day, in the order in which they were published', () => {
+test('keeps watermarks for a day, in the order in which they were published', () => {
   expect(topics.watermarks).toEqual({ name: 'truckroll.watermarks', partitions: 1, keeps: { days: 1 } });
 });
 
-it('has no other topics and none twice', () => {
+test('has no other topics and none twice', () => {
   expect(new Set(namesOf(() => true)).size).toBe(13);
   expect(listed).toHaveLength(13);
 });
 
-it('expects watermarks of the owners of records that reports are made of', () => {
+test('expects watermarks of the owners of records that reports are made of', () => {
   expect(watermarkSources).toEqual(['/truckroll/integrations', '/truckroll/scheduling', '/truckroll/billing']);
 });

@@ -1,10 +1,10 @@
 import { isUuid } from '../src/uuid.ts';
 
-it.each(['0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', '0B8F3C1E-7A52-4C6D-9E10-2F4A5B6C7D8E', '00000000-0000-0000-0000-000000000000'])('accepts %s', (text) => {
+test.each(['0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', '0B8F3C1E-7A52-4C6D-9E10-2F4A5B6C7D8E', '00000000-0000-0000-0000-000000000000'])('accepts %s', (text) => {
   expect(isUuid(text)).toBe(true);
 });
 
-it.each([
+test.each([
   ['nothing', ''],
   ['text before it', 'x0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e'],
   ['text after it', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8ex'],

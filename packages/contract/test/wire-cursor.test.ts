@@ -15,7 +15,7 @@ function tag(field: number, type: number): number[] {
   return [...bytes, Number(rest)];
 }
 
-it.each([
+test.each([
   ['an integer of one byte', [0x08, 0x7f], [[1, 0, 0, 1, 2]]],
   ['an integer of two bytes', [0x08, 0x80, 0x01], [[1, 0, 0, 1, 3]]],
   ['a negative integer', [0x08, ...new Array<number>(9).fill(0xff), 0x01], [[1, 0, 0, 1, 11]]],
@@ -30,11 +30,11 @@ it.each([
   expect(fieldsOf(bytes)).toEqual(expected);
 });
 
-it('finds no field in an empty message', () => {
+test('finds no field in an empty message', () => {
   expect(fieldsOf([])).toEqual([]);
 });
 
-it('finds the field after one of each wire type', () => {
+test('finds the field after one of each wire type', () => {
   const bytes = [0x08, 0x96, 0x01, 0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x1a, 2, 0x61, 0x62, 0x25, 1, 2, 3, 4, 0x28, 1];
   expect(fieldsOf(bytes)).toEqual([
     [1, 0, 0, 1, 3],
@@ -45,7 +45,7 @@ it('finds the field after one of each wire type', () => {
   ]);
 });
 
-it('finds only the fields between two positions', () => {
+test('finds only the fields between two positions', () => {
   expect(fieldsOf([0xff, 0xff, 0x08, 1, 0x10, 2, 0x18, 3], 2, 6)).toEqual([
     [1, 0, 2, 3, 4],
     [2, 0, 4, 5, 6],
@@ -54,14 +54,14 @@ it('finds only the fields between two positions', () => {
   expect(fieldsOf([0x08, 1], 1, 1)).toEqual([]);
 });
 
-it('stays at the end', () => {
+test('stays at the end', () => {
   const cursor = new WireCursor(Buffer.of(0x08, 1));
   cursor.advance();
   cursor.advance();
   expect(cursor).toMatchObject({ field: 0, start: 2, end: 2 });
 });
 
-it('calls messages, strings and bytes delimited', () => {
+test('calls messages, strings and bytes delimited', () => {
   expect(
     [
       [0x0a, 0],
@@ -72,7 +72,7 @@ it('calls messages, strings and bytes delimited', () => {
   ).toEqual([true, false, false, false]);
 });
 
-it('skips all consecutive occurrences of a field', () => {
+test('skips all consecutive occurrences of a field', () => {
   const cursor = new WireCursor(Buffer.of(0x08, 1, 0x08, 2, 0x10, 3, 0x08, 4));
   cursor.skipField();
   expect(cursor).toMatchObject({ field: 2, start: 4 });
@@ -83,7 +83,7 @@ it('skips all consecutive occurrences of a field', () => {
 });
 
 describe('a message that ends too early', () => {
-  it.each([
+  test.each([
     ['in its text', [0x0a, 5, 1], 7],
     ['in its text of almost 4 GiB', [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f], 6 + 0xffff_ffff],
     ['in its eight bytes', [0x09, 1], 9],
@@ -97,7 +97,7 @@ describe('a message that ends too early', () => {
     expect(cursor.field).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['tag', [0x80]],
     ['length', [0x0a]],
     ['length', [0x0a, 0x80]],
@@ -106,6 +106,6 @@ describe('a message that ends too early', () => {
   });
 });
 
-it.each([3, 4, 6, 7])('refuses wire type %i', (type) => {
+test.each([3, 4, 6, 7])('refuses wire type %i', (type) => {
   expect(() => new WireCursor(Buffer.from(tag(9, type)))).toThrow(`field 9 of a message has wire type ${type}, which proto3 does not write`);
 });

@@ -9,7 +9,7 @@ let parent: string;
 beforeAll(async () => void (parent = await mkdtemp(join(tmpdir(), 'truckroll-folder-'))));
 afterAll(() => rm(parent, { recursive: true }));
 
-it('writes each message to a file of a folder, which it makes', async () => {
+test('writes each message to a file of a folder, which it makes', async () => {
   const folder = join(parent, 'outgoing', 'mails');
   const { outcome, detail } = await folderProvider(folder, 'EMAIL').send(MESSAGE);
   expect(outcome).toBe('SENT');
@@ -18,7 +18,7 @@ it('writes each message to a file of a folder, which it makes', async () => {
   expect(await readFile(detail, 'utf8')).toBe('To: ana@example.com\nSubject: Hello\nMessage-Id: m-1\n\nHow are you?\n');
 });
 
-it('fails a message that it cannot write, so that it is not tried for ever', async () => {
+test('fails a message that it cannot write, so that it is not tried for ever', async () => {
   const file = join(parent, 'file');
   await writeFile(file, '');
   expect(await folderProvider(file, 'EMAIL').send(MESSAGE)).toEqual({ outcome: 'FAILED', detail: expect.stringContaining('EEXIST') });

@@ -1,6 +1,6 @@
 import { onQueued, queued } from '../src/queued.ts';
 
-it('wakes every sender until it unsubscribes', () => {
+test('wakes every sender until it unsubscribes', () => {
   const woken: string[] = [];
   const forget = onQueued(() => woken.push('a'));
   const forgetOther = onQueued(() => woken.push('b'));

@@ -62,7 +62,7 @@ async function send(answers: Partial<Record<Step, string>>, message: { address?:
 const recipientsOf = (commands: readonly string[]) => commands.filter((command) => command.startsWith('RCPT'));
 
 describe('to a server with neither SMTPUTF8 nor 8BITMIME', () => {
-  it.each([
+  test.each([
     ['pat@b\u00fccher.example', 'RCPT TO:<pat@xn--bcher-kva.example>'],
     ['pat@\u4f8b\u3048.example', 'RCPT TO:<pat@xn--r8jz45g.example>'],
     ['pat@BU\u0308CHER.example', 'RCPT TO:<pat@xn--bcher-kva.example>'],
@@ -73,21 +73,21 @@ describe('to a server with neither SMTPUTF8 nor 8BITMIME', () => {
     expect(received).toContain(`\nTo: ${command.slice(9, -1)}\r\n`);
   });
 
-  it('sends from a domain outside ASCII in punycode, in the Message-ID too', async () => {
+  test('sends from a domain outside ASCII in punycode, in the Message-ID too', async () => {
     const { outcome, commands, received } = await send({}, { from: 'Bücher <service@bücher.example>' });
     expect([outcome, commands[1]]).toEqual(['SENT', 'MAIL FROM:<service@xn--bcher-kva.example>']);
     expect(received).toContain('<m-1@xn--bcher-kva.example>');
     expect(received).toMatch(/^[\0-\x7f]*$/);
   });
 
-  it.each([{ address: 'p\u00e4t@example.com' }, { from: 'p\u00e4t@example.com' }])('fails a message with the address %j with the reason', async (message) => {
+  test.each([{ address: 'p\u00e4t@example.com' }, { from: 'p\u00e4t@example.com' }])('fails a message with the address %j with the reason', async (message) => {
     expect(await send({}, message)).toMatchObject({
       outcome: 'FAILED',
       detail: expect.stringMatching(/^the server cannot take this address: it lacks SMTPUTF8/),
     });
   });
 
-  it.each<[string, { text?: string; subject?: string }]>([
+  test.each<[string, { text?: string; subject?: string }]>([
     ['letters outside ASCII', { text: 'Grüße, 例え', subject: 'Grüße' }],
     ['a line of 5,000 characters', { text: 'x'.repeat(5000) }],
     ['a subject of 2,000 characters without a space', { subject: 'x'.repeat(2000) }],
@@ -99,12 +99,12 @@ describe('to a server with neither SMTPUTF8 nor 8BITMIME', () => {
   });
 });
 
-it('sends to a local part outside ASCII if the server has SMTPUTF8', async () => {
+test('sends to a local part outside ASCII if the server has SMTPUTF8', async () => {
   const { outcome, commands } = await send({ EHLO: '250-mail.example\r\n250 SMTPUTF8' }, { address: 'p\u00e4t@b\u00fccher.example' });
   expect([outcome, commands.slice(1, 3)]).toEqual(['SENT', ['MAIL FROM:<service@lonestar.example> SMTPUTF8', 'RCPT TO:<p\u00e4t@b\u00fccher.example>']]);
 });
 
-it.each<[string, Partial<Record<Step, string>>]>([
+test.each<[string, Partial<Record<Step, string>>]>([
   ['a greeting of several lines', { GREETING: '220-mail.example\r\n220-no spam\r\n220 ready' }],
   ['only HELO', { EHLO: '502 what?' }],
   ['only HELO, which it says by 500', { EHLO: '500 what?' }],
@@ -119,7 +119,7 @@ it.each<[string, Partial<Record<Step, string>>]>([
   expect([outcome, received?.includes('How are you?')]).toEqual(['SENT', true]);
 });
 
-it('fails a message that is larger than the server takes, and announces its size to others', async () => {
+test('fails a message that is larger than the server takes, and announces its size to others', async () => {
   const text = 'x'.repeat(70_000);
   expect(await send({ EHLO: '250-mail.example\r\n250 SIZE 65536' }, { text })).toMatchObject({
     outcome: 'FAILED',
@@ -130,7 +130,7 @@ it('fails a message that is larger than the server takes, and announces its size
   expect([outcome, commands[1]]).toEqual(['SENT', expect.stringMatching(/> SIZE=7\d{4}$/)]);
 });
 
-it.each<[Step, string, string]>([
+test.each<[Step, string, string]>([
   ['GREETING', '421 too many', 'UNTAKEN'],
   ['GREETING', '554 no', 'UNTAKEN'],
   ['EHLO', '421 too many', 'UNTAKEN'],
@@ -145,7 +145,7 @@ it.each<[Step, string, string]>([
     expect(await send({ EHLO: ehlo, [step]: answer })).toMatchObject({ outcome, detail: expect.stringContaining(answer) });
 });
 
-it.each(['a@example.com, b@example.com', 'a@example.com;b@example.com', 'Pat <pat@example.com>', 'pat', 'a@b@example.com', 'a@example.com\r\nDATA', ''])(
+test.each(['a@example.com, b@example.com', 'a@example.com;b@example.com', 'Pat <pat@example.com>', 'pat', 'a@b@example.com', 'a@example.com\r\nDATA', ''])(
   'sends nothing to %j, which is not one address',
   async (address) => {
     expect(await send({}, { address })).toEqual({ outcome: 'FAILED', detail: 'this is not one e-mail address: correct it', commands: [], received: undefined });

@@ -2,21 +2,21 @@ import { readConfig } from '@truckroll/process';
 import { databaseSettings, parseDatabaseUrl } from '../src/index.ts';
 
 describe('a PostgreSQL URL', () => {
-  it('with several hosts becomes one URL per host, with the same user, database and parameters', () => {
+  test('with several hosts becomes one URL per host, with the same user, database and parameters', () => {
     const { urls, readWrite } = parseDatabaseUrl('postgres://user:p%40ss@a:5432,b,[::1]:6432/db?sslmode=require&target_session_attrs=read-write')!;
     const rest = '/db?sslmode=require&target_session_attrs=read-write';
     expect(urls).toEqual(['a:5432', 'b', '[::1]:6432'].map((host) => `postgres://user:p%40ss@${host}${rest}`));
     expect(readWrite).toBe(true);
   });
 
-  it.each(['postgresql://a/db', 'postgres://[2001:db8::1]:5432/db', 'postgres:///db', 'postgres://user@%2Frun%2Fpostgresql/db'])(
+  test.each(['postgresql://a/db', 'postgres://[2001:db8::1]:5432/db', 'postgres:///db', 'postgres://user@%2Frun%2Fpostgresql/db'])(
     'with one host, the default one or a socket is unchanged: %s',
     (url) => {
       expect(parseDatabaseUrl(url)).toEqual({ urls: [url], readWrite: false });
     },
   );
 
-  it.each([
+  test.each([
     ['several hosts of which any would do', 'postgres://user:hunter2@a,b/db'],
     ['a kind of server that no service can use', 'postgres://user:hunter2@a,b/db?target_session_attrs=standby'],
     ['no port', 'postgres://user:hunter2@a:port/db'],

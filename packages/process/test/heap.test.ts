@@ -33,7 +33,7 @@ function collections(growth: 'larger' | 'half' | 'usual', bound: number): number
 }
 
 describe('a heap with a limit', () => {
-  it('has fewer full collections if it may grow in larger steps', () => {
+  test('has fewer full collections if it may grow in larger steps', () => {
     const usual = collections('usual', 358);
     expect(usual).toBeGreaterThan(3);
     const larger = collections('larger', 358);
@@ -41,7 +41,7 @@ describe('a heap with a limit', () => {
     expect(collections('half', 358)).toBeGreaterThan(larger);
   });
 
-  it('still keeps to its limit', () => {
+  test('still keeps to its limit', () => {
     expect(() => collections('larger', 24)).toThrow(/heap out of memory/);
   });
 });

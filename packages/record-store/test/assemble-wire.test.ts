@@ -79,14 +79,14 @@ const text = Buffer.from('text');
 describe('a reference', () => {
   const lengths = [0, 1, 2, 126, 127, 128, 129, 16_383, 16_384, 16_385];
 
-  it.each(lengths)('with a name of %i bytes gets the latest one, whatever its length', (length) => {
+  test.each(lengths)('with a name of %i bytes gets the latest one, whatever its length', (length) => {
     for (const latest of lengths) {
       const assembled = visits({ 'accounts a': 'L'.repeat(latest) }).record([[[2, named('a', length === 0 ? undefined : 'S'.repeat(length))]]]);
       expect(read(visit, assembled)).toEqual([[2, [[1, 'a'], ...(latest === 0 ? [] : [[2, 'L'.repeat(latest)]])]]]);
     }
   });
 
-  it.each(lengths)('keeps every byte if its name of %i bytes is the latest', (length) => {
+  test.each(lengths)('keeps every byte if its name of %i bytes is the latest', (length) => {
     const name = length === 0 ? undefined : 'S'.repeat(length);
     const record: Wire = [
       [1, text],
@@ -102,7 +102,7 @@ describe('a reference', () => {
     ).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['xname', 'name'],
     ['name', 'xname'],
     ['namf', 'name'],
@@ -121,7 +121,7 @@ describe('a reference', () => {
     ]);
   });
 
-  it.each<[string, Buffer]>([
+  test.each<[string, Buffer]>([
     ['nothing', Buffer.alloc(0)],
     ['a name only', wire([[2, Buffer.from('name')]])],
   ])('with %s stays as it is', (_, bytes) => {
@@ -130,7 +130,7 @@ describe('a reference', () => {
     expect(reader.asked).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['to no kind of record', 6],
     ['by its id alone', 7],
   ])('%s does not change', (_, number) => {
@@ -140,7 +140,7 @@ describe('a reference', () => {
     expect([reader.asked, reader.missing]).toEqual([[], new Map()]);
   });
 
-  it('without an id does not change, and the next one of its field gets its name', () => {
+  test('without an id does not change, and the next one of its field gets its name', () => {
     const reader = visits({ 'accounts a': 'A' });
     const withJob = (name?: string): Wire => [
       [
@@ -155,7 +155,7 @@ describe('a reference', () => {
     expect(reader.asked).toEqual(['accounts a']);
   });
 
-  it('gets its name inside objects, wherever it is repeated, and nothing else changes', () => {
+  test('gets its name inside objects, wherever it is repeated, and nothing else changes', () => {
     const inner = wire([
       [1, named('a', 'old')],
       [2, text],
@@ -226,7 +226,7 @@ describe('a reference', () => {
   });
 });
 
-it('copies objects without references to a kind of record byte for byte', () => {
+test('copies objects without references to a kind of record byte for byte', () => {
   const content = wire([
     [1, wire([[1, text]])],
     [2, named('a', 'name')],
@@ -239,7 +239,7 @@ it('copies objects without references to a kind of record byte for byte', () => 
 });
 
 describe('names that are not cached', () => {
-  it('are missing, once each by kind, and the stored ones stay', () => {
+  test('are missing, once each by kind, and the stored ones stay', () => {
     const reader = visits({ 'accounts c': null });
     const record: Wire = [
       [2, named('a', 'old')],
@@ -257,7 +257,7 @@ describe('names that are not cached', () => {
     );
   });
 
-  it('are inserted once they are known', () => {
+  test('are inserted once they are known', () => {
     const names: Record<string, string> = {};
     const reader = visits(names);
     reader.record([[[2, named('a', 'old')]]]);
@@ -274,7 +274,7 @@ describe('names that are not cached', () => {
   });
 });
 
-it('looks a name up once for the records of a page, also if there is none', () => {
+test('looks a name up once for the records of a page, also if there is none', () => {
   const reader = visits({ 'accounts a': 'A', 'accounts b': null });
   for (let round = 0; round < 3; round++)
     reader.record([
@@ -286,7 +286,7 @@ it('looks a name up once for the records of a page, also if there is none', () =
   expect(reader.asked).toEqual(['accounts a', 'accounts b']);
 });
 
-it('distinguishes kinds, and ids that differ in one character', () => {
+test('distinguishes kinds, and ids that differ in one character', () => {
   const characters = [...'0123456789abcdef'];
   const ids = Array.from({ length: 36 }, (_, at) => characters.map((character) => `${id.slice(0, at)}${character}${id.slice(at + 1)}`)).flat();
   const prefixes = [id.slice(0, 1), id.slice(0, 35), `${id}0`];
@@ -311,7 +311,7 @@ it('distinguishes kinds, and ids that differ in one character', () => {
 });
 
 describe('the parts of a record', () => {
-  it('replace the fields of earlier ones and add others, in the order of field numbers', () => {
+  test('replace the fields of earlier ones and add others, in the order of field numbers', () => {
     const values = fc.array(fc.constantFrom(...'abcdef'), { minLength: 1, maxLength: 2 });
     const part = fc.dictionary(fc.constantFrom('1', '2', '3', '5', '15', '16', '40', '300'), values, { maxKeys: 6 });
     const numbers = fc.uniqueArray(fc.constantFrom<number[]>(1, 2, 15, 16, 40, 300), { maxLength: 3 });
@@ -331,7 +331,7 @@ describe('the parts of a record', () => {
     );
   });
 
-  it('get the latest names of their references, whichever part they are in', () => {
+  test('get the latest names of their references, whichever part they are in', () => {
     const names = { 'accounts a': 'A', 'invoices i': 'I', 'tags t': 'T' };
     const named2 = (parts: readonly Wire[], without?: ReadonlySet<number>): unknown => read(visit, visits(names).record(parts, without));
     const all = [

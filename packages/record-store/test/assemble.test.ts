@@ -29,7 +29,7 @@ const other = '1c9f4d2f-8b63-4d7e-8f21-3a5b6c7d8e9f';
 const reference = (name: string, of = id) => ({ id: of, name });
 const anyName = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme', minLength: 60, maxLength: 300 }));
 
-it('inserts the latest names and leaves every other byte unchanged', () => {
+test('inserts the latest names and leaves every other byte unchanged', () => {
   fc.assert(
     fc.property(anyName, anyName, fc.oneof(anyName, fc.constant(null), fc.constant(undefined)), (number, stored, latest) => {
       const document = encodeFragment(Invoice, { number, account: reference(stored), business_unit: reference(stored), currency: 'USD' });
@@ -41,7 +41,7 @@ it('inserts the latest names and leaves every other byte unchanged', () => {
   );
 });
 
-it('replaces the names in lists and nested objects, each by its kind of record', () => {
+test('replaces the names in lists and nested objects, each by its kind of record', () => {
   const account = encodeFragment(Account, { name: 'A', tags: [reference('old'), reference('other', other), reference('old')] });
   const known = { [`tags ${id}`]: 'new', [`tags ${other}`]: 'other', [`accounts ${id}`]: 'account', [`job-types ${id}`]: 'type' };
   expect(assembled('accounts', [account], known).record.tags).toEqual([reference('new'), reference('other', other), reference('new')]);
@@ -50,7 +50,7 @@ it('replaces the names in lists and nested objects, each by its kind of record',
   expect(assembled('job-appointments', [visit], known).record.job).toMatchObject({ account: reference('account'), job_type: reference('type') });
 });
 
-it('takes a field from the last part that contains it, and derived fields never from the document', () => {
+test('takes a field from the last part that contains it, and derived fields never from the document', () => {
   const document = encodeFragment(Invoice, {
     number: 'N',
     currency: 'USD',

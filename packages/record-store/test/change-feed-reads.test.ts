@@ -30,14 +30,14 @@ async function read(positions: ChangePosition[], more: Partial<ReadChangesReques
 const ids = ({ changes }: Awaited<ReturnType<typeof read>>): string[] => changes.map(({ id }) => id);
 
 describe('a read', () => {
-  it('refuses a kind that the service does not have, and names those that it has', async () => {
+  test('refuses a kind that the service does not have, and names those that it has', async () => {
     await expect(read([beginning('cats'), beginning('birds')])).rejects.toMatchObject({
       status: 400,
       details: [{ location: 'body', field: 'positions', code: 'INVALID_ENUM_VALUE', message: expect.stringContaining('cats, dogs, breeds') }],
     });
   });
 
-  it('that skips what there is returns no change, and continues with the next one and with removals', async () => {
+  test('that skips what there is returns no change, and continues with the next one and with removals', async () => {
     const [old, next] = [randomUUID(), randomUUID()];
     await put('cats', old);
     const skipped = await read([beginning('cats')], { skip: true });
@@ -52,7 +52,7 @@ describe('a read', () => {
     ]);
   });
 
-  it('that skips what there is shows the change with the next version', async () => {
+  test('that skips what there is shows the change with the next version', async () => {
     const cat = randomUUID();
     const { positions } = await read([beginning('cats')], { skip: true });
     const { version } = positions[0]!;
@@ -62,7 +62,7 @@ describe('a read', () => {
     expect(ids(await read(positions))).toEqual([cat]);
   });
 
-  it('says up to which time it is complete: not before an earlier commit, and not after its own start', async () => {
+  test('says up to which time it is complete: not before an earlier commit, and not after its own start', async () => {
     const at = async (): Promise<number> => (await database.query<{ at: number }>({ text: 'select clock_timestamp() as at' })).rows[0]!.at;
     const before = await at();
     await put('cats', randomUUID());
@@ -74,7 +74,7 @@ describe('a read', () => {
     expect(asOf.at(-1)).toBeLessThanOrEqual(await at());
   });
 
-  it('shows records of the company only, and records that are the same everywhere to every company', async () => {
+  test('shows records of the company only, and records that are the same everywhere to every company', async () => {
     const [own, others] = [randomUUID(), randomUUID()];
     await put('cats', own);
     await put('cats', others, randomUUID());
@@ -86,7 +86,7 @@ describe('a read', () => {
     expect(changes.map(({ kind, id, record }) => [kind, id, String(record)])).toEqual([['breeds', 'PUG', 'two']]);
   });
 
-  it('shows a removal after the first of several pages, since the reader may have the record', async () => {
+  test('shows a removal after the first of several pages, since the reader may have the record', async () => {
     const [gone, first, second] = [randomUUID(), randomUUID(), randomUUID()];
     for (const id of [first, gone, second]) await put('cats', id);
     const page = await read([beginning('cats')], { limit: 1 });
@@ -100,7 +100,7 @@ describe('a read', () => {
   });
 });
 
-it('takes one connection of its company at a time for a page of several kinds', async () => {
+test('takes one connection of its company at a time for a page of several kinds', async () => {
   const narrow = new Database({ ...database.options, maxConnections: 1, maxWaiting: 0 });
   const { parts, read: page } = feedOf(narrow, 'cats', 'dogs');
   for (const part of parts) await part.start();
@@ -123,7 +123,7 @@ describe('a digest', () => {
   const cat = `01${randomUUID().slice(2)}`;
   const dog = `01${randomUUID().slice(2)}`;
 
-  it('counts the company’s records of each kind, and what changed of that kind only', async () => {
+  test('counts the company’s records of each kind, and what changed of that kind only', async () => {
     await put('cats', cat);
     await put('cats', randomUUID(), randomUUID());
     await put('dogs', dog);
@@ -137,14 +137,14 @@ describe('a digest', () => {
     ]);
   });
 
-  it('has one bucket for each kind unless buckets were requested', async () => {
+  test('has one bucket for each kind unless buckets were requested', async () => {
     await put('cats', cat);
     await put('cats', `fe${randomUUID().slice(2)}`);
     const { positions } = await read([beginning('cats')]);
     expect(await digest(positions, false)).toEqual([['cats', 0, 2, false]]);
   });
 
-  it('may be from a moment ago, but never from before its cursor', async () => {
+  test('may be from a moment ago, but never from before its cursor', async () => {
     const old = `fe${randomUUID().slice(2)}`;
     await put('cats', cat);
     await put('cats', old);
@@ -168,7 +168,7 @@ describe('a digest', () => {
     ]);
   });
 
-  it('puts codes into the bucket of their first character, and says when one changed', async () => {
+  test('puts codes into the bucket of their first character, and says when one changed', async () => {
     for (const code of ['PUG', 'POODLE', 'AKITA']) await put('breeds', code, EVERYWHERE);
     const { positions } = await read([beginning('breeds')]);
     const sums = (await feed.digest({ company_id: company, positions, epoch: null, buckets: true })).digests;
@@ -191,7 +191,7 @@ describe('a poll', () => {
   const versionOf = async (id: string): Promise<number> =>
     (await database.query<{ version: number }>({ text: 'select max(version) as version from record_changes where id = $1', values: [id] })).rows[0]!.version;
 
-  it('finds changes of its company and kinds from the given version on, and says which of its places changed, and how far', async () => {
+  test('finds changes of its company and kinds from the given version on, and says which of its places changed, and how far', async () => {
     const other = randomUUID();
     const [cat, again, dog, others] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     await put('cats', cat);
@@ -214,14 +214,14 @@ describe('a poll', () => {
     expect(one.as_of).toBe(two.as_of);
   });
 
-  it('finds changes of records that are the same in every company', async () => {
+  test('finds changes of records that are the same in every company', async () => {
     await put('breeds', 'PUG', EVERYWHERE);
     await transactionsEnded(database);
     const { changed } = await feed.find({ awaited: [{ company_id: company, kinds: ['cats', 'breeds'], version: 1 }] });
     expect(changed.map(({ place }) => place)).toEqual([0]);
   });
 
-  it('does not find what no read can show yet', async () => {
+  test('does not find what no read can show yet', async () => {
     await put('cats', randomUUID());
     await transactionsEnded(database);
     const { positions } = await read([beginning('cats')]);
@@ -232,7 +232,7 @@ describe('a poll', () => {
     });
   });
 
-  it('answers one that awaits nothing, and fails all when the database does not answer', async () => {
+  test('answers one that awaits nothing, and fails all when the database does not answer', async () => {
     expect(await feed.find({ awaited: [] })).toMatchObject({ changed: [] });
     const { database: gone, close: end } = await openPets();
     const away = feedOf(gone, 'cats');
@@ -256,7 +256,7 @@ describe('compaction', () => {
       values: [of, count],
     });
 
-  it('compacts every company whose log has grown by half of what was kept, and by a thousand rows, and no other', async () => {
+  test('compacts every company whose log has grown by half of what was kept, and by a thousand rows, and no other', async () => {
     const [grown, small, large] = [randomUUID(), randomUUID(), randomUUID()].sort() as [string, string, string];
     await fill(600, grown);
     await changeSome(400, grown);
@@ -288,7 +288,7 @@ describe('compaction', () => {
     expect(await rows(large)).toBe(5399);
   });
 
-  it('stops between companies when it is aborted', async () => {
+  test('stops between companies when it is aborted', async () => {
     for (const each of [randomUUID(), randomUUID()]) {
       await fill(600, each);
       await changeSome(400, each);

@@ -110,7 +110,7 @@ async function published(): Promise<string[]> {
 const holding = (id: string) => ({ text: 'select from locations where id = $1 for no key update', values: [id] });
 
 describe('what a record is derived from', () => {
-  it('is complete when two transactions change it at the same moment', async () => {
+  test('is complete when two transactions change it at the same moment', async () => {
     await whileOpen(
       database,
       (tx) => addSource(tx, 'a'),
@@ -119,7 +119,7 @@ describe('what a record is derived from', () => {
     expect(await column()).toBe('stored: a b');
   });
 
-  it('is complete when one transaction changes it while another stores the record', async () => {
+  test('is complete when one transaction changes it while another stores the record', async () => {
     await whileOpen(
       database,
       (tx) => addSource(tx, 'a'),
@@ -128,7 +128,7 @@ describe('what a record is derived from', () => {
     expect(await column()).toBe('changed: a');
   });
 
-  it('is complete when a record is reprojected while another transaction stores it', async () => {
+  test('is complete when a record is reprojected while another transaction stores it', async () => {
     await outdated();
     await whileOpen(
       database,
@@ -146,7 +146,7 @@ describe('what a record is derived from', () => {
 describe('locks', () => {
   const holdsNone = (id: string) => async (tx: Transaction) => expect(await mustWait(database, tx.query(holding(id)), 2)).toBe(false);
 
-  it.each([
+  test.each([
     ['refreshing', (ids: string[]) => database.transaction((tx) => refresh(tx, ...ids))],
     ['storing', (ids: string[]) => store(...ids.map((id) => ({ ...location(id), name: 'changed' })))],
   ] as const)('of records are taken by %s in the order of their ids, whatever order they are given in', async (_, work) => {
@@ -158,7 +158,7 @@ describe('locks', () => {
     );
   });
 
-  it('of records are taken by reprojecting in the order of their ids', async () => {
+  test('of records are taken by reprojecting in the order of their ids', async () => {
     await outdated();
     await whileOpen(
       database,
@@ -168,7 +168,7 @@ describe('locks', () => {
     );
   });
 
-  it('of more records than one refresh handles are taken in the order of their ids', async () => {
+  test('of more records than one refresh handles are taken in the order of their ids', async () => {
     const ids = Array.from({ length: DERIVED_TOGETHER + 1 }, () => randomUUID()).sort();
     await store(...ids.map(location));
     await whileOpen(
@@ -179,14 +179,14 @@ describe('locks', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['publishing', () => publish()],
     ['reprojecting', () => outdated().then(() => reproject())],
   ] as const)('of a company are taken by %s before those of its records', async (_, work) => {
     await whileOpen(database, (tx) => lockCompany(tx, company), work, holdsNone(low.id));
   });
 
-  it.each([
+  test.each([
     ['storing', () => database.transaction((tx) => upsertRecords(tx, lockedFirst, company, [{ ...low, name: 'changed' }]))],
     ['publishing', () => publish(lockedFirst)],
     ['reprojecting', () => outdated().then(() => reproject(lockedFirst))],
@@ -196,7 +196,7 @@ describe('locks', () => {
 });
 
 describe('publishing stored records', () => {
-  it.each([
+  test.each([
     ['', table],
     [' after the locks of lockFirst', lockedFirst],
   ] as const)('appends a record%s only after the events of a change that is not committed', async (_, of) => {
@@ -208,7 +208,7 @@ describe('publishing stored records', () => {
     expect(await published()).toEqual(['changed', 'changed']);
   });
 
-  it('is incomplete after a restore until every record has been published again', async () => {
+  test('is incomplete after a restore until every record has been published again', async () => {
     const publication = new Publication({ database, tables: [untyped(table)], poke: () => undefined, log: silentLog });
     await publication.start();
     while (!(await publication.complete(database)));
@@ -217,7 +217,7 @@ describe('publishing stored records', () => {
     expect(await publication.complete(database)).toBe(false);
   });
 
-  it('leaves a pass to the replica that is working on it, without waiting for it', async () => {
+  test('leaves a pass to the replica that is working on it, without waiting for it', async () => {
     await database.query({ text: `insert into publications (path) values ('locations')` });
     await database.transaction(async (tx) => {
       await tx.query({ text: 'select from publications for update' });
@@ -228,7 +228,7 @@ describe('publishing stored records', () => {
     expect(await published()).toEqual(['stored']);
   });
 
-  it('leaves changes of an earlier release to the replica that is working on them, without waiting for it', async () => {
+  test('leaves changes of an earlier release to the replica that is working on them, without waiting for it', async () => {
     await database.query({ text: `insert into publications (path, done, complete) values ('locations', true, true)` });
     await database.query({ text: `insert into unpublished values ('locations', $1, $2)`, values: [company, low.id] });
     await database.transaction(async (tx) => {
@@ -242,7 +242,7 @@ describe('publishing stored records', () => {
 });
 
 describe('the reprojector', () => {
-  it('of one replica works at a time', async () => {
+  test('of one replica works at a time', async () => {
     await database.query({ text: `insert into projection_release values (${table.version}, now())` });
     await outdated();
     const begun: string[] = [];
@@ -271,7 +271,7 @@ describe('the reprojector', () => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
-  it('waits for transactions from before its release was announced', async () => {
+  test('waits for transactions from before its release was announced', async () => {
     const announce = () => database.query({ text: `insert into projection_release values (${table.version}, clock_timestamp())` });
     await database.transaction(async (tx) => {
       await tx.query(OUTDATED);

@@ -13,7 +13,7 @@ function answers(company: string, begun: string[], work: () => Promise<string> =
   return { ask, close: () => closing.shift()!() };
 }
 
-it('makes an answer when one of four others has been sent, for the company that has had least', async () => {
+test('makes an answer when one of four others has been sent, for the company that has had least', async () => {
   const begun: string[] = [];
   const [flood, other] = [answers('flood', begun), answers('other', begun)];
   const all = Array.from({ length: LARGE_TOGETHER + 2 }, flood.ask);
@@ -30,7 +30,7 @@ it('makes an answer when one of four others has been sent, for the company that 
   flood.close();
 });
 
-it('makes the next answer when the call of a failed one has closed', async () => {
+test('makes the next answer when the call of a failed one has closed', async () => {
   const begun: string[] = [];
   const failing = answers('flood', begun, () => Promise.reject(new Error('gone')));
   const failed = Array.from({ length: LARGE_TOGETHER }, failing.ask);

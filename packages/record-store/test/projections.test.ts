@@ -109,7 +109,7 @@ const page = (database = newer): Promise<Buffer> => {
   return reader.list({ collection, postal_code: ['787'] }, { onClosed: () => undefined });
 };
 
-it('counts rows from before versions as version 1, and marks writes that name no version', async () => {
+test('counts rows from before versions as version 1, and marks writes that name no version', async () => {
   const { rows: found } = await older.query({ text: `select projection from locations where address_postal_code = 'before'` });
   expect(found).toEqual([{ projection: 1 }]);
   await store(older, before, location());
@@ -137,7 +137,7 @@ describe('once a newer release has begun', () => {
     expect(await companiesBehind(newer, after)).toEqual([]);
   });
 
-  it('marks every row that the older release writes, reprojects it, and applies its consequences', async () => {
+  test('marks every row that the older release writes, reprojects it, and applies its consequences', async () => {
     const [mine, touched, theirs] = [location(), location(), location()].sort((a, b) => (a.id < b.id ? -1 : 1)) as [Location, Location, Location];
     await store(newer, after, mine, touched);
     await store(older, before, theirs);
@@ -158,7 +158,7 @@ describe('once a newer release has begun', () => {
     expect(consequences.sort()).toEqual([touched.id, theirs.id].sort());
   });
 
-  it('answers a new filter with 503 until no row of the company is outdated, and then with all rows', async () => {
+  test('answers a new filter with 503 until no row of the company is outdated, and then with all rows', async () => {
     await store(newer, after, location());
     const whole = (await page()).length;
     await store(older, before, location());
@@ -175,7 +175,7 @@ describe('once a newer release has begun', () => {
     expect((await page()).length).toBe(2 * whole);
   });
 
-  it('answers a new filter with 503 if the older release writes between the two looks of a page', async () => {
+  test('answers a new filter with 503 if the older release writes between the two looks of a page', async () => {
     let looks = 0;
     const of = (companyId: string) => {
       const own = newer.of(companyId);
@@ -191,7 +191,7 @@ describe('once a newer release has begun', () => {
     expect((await page()).length).toBeGreaterThan(0);
   });
 
-  it.each([
+  test.each([
     [1, 2],
     [2000, 2],
     [2001, 3],
@@ -202,7 +202,7 @@ describe('once a newer release has begun', () => {
     await expect(passGate(counting, after as Table<any> as Table, company, gate)).rejects.toMatchObject({ status: 503, retryAfterSeconds });
   });
 
-  it('checks the version in the page’s own statement, and only for new filters', () => {
+  test('checks the version in the page’s own statement, and only for new filters', () => {
     const collection = { company_id: company, time_zone: 'UTC', limit: 10, after: new Uint8Array() };
     const text = (filters: object) => listStatement(after as Table<any> as Table, { collection, ...filters }).text;
     expect(text({ postal_code: ['787'] })).toContain('projection');
@@ -210,7 +210,7 @@ describe('once a newer release has begun', () => {
     expect(text({})).not.toContain('projection');
   });
 
-  it('names a record that the rules reject, projects all others, and keeps rejecting the filter', async () => {
+  test('names a record that the rules reject, projects all others, and keeps rejecting the filter', async () => {
     const bad = location({ estimated_square_footage: 13 });
     await store(older, before, bad, ...Array.from({ length: 120 }, () => location()));
     const { renewed, behind, refused } = await reproject();
@@ -222,7 +222,7 @@ describe('once a newer release has begun', () => {
     await expect(page()).resolves.toBeInstanceOf(Buffer);
   });
 
-  it('keeps what was done when it is interrupted, and continues from there', async () => {
+  test('keeps what was done when it is interrupted, and continues from there', async () => {
     await store(older, before, ...Array.from({ length: 250 }, () => location()));
     const stop = new AbortController();
     const interrupted = reprojector.run('locations', stop.signal, ({ renewed }) => void (renewed > 0 && stop.abort(new Error('enough'))));
@@ -232,7 +232,7 @@ describe('once a newer release has begun', () => {
     expect(await reproject()).toMatchObject({ renewed: 150, behind: 0 });
   });
 
-  it('is not attempted by the older release, which would undo it', async () => {
+  test('is not attempted by the older release, which would undo it', async () => {
     await store(older, before, location());
     const theirs = new Reprojector({
       database: older,
@@ -248,7 +248,7 @@ describe('once a newer release has begun', () => {
     expect((await reproject()).renewed).toBe(1);
   });
 
-  it('ends a pass of the older release that is under way, whose rows would be found again without end', async () => {
+  test('ends a pass of the older release that is under way, whose rows would be found again without end', async () => {
     await store(older, before, location());
     const stop = new AbortController();
     let batches = 0;
@@ -264,7 +264,7 @@ describe('once a newer release has begun', () => {
     expect((await reproject()).renewed).toBe(1);
   });
 
-  it('runs by itself when a service starts, and reports its progress', async () => {
+  test('runs by itself when a service starts, and reports its progress', async () => {
     await store(older, before, location());
     await reprojector.start();
     while ((await rows())[0]![0] !== 2) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -59,7 +59,7 @@ async function pass(of: Publication, signal = new AbortController().signal): Pro
 }
 
 describe('a requested pass', () => {
-  it('publishes every record again, reports what was published of how many, and ends when all paths are done', async () => {
+  test('publishes every record again, reports what was published of how many, and ends when all paths are done', async () => {
     await store('locations', 2001);
     await store('offices', 3);
     await allDone();
@@ -78,7 +78,7 @@ describe('a requested pass', () => {
     }
   });
 
-  it('publishes large records in batches of 8 MB, those of an earlier release too', async () => {
+  test('publishes large records in batches of 8 MB, those of an earlier release too', async () => {
     await store('locations', 5);
     await database.query({ text: `update locations set document = convert_to(repeat('x', 3000000), 'UTF8')` });
     // The number of events that each statement appended.
@@ -95,7 +95,7 @@ describe('a requested pass', () => {
     expect(await appended()).toEqual(batches);
   });
 
-  it('joins a pass that is under way instead of beginning it again', async () => {
+  test('joins a pass that is under way instead of beginning it again', async () => {
     await store('locations', 5);
     await allDone();
     await database.query({
@@ -108,7 +108,7 @@ describe('a requested pass', () => {
     expect([last?.published, await events()]).toEqual([5, 2]);
   });
 
-  it('ends when its caller has gone', async () => {
+  test('ends when its caller has gone', async () => {
     await allDone();
     const gone = new AbortController();
     gone.abort(new Error('the caller has gone'));
@@ -117,7 +117,7 @@ describe('a requested pass', () => {
 });
 
 describe('completeness', () => {
-  it('is lacking while a change of an earlier release is not published, which then is published at once', async () => {
+  test('is lacking while a change of an earlier release is not published, which then is published at once', async () => {
     await store('locations', 1);
     await allDone();
     const own = create();
@@ -130,14 +130,14 @@ describe('completeness', () => {
     // Without being woken, the publication looks again only after 10 s.
   }, 8000);
 
-  it('is lacking while one of the paths was never published, whatever other paths are complete', async () => {
+  test('is lacking while one of the paths was never published, whatever other paths are complete', async () => {
     await database.query({ text: `insert into publications (path, done, complete) values ('locations', true, true), ('former', true, true)` });
     expect(await create().complete(database)).toBe(false);
   });
 });
 
 describe('changes of an earlier release', () => {
-  it('are published in the background although every path is complete', async () => {
+  test('are published in the background although every path is complete', async () => {
     await store('locations', 1);
     await allDone();
     await noted('locations', idOf(1));
@@ -146,7 +146,7 @@ describe('changes of an earlier release', () => {
     expect((await database.query({ text: 'select from unpublished' })).rowCount).toBe(0);
   });
 
-  it('to records of two kinds with the same id are both published', async () => {
+  test('to records of two kinds with the same id are both published', async () => {
     for (const path of ['locations', 'offices']) {
       await store(path, 1);
       await noted(path, idOf(1));
@@ -156,7 +156,7 @@ describe('changes of an earlier release', () => {
     expect(await events()).toBe(2);
   });
 
-  it('are published before the rest of a pass', async () => {
+  test('are published before the rest of a pass', async () => {
     await store('locations', 1001);
     await noted('locations', idOf(1001));
     await create().start();
@@ -166,7 +166,7 @@ describe('changes of an earlier release', () => {
 });
 
 describe('in the background', () => {
-  it('waits while the outbox has 5,000 rows for the relay, and continues once they are published', async () => {
+  test('waits while the outbox has 5,000 rows for the relay, and continues once they are published', async () => {
     await store('locations', 3000);
     await database.query({
       text: `insert into outbox (event_id, topic, key, type, company_id, payload)
@@ -183,7 +183,7 @@ describe('in the background', () => {
     while ((await events()) < 1000);
   }, 20_000);
 
-  it('starts although the database fails, says so, and tries again', async () => {
+  test('starts although the database fails, says so, and tries again', async () => {
     await store('locations', 1);
     const logged: string[] = [];
     let fails = true;

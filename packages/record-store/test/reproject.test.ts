@@ -68,14 +68,14 @@ const published = async (): Promise<(string | undefined)[]> =>
 const linked = async (): Promise<string[]> =>
   (await database.query<{ value: string }>({ text: 'select value from location_accounts where id = $1', values: [stored.id] })).rows.map(({ value }) => value);
 
-it('writes the links of a record anew, although its columns stay the same', async () => {
+test('writes the links of a record anew, although its columns stay the same', async () => {
   await database.query({ text: 'update location_accounts set value = $1', values: [randomUUID()] });
   await alter('projection = 1');
   await reproject();
   expect(await linked()).toEqual([stored.accounts[0]!.account!.id]);
 });
 
-it('publishes a record whose columns change, and gives its consequences the columns from before', async () => {
+test('publishes a record whose columns change, and gives its consequences the columns from before', async () => {
   await alter(`projection = 1, address_postal_code = 'of older rules'`);
   await reproject();
   expect(await published()).toEqual(['Home']);
@@ -83,19 +83,19 @@ it('publishes a record whose columns change, and gives its consequences the colu
   expect(consequences).toEqual([{ id: stored.id, before: { address_postal_code: 'of older rules', document } }]);
 });
 
-it('neither publishes a record that stays the same nor applies its consequences', async () => {
+test('neither publishes a record that stays the same nor applies its consequences', async () => {
   await alter('projection = 1');
   expect((await reproject()).renewed).toBe(1);
   expect([await published(), consequences]).toEqual([[], []]);
 });
 
-it('treats a row that older rules wrote as new, because its columns from before those rules are lost', async () => {
+test('treats a row that older rules wrote as new, because its columns from before those rules are lost', async () => {
   await alter('projection = 0');
   await reproject();
   expect([await published(), consequences]).toEqual([['Home'], [{ id: stored.id, before: undefined }]]);
 });
 
-it.each([
+test.each([
   ['contention', '40001', { sqlState: '40001' }],
   ['an outage', '57P01', { status: 503 }],
 ])('ends with %s, and counts no record as refused, so that the next pass finds it', async (_, state, reason) => {
@@ -106,14 +106,14 @@ it.each([
   expect(await reproject()).toMatchObject({ renewed: 1, refused: [] });
 });
 
-it('reprojects large records in batches of 8 MB', async () => {
+test('reprojects large records in batches of 8 MB', async () => {
   const others = Array.from({ length: 4 }, () => ({ ...stored, id: randomUUID(), name: 'n'.repeat(3_000_000) }));
   await database.transaction((tx) => upsertRecords(tx, table, company, others));
   await alter('projection = 1');
   expect(await reproject()).toMatchObject({ renewed: 5, batches: 3 });
 });
 
-it('refuses only the record that the rules reject, and rests once after each batch', async () => {
+test('refuses only the record that the rules reject, and rests once after each batch', async () => {
   await alter('projection = 1');
   failure = '22000';
   expect(await reproject()).toMatchObject({ renewed: 0, refused: [stored.id], rests: 2 });

@@ -67,7 +67,7 @@ async function run(path: string, renew: (work: ReprojectOptions) => Promise<void
 }
 
 describe('a requested pass', () => {
-  it('reports every batch with what is left, counts rows, and wakes the relay only after batches with rows', async () => {
+  test('reports every batch with what is left, counts rows, and wakes the relay only after batches with rows', async () => {
     await outdated(5);
     let pokes = 0;
     const renew = async ({ renewed, refused }: ReprojectOptions): Promise<void> => {
@@ -90,7 +90,7 @@ describe('a requested pass', () => {
     expect(await series('projection_rows_behind')).toEqual(['locations 0']);
   });
 
-  it('never reports fewer rows to go than were refused, and names at most 100 of them', async () => {
+  test('never reports fewer rows to go than were refused, and names at most 100 of them', async () => {
     await outdated(101);
     const renew = async ({ renewed, refused }: ReprojectOptions): Promise<void> => {
       for (let n = 0; n < 101; n++) refused(refusal(String(n)));
@@ -103,7 +103,7 @@ describe('a requested pass', () => {
     ]);
   });
 
-  it('of all paths is done with each of them, also with those that have nothing outdated', async () => {
+  test('of all paths is done with each of them, also with those that have nothing outdated', async () => {
     await outdated(1);
     const { steps } = await run('', () => project().then(() => undefined));
     expect(steps.map(({ path, done }) => [path, done])).toEqual([
@@ -113,20 +113,20 @@ describe('a requested pass', () => {
     expect((await run('offices', () => project().then(() => undefined))).steps).toHaveLength(1);
   });
 
-  it('does not rest', async () => {
+  test('does not rest', async () => {
     await outdated(1);
     const { steps } = await run('locations', ({ rest }) => rest(LONG_MS));
     expect(steps).toMatchObject([{ done: true }]);
   }, 10_000);
 
-  it('refuses a path that the service does not have, and names those that it has', async () => {
+  test('refuses a path that the service does not have, and names those that it has', async () => {
     await expect(run('jobs', async () => undefined)).rejects.toMatchObject({
       status: 400,
       details: [{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message: 'This service projects locations, offices.' }],
     });
   });
 
-  it('is refused with Retry-After while transactions from before the release may add outdated rows', async () => {
+  test('is refused with Retry-After while transactions from before the release may add outdated rows', async () => {
     await outdated(1);
     await announcedDuring(WRITES, async () => {
       await expect(run('locations', async () => undefined)).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('a requested pass', () => {
     });
   });
 
-  it('ends when the service stops', async () => {
+  test('ends when the service stops', async () => {
     await outdated(1);
     const begun = Promise.withResolvers<void>();
     const { reprojector: own } = start(({ signal }) => {
@@ -152,7 +152,7 @@ describe('a requested pass', () => {
 });
 
 describe('in the background', () => {
-  it('renews what is outdated, rests after each batch, logs the outcome, and leaves the work to other replicas afterwards', async () => {
+  test('renews what is outdated, rests after each batch, logs the outcome, and leaves the work to other replicas afterwards', async () => {
     await outdated(2);
     const logged: Record<string, unknown>[] = [];
     const log = createLog('test', 'info', { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) });
@@ -178,7 +178,7 @@ describe('in the background', () => {
     expect(await series('projection_rows_behind')).toEqual(['offices 0', 'locations 2']);
   }, 10_000);
 
-  it('does nothing while transactions from before the release may add outdated rows', async () => {
+  test('does nothing while transactions from before the release may add outdated rows', async () => {
     await outdated(1);
     const looked = Promise.withResolvers<void>();
     let renewals = 0;
@@ -195,11 +195,11 @@ describe('in the background', () => {
 
 const projects = async (): Promise<void> => expect(await mayProject(database, [{ path: 'locations', table: 'locations', version: 2 * VERSION }])).toBe('yes');
 
-it('does not wait for a transaction that only reads', async () => {
+test('does not wait for a transaction that only reads', async () => {
   await announcedDuring('select now()', projects);
 });
 
-it('does not wait for a transaction of another database on the same server', async () => {
+test('does not wait for a transaction of another database on the same server', async () => {
   const other = await openFreshDatabase({ schema: 'shop', migrations: [recordStoreMigrations] });
   try {
     await announcedDuring(WRITES, projects, other.database);
@@ -208,7 +208,7 @@ it('does not wait for a transaction of another database on the same server', asy
   }
 });
 
-it.each(['on', 'off'])('finds a company by its oldest row, whichever row was stored first (index scans %s)', async (scans) => {
+test.each(['on', 'off'])('finds a company by its oldest row, whichever row was stored first (index scans %s)', async (scans) => {
   const company = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
   await outdated(1);
   await project();

@@ -17,23 +17,23 @@ const locations: TableDefinition<Location> = {
 const untyped = (definition: TableDefinition<any>): Table => defineTable<any>(definition) as Table;
 
 describe('a definition', () => {
-  it('needs a column or link for each filter', () => {
+  test('needs a column or link for each filter', () => {
     expect(() => defineTable<Location>({ ...locations, columns: {} })).toThrow('locations: no column or link answers the filter postal_code');
     expect(() => defineTable<Location>({ ...locations, links: {} })).toThrow('locations: no column or link answers the filter account_id');
   });
 
-  it('names only its own columns and links as introduced later', () => {
+  test('names only its own columns and links as introduced later', () => {
     for (const name of ['address_postal_code', 'account_id', 'created_at']) expect(() => defineTable({ ...locations, since: { [name]: 2 } })).not.toThrow();
     expect(() => defineTable({ ...locations, since: { area: 2 } })).toThrow('locations: since names area, which is not a column or link');
   });
 
-  it('takes columns from fields of the record that are no lists or objects', () => {
+  test('takes columns from fields of the record that are no lists or objects', () => {
     for (const path of ['nothing', 'address', 'accounts', 'address.nothing', 'name.length']) {
       expect(() => defineTable({ ...locations, columns: { ...locations.columns, wrong: path as 'name' } })).toThrow(`locations: ${path} cannot be a column`);
     }
   });
 
-  it('has version 1 and the order of its resource unless it says otherwise', () => {
+  test('has version 1 and the order of its resource unless it says otherwise', () => {
     expect([untyped(locations).version, untyped(locations).order]).toEqual([1, ['created_at', 'id']]);
     expect(untyped({ ...locations, version: 3 }).version).toBe(3);
   });
@@ -44,7 +44,7 @@ describe('the values of a record', () => {
   const record = { id: 'l-1', name: 'Home', created_at: 1_772_377_200_000_001, address: null } as unknown as Location;
   const value = (name: string) => valueOf(table.columns.find((column) => column.name === name)!, record);
 
-  it('are times as text, and null for what the record does not have', () => {
+  test('are times as text, and null for what the record does not have', () => {
     expect([idOf(table, record), value('named'), value('created_at'), value('address_postal_code')]).toEqual([
       'l-1',
       'Home',
@@ -53,7 +53,7 @@ describe('the values of a record', () => {
     ]);
   });
 
-  it('are found by a filter’s field, or by its own name, or where the company’s settings decide', () => {
+  test('are found by a filter’s field, or by its own name, or where the company’s settings decide', () => {
     const decided = { ...table, decided: { eligible: { column: 'named', values: async () => [] } } };
     expect(columnFor(table, 'postal_code', 'address.postal_code')?.name).toBe('address_postal_code');
     expect(columnFor(table, 'named', '')?.name).toBe('named');
@@ -61,12 +61,12 @@ describe('the values of a record', () => {
     expect(columnFor(table, 'postal_code', 'address.city')).toBeUndefined();
   });
 
-  it('of a link are found with and without a bound’s ending', () => {
+  test('of a link are found with and without a bound’s ending', () => {
     for (const name of ['account_id', 'account_id_from', 'account_id_before']) expect(linkFor(table, name)).toBe(table.links['account_id']);
     for (const name of ['account', 'account_id_until', 'from_account_id']) expect(linkFor(table, name)).toBeUndefined();
   });
 
-  it('are stored under their company, except those that are the same in every company', () => {
+  test('are stored under their company, except those that are the same in every company', () => {
     expect(storedUnder({}, COMPANY)).toBe(COMPANY);
     expect(storedUnder({ everyCompany: true }, COMPANY)).toBe('00000000-0000-0000-0000-000000000000');
   });
@@ -75,13 +75,13 @@ describe('the values of a record', () => {
 describe('registered tables', () => {
   const register = (tables: object, consequences = {}) => registered('scheduling', tables as never, consequences) as readonly Table<any>[];
 
-  it('have the key of their resource, and its owner', () => {
+  test('have the key of their resource, and its owner', () => {
     expect(register({ locations: untyped(locations) })).toHaveLength(1);
     expect(() => register({ jobs: untyped(locations) })).toThrow('scheduling: the table of locations is registered as jobs');
     expect(() => registered('billing', { locations: untyped(locations) } as never)).toThrow('billing: the table of locations is registered as locations');
   });
 
-  it('apply the consequences of a change after what the table itself does', async () => {
+  test('apply the consequences of a change after what the table itself does', async () => {
     const done: string[] = [];
     const own = async (): Promise<void> => {
       await Promise.resolve();
@@ -98,18 +98,18 @@ describe('a filter that is new in a release', () => {
   const table = untyped({ ...locations, version: 3, since: { address_postal_code: 2, account_id: 3, created_at: 2 } });
   const gate = (filters: object, own: object = {}) => gateOf(table, { collection: { ...collection, ...own }, ...filters });
 
-  it('waits for the version that introduced its column or link', () => {
+  test('waits for the version that introduced its column or link', () => {
     expect(gate({ postal_code: ['787'] })).toEqual({ version: 2, filters: ['postal_code'] });
     expect(gate({ account_id: [COMPANY] })).toEqual({ version: 3, filters: ['account_id'] });
     expect(gate({}, { created_from: 1 })).toEqual({ version: 2, filters: ['created_from'] });
   });
 
-  it('waits for the latest of several, and all of them are named', () => {
+  test('waits for the latest of several, and all of them are named', () => {
     expect(gate({ postal_code: ['787'], account_id: [COMPANY] })).toMatchObject({ version: 3 });
     expect(gate({ postal_code: ['787'], account_id: [COMPANY] })!.filters.toSorted()).toEqual(['account_id', 'postal_code']);
   });
 
-  it.each([
+  test.each([
     [10_000, '10000'],
     [10_001, 'more than 10000'],
   ])('is refused with the names of all such filters while %i rows are to go', async (count, shown) => {
@@ -120,7 +120,7 @@ describe('a filter that is new in a release', () => {
     });
   });
 
-  it('does not matter to a request without it', () => {
+  test('does not matter to a request without it', () => {
     for (const filters of [{}, { postal_code: [], account_id: null }, { postal_code: undefined }]) expect(gate(filters)).toBeUndefined();
     expect(gate({}, { ids: [COMPANY] })).toBeUndefined();
     expect(gateOf(untyped(locations), { collection, postal_code: ['787'] })).toBeUndefined();

@@ -4,7 +4,7 @@ import { isFault } from '../src/faults.ts';
 const named = (name: string): Error => Object.assign(new Error('ended'), { name });
 
 describe('an error is a fault', () => {
-  it.each([
+  test.each([
     ['an answer with status 500', new ApiError('INTERNAL_ERROR', 'broken', { status: 500 })],
     ['a lost connection', { sqlState: '08006' }],
     ['a state that only contains a violation', { sqlState: '123505' }],
@@ -15,7 +15,7 @@ describe('an error is a fault', () => {
     ['nothing', undefined],
   ])('if it is %s', (_, error) => expect(isFault(error)).toBe(true));
 
-  it.each([
+  test.each([
     ['an answer with status 499', new ApiError('INTERNAL_ERROR', 'left', { status: 499 })],
     ['a violated constraint', { sqlState: '23505', code: '08006' }],
     ['a violated constraint, from pg', { code: '23505' }],

@@ -12,7 +12,7 @@ function problems(given: { name: string; value?: string }[]): unknown {
   return headerProblems(secrets, 'e1', given, stored).map(({ field, code }) => [field, code]);
 }
 
-it('keeps names readable and values encrypted for the endpoint', () => {
+test('keeps names readable and values encrypted for the endpoint', () => {
   expect(stored.header_names).toEqual(['X-Key', 'X-Other']);
   expect(stored.header_values!.includes('a value')).toBe(false);
   expect(openHeaders(secrets, 'e1', stored)).toEqual([KEY, OTHER]);
@@ -20,7 +20,7 @@ it('keeps names readable and values encrypted for the endpoint', () => {
   expect(() => secrets.open('e1', stored.header_values!)).toThrow('not sealed');
 });
 
-it('keeps the stored value of a name that is given without one, in any spelling', () => {
+test('keeps the stored value of a name that is given without one, in any spelling', () => {
   const changed = sealHeaders(secrets, 'e1', [{ name: 'x-OTHER' }, { name: 'X-New', value: 'new' }], stored);
   expect(openHeaders(secrets, 'e1', changed)).toEqual([
     { name: 'x-OTHER', value: 'another' },
@@ -28,12 +28,12 @@ it('keeps the stored value of a name that is given without one, in any spelling'
   ]);
 });
 
-it('stores nothing without headers', () => {
+test('stores nothing without headers', () => {
   expect(sealHeaders(secrets, 'e1', [], stored)).toEqual({ header_names: [], header_values: null });
   expect(openHeaders(secrets, 'e1', NO_HEADERS)).toEqual([]);
 });
 
-it('names what is missing, wrong or too long', () => {
+test('names what is missing, wrong or too long', () => {
   expect(problems([KEY, { name: 'X-New' }])).toEqual([['headers[1].value', 'MISSING']]);
   expect(problems([{ name: 'Host' }, { name: 'X-Long', value: `${'x'.repeat(5000)}é` }])).toEqual([
     ['headers[0].name', 'INVALID_FORMAT'],
@@ -46,7 +46,7 @@ it('names what is missing, wrong or too long', () => {
   expect(problems([{ name: 'X-Key' }, { name: 'X-Long', value: 'x'.repeat(4079) }])).toEqual([['headers', 'TOO_LARGE']]);
 });
 
-it.each([
+test.each([
   ['the same URL', 'https://a.example/x', undefined, []],
   ['another path', 'https://a.example/y', undefined, []],
   ['no URL', 'a.example', undefined, []],
@@ -61,7 +61,7 @@ it.each([
   expect(found.map(({ field, code }) => [field, code])).toEqual(fields.map((field) => [field, 'MISSING']));
 });
 
-it('names the header whose value must be given again', () => {
+test('names the header whose value must be given again', () => {
   const [problem] = originProblems('https://a.example', 'https://b.example', ['X-Key'], undefined);
   expect(problem?.message).toBe('Give the value of X-Key again, or leave the header out: the URL has another scheme, host or port.');
 });

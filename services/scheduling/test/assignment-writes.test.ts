@@ -77,7 +77,7 @@ const remove = (visit: Visit, index = 0, more: Pick<RemoveAssignmentRequest, 'ca
     customer_notification: null,
   });
 
-it('refuses to remove a locked assignment for its status, whatever revision is sent, and another for a stale revision', async () => {
+test('refuses to remove a locked assignment for its status, whatever revision is sent, and another for a stale revision', async () => {
   const stale = async (status: string): Promise<Visit> => {
     const { id } = await newVisit();
     await company.store('job-assignments', line.assignment({ job_id: job['id'], appointment_id: id, team_member: line.ref(members[0]!.id), status }));
@@ -87,7 +87,7 @@ it('refuses to remove a locked assignment for its status, whatever revision is s
   await expect(remove(await stale('TO_DO'))).rejects.toMatchObject({ status: 409, code: 'STALE_REVISION' });
 });
 
-it('stores what an import would derive, byte for byte', async () => {
+test('stores what an import would derive, byte for byte', async () => {
   let one = await newVisit();
   let other = await newVisit();
   for (const member of [0, 1, 2]) one = await add(one, member);
@@ -119,14 +119,14 @@ it('stores what an import would derive, byte for byte', async () => {
   expect(before.length).toBeGreaterThan(4);
 });
 
-it('finds a job by the technician of its canceled visit, also after a removal from another visit', async () => {
+test('finds a job by the technician of its canceled visit, also after a removal from another visit', async () => {
   const [one, canceled] = [await add(await newVisit(), 4), await add(await newVisit(), 4)];
   await company.store('job-appointments', line.visit({ id: canceled.id, job_id: job['id'], canceled: true }));
   await remove(one);
   expect((await company.list('jobs', { team_member_id: [members[4]!.id] })).map(({ id }) => id)).toEqual([job['id']]);
 });
 
-it('stores the audit entry of an import and of a write in their transaction', async () => {
+test('stores the audit entry of an import and of a write in their transaction', async () => {
   const isTogether = async ({ id }: Visit): Promise<boolean | undefined> => {
     const { rows } = await harness.database.query<{ together: boolean }>({
       text: `select o.xmin::text = v.xmin::text as together from outbox o join job_appointments v on v.company_id = o.company_id and v.id = $2
@@ -143,7 +143,7 @@ it('stores the audit entry of an import and of a write in their transaction', as
   expect(await isTogether(added)).toBe(true);
 });
 
-it('adds at most 7 KB to the audit trail with a write, however long the technician’s name is', async () => {
+test('adds at most 7 KB to the audit trail with a write, however long the technician’s name is', async () => {
   // Control characters are the longest in JSON.
   const technician = { ...members[0], id: randomUUID(), name: '\u0001'.repeat(20_000) };
   await company.store('team-members', technician);
@@ -162,7 +162,7 @@ it('adds at most 7 KB to the audit trail with a write, however long the technici
   for (const { before, after } of entries) expect(500 + Buffer.byteLength(before ?? after ?? '')).toBeLessThanOrEqual(7000);
 });
 
-it('publishes every write in the order of the visit’s sequence, and the assignment’s own state with it', async () => {
+test('publishes every write in the order of the visit’s sequence, and the assignment’s own state with it', async () => {
   let visit = await newVisit();
   visit = await add(visit, 0);
   const first = visit.assignments[0]!;
@@ -197,7 +197,7 @@ const claimed = (tx: Transaction, { idempotency_key }: AddAssignmentRequest) =>
 const fingerprint = (request: AddAssignmentRequest): Buffer =>
   fingerprintOf('AddAssignment', AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish());
 
-it('gives equal messages of different operations different fingerprints', async () => {
+test('gives equal messages of different operations different fingerprints', async () => {
   const message = AddAssignmentRequest.encode(addition(await newVisit())).finish();
   expect(fingerprintOf('AddAssignment', message)).toEqual(fingerprintOf('AddAssignment', message));
   expect(fingerprintOf('AddAssignment', message)).not.toEqual(fingerprintOf('RemoveAssignment', message));
@@ -210,7 +210,7 @@ async function awaited(tx: Transaction): Promise<void> {
   }
 }
 
-it('answers 409 with Retry-After if another request holds the key for longer than the maximum wait', async () => {
+test('answers 409 with Retry-After if another request holds the key for longer than the maximum wait', async () => {
   const request = addition(await newVisit());
   const key = { companyId: company.id, userId, key: request.idempotency_key, fingerprint: fingerprint(request) };
   await harness.database.transaction(async (tx) => {
@@ -220,7 +220,7 @@ it('answers 409 with Retry-After if another request holds the key for longer tha
   expect((await write('AddAssignment', request)).assignments).toHaveLength(1);
 });
 
-it('continues with its own write when a request of the previous release with the same key is rolled back', async () => {
+test('continues with its own write when a request of the previous release with the same key is rolled back', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   const undone = harness.database.transaction(async (tx) => {
@@ -233,7 +233,7 @@ it('continues with its own write when a request of the previous release with the
   expect((await waiting)?.assignments).toHaveLength(1);
 });
 
-it('rolls its own write back and repeats the answer when a request of the previous release with the same key commits', async () => {
+test('rolls its own write back and repeats the answer when a request of the previous release with the same key commits', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   await harness.database.transaction(async (tx) => {
@@ -249,7 +249,7 @@ it('rolls its own write back and repeats the answer when a request of the previo
   expect((await company.detail('job-appointments', request.appointment_id)).assignments).toEqual([]);
 });
 
-it('forgets keys after 30 days: the purge deletes them, and an expired key counts as absent even before that', async () => {
+test('forgets keys after 30 days: the purge deletes them, and an expired key counts as absent even before that', async () => {
   const age = (days: number, key: string) =>
     harness.database.query({ text: `update idempotency_keys set created_at = now() - make_interval(days => $2) where key = $1`, values: [key, days] });
   const [kept, expired, reused] = await Promise.all([newVisit(), newVisit(), newVisit()]).then((visits) => visits.map((visit) => addition(visit)));
@@ -267,7 +267,7 @@ it('forgets keys after 30 days: the purge deletes them, and an expired key count
   expect((await write('AddAssignment', kept!)).id).toBe(kept!.appointment_id);
 });
 
-it('leaves only records that an import would accept', async () => {
+test('leaves only records that an import would accept', async () => {
   const { count, broken } = await company.checked();
   expect(count).toBeGreaterThan(0);
   expect(broken).toEqual([]);

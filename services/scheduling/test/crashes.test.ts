@@ -91,7 +91,7 @@ const writes = {
 };
 const cases = (Object.keys(writes) as (keyof typeof writes)[]).flatMap((name) => (['before', 'after'] as Moment[]).map((moment) => [name, moment] as const));
 
-it.each(cases)('leaves nothing or everything of an %s that loses its connection %s any of its statements', async (name, moment) => {
+test.each(cases)('leaves nothing or everything of an %s that loses its connection %s any of its statements', async (name, moment) => {
   const { write, begin, nothing, everything } = writes[name];
   const outcomes = new Set<string>();
   let statement = 0;

@@ -73,7 +73,7 @@ async function payloads(id: string): Promise<{ type: string; payload: Buffer }[]
 }
 
 describe('a service request', () => {
-  it('keeps every field that it was recorded with, and shows references by name', async () => {
+  test('keeps every field that it was recorded with, and shows references by name', async () => {
     const request = whole();
     const { company_id: _, account_id, business_unit_id, job_type_id, lead_source_id, ...kept } = request;
     const shown = {
@@ -87,7 +87,7 @@ describe('a service request', () => {
     expect((await intake.getServiceRequest({ company_id, id: request.id })).service_request).toEqual(service_request);
   });
 
-  it.each(['account', 'business_unit', 'job_type', 'lead_source'] as const)('takes its %s from the records of that kind only', async (field) => {
+  test.each(['account', 'business_unit', 'job_type', 'lead_source'] as const)('takes its %s from the records of that kind only', async (field) => {
     for (const other of (Object.keys(KINDS) as Field[]).filter((each) => each !== field)) {
       await expect(intake.recordServiceRequest({ ...whole(), [`${field}_id`]: known[other] })).rejects.toMatchObject({
         status: 400,
@@ -96,13 +96,13 @@ describe('a service request', () => {
     }
   });
 
-  it('takes its location from the locations only', async () => {
+  test('takes its location from the locations only', async () => {
     await expect(intake.recordServiceRequest({ ...whole(), location_id: job['id'] })).rejects.toMatchObject({
       details: [{ field: 'location_id', message: 'The company has no record with this id among its locations.' }],
     });
   });
 
-  it.each(['account', 'business_unit', 'job_type', 'lead_source'] as const)(
+  test.each(['account', 'business_unit', 'job_type', 'lead_source'] as const)(
     'is answered again as first recorded, even if its %s is gone by then',
     async (field) => {
       const request = {
@@ -120,7 +120,7 @@ describe('a service request', () => {
     },
   );
 
-  it('shows the latest names whenever it changes, and the last known name of a record that is gone', async () => {
+  test('shows the latest names whenever it changes, and the last known name of a record that is gone', async () => {
     const visit = await crew.visit(job['id']);
     const { id } = (await intake.recordServiceRequest(whole())).service_request!;
     const shown = async () => {
@@ -145,7 +145,7 @@ describe('a service request', () => {
     expect(await shown()).toBe('when scheduled');
   });
 
-  it.each([Status.CLOSED, Status.CANCELED])('takes a reason with %s', async (status) => {
+  test.each([Status.CLOSED, Status.CANCELED])('takes a reason with %s', async (status) => {
     const { id } = (await intake.recordServiceRequest(whole())).service_request!;
     const { service_request } = await intake.changeServiceRequestStatus({ company_id, id, status, closed_reason: 'a duplicate' });
     expect(service_request).toMatchObject({ status, closed_reason: 'a duplicate' });
@@ -153,7 +153,7 @@ describe('a service request', () => {
 });
 
 describe('an interaction', () => {
-  it('begins now unless a time is given, and keeps every field that it was recorded with', async () => {
+  test('begins now unless a time is given, and keeps every field that it was recorded with', async () => {
     const { service_request } = await intake.recordServiceRequest(whole());
     const kept = { ...talk(), outcome: 'Called back', summary: 'About the AC', service_request_id: service_request!.id, job_id: job['id'] };
     const before = now();
@@ -166,14 +166,14 @@ describe('an interaction', () => {
     expect(interaction!.started_at).toBeLessThanOrEqual(now());
   });
 
-  it.each(['account', 'contact', 'handled_by'] as const)('takes its %s from the records of that kind only', async (field) => {
+  test.each(['account', 'contact', 'handled_by'] as const)('takes its %s from the records of that kind only', async (field) => {
     for (const other of (Object.keys(KINDS) as Field[]).filter((each) => each !== field)) {
       await expect(intake.recordInteraction({ ...talk(), [`${field}_id`]: known[other] })).rejects.toMatchObject({ details: [{ field: `${field}_id` }] });
     }
     await expect(intake.recordInteraction({ ...talk(), job_id: location['id'] })).rejects.toMatchObject({ details: [{ field: 'job_id' }] });
   });
 
-  it('keeps outcome and summary when it is completed without them, and shows the latest names', async () => {
+  test('keeps outcome and summary when it is completed without them, and shows the latest names', async () => {
     const request = { ...talk(), outcome: 'Called back', summary: 'About the AC', account_id: known.account };
     await intake.recordInteraction(request);
     await name('account', 'when completed');
@@ -183,7 +183,7 @@ describe('an interaction', () => {
     expect(events.map(({ payload }) => InteractionCompleted.decode(payload).data)).toEqual([interaction]);
   });
 
-  it('refuses to be completed again with any other value, even if others are the same', async () => {
+  test('refuses to be completed again with any other value, even if others are the same', async () => {
     const request = talk();
     await intake.recordInteraction(request);
     const completion = { company_id, id: request.id, outcome: 'Called back', summary: 'About the AC' };
@@ -193,7 +193,7 @@ describe('an interaction', () => {
     }
   });
 
-  it('counts its one event, whether it was recorded as completed or completed later', async () => {
+  test('counts its one event, whether it was recorded as completed or completed later', async () => {
     const [ended, completed, open] = [{ ...talk(), started_at: 1, ended_at: 2 }, talk(), talk()];
     for (const request of [ended, completed, open]) await intake.recordInteraction(request);
     await intake.completeInteraction({ company_id, id: completed.id });
@@ -203,7 +203,7 @@ describe('an interaction', () => {
     expect(await Promise.all([ended, completed, open].map(sequence))).toEqual([1, 1, 0]);
   });
 
-  it('that a sent notification recorded keeps its id', async () => {
+  test('that a sent notification recorded keeps its id', async () => {
     const request = talk();
     await intake.recordInteraction(request);
     await harness.database.query({ text: 'update interactions set fingerprint = null where id = $1', values: [request.id] });
@@ -211,7 +211,7 @@ describe('an interaction', () => {
   });
 });
 
-it('wakes the relay once for each change', async () => {
+test('wakes the relay once for each change', async () => {
   let pokes = 0;
   const handlers = intakeHandlers({ database: harness.database, poke: () => void (pokes += 1) });
   const context = {} as CallContext;

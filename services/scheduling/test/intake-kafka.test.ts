@@ -82,7 +82,7 @@ async function play(id: string): Promise<void> {
   await intake.changeServiceRequestStatus({ ...of, status: Status.COMPLETED });
 }
 
-it('publishes events with CloudEvents headers, keyed by subject, in the order of their sequence', async () => {
+test('publishes events with CloudEvents headers, keyed by subject, in the order of their sequence', async () => {
   const ids = Array.from({ length: REQUESTS }, () => randomUUID());
   const arrived = new Map<string, { id: string; sequence: number; what: string }[]>(ids.map((id) => [`${company.id}/${id}`, []]));
   let missing = REQUESTS * STORY.length;

@@ -17,11 +17,11 @@ const ALLOWED = new Set([
 ]);
 const moves = STATES.flatMap((from) => STATES.flatMap((to) => MOVERS.map((by) => ({ from, to, by, name: `${short(from)} ${short(to)} ${by}` }))));
 
-it.each(moves)('a service request moves by $name only where the decisions allow it', ({ from, to, by, name }) => {
+test.each(moves)('a service request moves by $name only where the decisions allow it', ({ from, to, by, name }) => {
   expect(refuseMove(from, to, by) === undefined).toBe(ALLOWED.has(name));
 });
 
-it('lists the allowed moves, and what causes them', () => {
+test('lists the allowed moves, and what causes them', () => {
   expect(refuseMove(Status.CONTACTED, Status.COMPLETED, 'hand')).toMatchObject({
     status: 409,
     message: 'The service request is CONTACTED and cannot become COMPLETED: from there it may go to BOOKED (by booking a visit), CLOSED, CANCELED.',
@@ -29,7 +29,7 @@ it('lists the allowed moves, and what causes them', () => {
   expect(refuseMove(Status.CLOSED, Status.CONTACTED, 'hand')?.message).toMatch(/it is final/);
 });
 
-it('follows the technicians on the visit only while the request is booked or scheduled', () => {
+test('follows the technicians on the visit only while the request is booked or scheduled', () => {
   for (const status of STATES) {
     expect([followed(status, 0), followed(status, 2)]).toEqual([
       status === Status.SCHEDULED ? Status.BOOKED : undefined,

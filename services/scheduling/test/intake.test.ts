@@ -92,7 +92,7 @@ async function events(subject: string): Promise<Json[]> {
 const story = async (subject: string) => (await events(subject)).map(({ type, data }) => `${type.split('.')[1]} ${data.previous_status ?? ''}→${data.status}`);
 
 describe('recording a service request', () => {
-  it('answers NEW with the latest names and the company’s next number, and publishes it once', async () => {
+  test('answers NEW with the latest names and the company’s next number, and publishes it once', async () => {
     const [first, second] = [await recorded(), await recorded()];
     expect(first).toMatchObject({
       status: Status.NEW,
@@ -111,7 +111,7 @@ describe('recording a service request', () => {
     });
   });
 
-  it('answers a repeated request as the first time, even after a status change and from many callers at once', async () => {
+  test('answers a repeated request as the first time, even after a status change and from many callers at once', async () => {
     const request = asked();
     const answers = await Promise.all(Array.from({ length: 8 }, () => intake.recordServiceRequest(request)));
     await move(request.id, Status.CONTACTED);
@@ -120,7 +120,7 @@ describe('recording a service request', () => {
     expect(await story(request.id)).toEqual(['created →NEW', 'status_changed NEW→CONTACTED']);
   });
 
-  it('refuses a different request with the same id, unknown references, and invalid fields', async () => {
+  test('refuses a different request with the same id, unknown references, and invalid fields', async () => {
     const request = asked();
     await intake.recordServiceRequest(request);
     await expect(intake.recordServiceRequest({ ...request, summary: 'Something else' })).rejects.toMatchObject({ status: 409, code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -138,7 +138,7 @@ describe('recording a service request', () => {
 });
 
 describe('moving a service request', () => {
-  it('publishes the previous status and the whole record as of the change', async () => {
+  test('publishes the previous status and the whole record as of the change', async () => {
     const { id } = await recorded();
     await move(id, Status.CONTACTED);
     await move(id, Status.CLOSED, 'Wanted a price only');
@@ -152,7 +152,7 @@ describe('moving a service request', () => {
     });
   });
 
-  it('changes nothing if it already has the status, and refuses moves that its status does not allow', async () => {
+  test('changes nothing if it already has the status, and refuses moves that its status does not allow', async () => {
     const { id } = await recorded();
     const contacted = await move(id, Status.CONTACTED);
     expect(await move(id, Status.CONTACTED)).toEqual(contacted);
@@ -168,7 +168,7 @@ describe('moving a service request', () => {
 });
 
 describe('booking a service request', () => {
-  it('publishes status_changed, then booked; the public writes move it on and back', async () => {
+  test('publishes status_changed, then booked; the public writes move it on and back', async () => {
     const { id } = await recorded();
     const on = await visit();
     const booked = await book(id, on);
@@ -187,7 +187,7 @@ describe('booking a service request', () => {
     expect((await intake.getServiceRequest({ company_id: company.id, id })).service_request?.status).toBe(Status.BOOKED);
   });
 
-  it('ends SCHEDULED on a visit with technicians, whether booking or adding comes first', async () => {
+  test('ends SCHEDULED on a visit with technicians, whether booking or adding comes first', async () => {
     const [busy, racing] = [await add(await visit()), await visit()];
     const { id } = await recorded();
     expect((await book(id, busy)).status).toBe(Status.SCHEDULED);
@@ -197,7 +197,7 @@ describe('booking a service request', () => {
     expect((await intake.getServiceRequest({ company_id: company.id, id: other.id })).service_request?.status).toBe(Status.SCHEDULED);
   });
 
-  it('follows imported technicians like those that are added and removed', async () => {
+  test('follows imported technicians like those that are added and removed', async () => {
     const on = await visit();
     const { id } = await recorded();
     await book(id, on);
@@ -212,7 +212,7 @@ describe('booking a service request', () => {
     expect((await story(id)).slice(5)).toEqual(thereAndBack);
   });
 
-  it('of several for a visit follows the technicians even if the first one is closed', async () => {
+  test('of several for a visit follows the technicians even if the first one is closed', async () => {
     const on = await visit();
     const [closed, open] = [randomUUID(), randomUUID()].toSorted() as [string, string];
     for (const id of [closed, open]) {
@@ -225,7 +225,7 @@ describe('booking a service request', () => {
     expect(await Promise.all(statuses)).toEqual([Status.CLOSED, Status.SCHEDULED]);
   });
 
-  it('refuses a canceled visit, another job’s visit, and a second visit', async () => {
+  test('refuses a canceled visit, another job’s visit, and a second visit', async () => {
     const { id } = await recorded();
     await expect(book(id, await visit({ canceled: true }))).rejects.toMatchObject({ status: 409 });
     await expect(book(id, await visit({ job_id: randomUUID() }))).rejects.toMatchObject({ status: 404 });
@@ -245,7 +245,7 @@ describe('interactions', () => {
     ...fields,
   });
 
-  it('publishes an interaction in progress once, when it is completed', async () => {
+  test('publishes an interaction in progress once, when it is completed', async () => {
     const request = talk();
     const first = await intake.recordInteraction(request);
     expect(first.interaction).toMatchObject({ status: InteractionStatus.IN_PROGRESS, handled_by: { name: 'Dana Whitfield' } });
@@ -264,7 +264,7 @@ describe('interactions', () => {
     await expect(intake.completeInteraction({ ...completion, outcome: 'Lost' })).rejects.toMatchObject({ status: 409 });
   });
 
-  it('lasts 0 s if only its end is recorded, or if it is completed before it has begun', async () => {
+  test('lasts 0 s if only its end is recorded, or if it is completed before it has begun', async () => {
     const { interaction } = await intake.recordInteraction(talk({ started_at: null, ended_at: 2_000_000 }));
     expect(interaction).toMatchObject({ started_at: 2_000_000, ended_at: 2_000_000, duration_seconds: 0 });
     const later = talk({ started_at: now() + 3_600_000_000 });
@@ -273,7 +273,7 @@ describe('interactions', () => {
     expect(completed.interaction).toMatchObject({ started_at: later.started_at, ended_at: later.started_at, duration_seconds: 0 });
   });
 
-  it('publishes an interaction recorded as completed at once, and refuses an end before the beginning', async () => {
+  test('publishes an interaction recorded as completed at once, and refuses an end before the beginning', async () => {
     const request = talk({ ended_at: 2_000_000 });
     await intake.recordInteraction(request);
     await intake.recordInteraction(request);
@@ -283,7 +283,7 @@ describe('interactions', () => {
   });
 });
 
-it('leaves only records that an import would accept', async () => {
+test('leaves only records that an import would accept', async () => {
   const { count, broken } = await company.checked();
   expect(count).toBeGreaterThan(0);
   expect(broken).toEqual([]);

@@ -111,7 +111,7 @@ async function letters(count: number): Promise<void> {
 const row = async (id: string) =>
   (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
 
-it(
+test(
   'leaves an attempt that is UNKNOWN to the next process once its time is over, and never sends it again',
   async () => {
     mail.behave('hang-after-data');

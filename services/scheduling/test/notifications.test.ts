@@ -110,7 +110,7 @@ async function sent(scenery: { contact?: Json } = {}, message?: string) {
   return { ...set, row: await outcome(set.visit) };
 }
 
-it('wakes the senders once it is queued, and not if the write is refused', async () => {
+test('wakes the senders once it is queued, and not if the write is refused', async () => {
   const { visit } = await scene();
   let woken = 0;
   const leave = onQueued(() => void (woken += 1));
@@ -124,7 +124,7 @@ it('wakes the senders once it is queued, and not if the write is refused', async
 describe('the recipient of a notification', () => {
   const to = async (visit: Visit) => (await rows(visit))[0]?.['contact_id'] as string | undefined;
 
-  it('is the requested contact, else the job’s, else the account’s primary one', async () => {
+  test('is the requested contact, else the job’s, else the account’s primary one', async () => {
     const { account, contact, visit } = await scene();
     await add(visit, {});
     expect(await to(visit)).toBe(contact['id']);
@@ -144,7 +144,7 @@ describe('the recipient of a notification', () => {
     expect(await to(other.visit)).toBe(asked['id']);
   });
 
-  it('is a 404 for a missing contact or another account’s, and nothing is written', async () => {
+  test('is a 404 for a missing contact or another account’s, and nothing is written', async () => {
     const [{ visit }, stranger] = [await scene(), await scene()];
     for (const contact_id of [randomUUID(), stranger.contact['id']]) {
       await expect(add(visit, { contact_id })).rejects.toMatchObject({ status: 404 });
@@ -153,7 +153,7 @@ describe('the recipient of a notification', () => {
     expect(await rows(visit)).toEqual([]);
   });
 
-  it.each<[string, Parameters<typeof scene>[0]]>([
+  test.each<[string, Parameters<typeof scene>[0]]>([
     ['who opted out', { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'A@b.example', true)] } }],
     ['without a primary channel', { contact: { primary_channel: null } }],
     [
@@ -170,7 +170,7 @@ describe('the recipient of a notification', () => {
 });
 
 describe('an e-mail', () => {
-  it('that the server accepts is SENT: once, with the given text, and as a completed interaction', async () => {
+  test('that the server accepts is SENT: once, with the given text, and as a completed interaction', async () => {
     const set = await scene();
     const intake = harness.channel.client(IntakeServiceService);
     const [first, second] = [randomUUID(), randomUUID()].toSorted() as [string, string];
@@ -210,14 +210,14 @@ describe('an e-mail', () => {
     ]);
   });
 
-  it('without a given text names the visit and the technicians', async () => {
+  test('without a given text names the visit and the technicians', async () => {
     const { address, visit } = await sent();
     const letter = mail.letters.find(({ to }) => to === address);
     expect(letter?.text).toContain(`Subject: Your appointment ${visit.number}`);
     expect(letter?.text).toContain('Dana Whitfield');
   });
 
-  it.each([
+  test.each([
     ['the recipient', 'refuse-recipient', '550'],
     ['the message', 'refuse-message', '554'],
   ] as const)('that the server refuses for %s is FAILED, with the server’s reply', async (_, behaviour, code) => {
@@ -227,7 +227,7 @@ describe('an e-mail', () => {
     expect(row['detail']).toContain(code);
   });
 
-  it.each([
+  test.each([
     ['hangs up after the message', 'drop-after-data'],
     ['says nothing after the message', 'hang-after-data'],
   ] as const)('is UNKNOWN when the server %s, and is not sent again', async (_, behaviour) => {
@@ -241,7 +241,7 @@ describe('an e-mail', () => {
     await expect(harness.channel.client(IntakeServiceService).getInteraction({ company_id: company.id, id: row['id'] })).rejects.toMatchObject({ status: 404 });
   });
 
-  it('stays queued for a server that hangs before the message or asks to come back', async () => {
+  test('stays queued for a server that hangs before the message or asks to come back', async () => {
     for (const behaviour of ['no-greeting', 'busy'] as const) {
       mail.behave(behaviour);
       const { visit, address } = await scene();
@@ -261,7 +261,7 @@ describe('an e-mail', () => {
 describe('a text message', () => {
   const mobile = (value: string) => ({ contact: { primary_channel: { type: 'MOBILE', value }, channels: [channel('MOBILE', value)] } });
 
-  it('goes to the HTTP provider with the notification’s id as idempotency key', async () => {
+  test('goes to the HTTP provider with the notification’s id as idempotency key', async () => {
     const { row } = await sent(mobile('+15125550142'), 'On our way');
     expect(row).toMatchObject({ status: 'SENT', channel: 'SMS' });
     expect(sms.requests.filter(({ headers }) => headers['idempotency-key'] === row['id'])).toEqual([
@@ -273,7 +273,7 @@ describe('a text message', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     [422, 'FAILED'],
     [500, 'UNKNOWN'],
     [302, 'UNKNOWN'],
@@ -301,7 +301,7 @@ describe('between acceptance and delivery', () => {
     };
   }
 
-  it('a change of the visit suppresses the notification', async () => {
+  test('a change of the visit suppresses the notification', async () => {
     const { visit, job, retry, address } = await waiting();
     await company.store('job-appointments', line.visit({ id: visit.id, job_id: job['id'], description: 'moved' }));
     await retry();
@@ -309,7 +309,7 @@ describe('between acceptance and delivery', () => {
     expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
   });
 
-  it('another address of the contact suppresses the notification', async () => {
+  test('another address of the contact suppresses the notification', async () => {
     const { visit, contact, retry, address } = await waiting();
     const other = `${randomUUID()}@customer.example`;
     await company.store('contacts', { ...contact, primary_channel: { type: 'EMAIL', value: other }, channels: [channel('EMAIL', other)] });
@@ -323,7 +323,7 @@ describe('between acceptance and delivery', () => {
     return Number(new RegExp(`^notifications_total\\{channel="EMAIL",outcome="${outcome}".* (\\S+)$`, 'm').exec(body)?.[1] ?? 0);
   };
 
-  it('a contact’s opt-out suppresses the notification, which is counted as suppressed and not as sent', async () => {
+  test('a contact’s opt-out suppresses the notification, which is counted as suppressed and not as sent', async () => {
     const { visit, contact, retry } = await waiting();
     const before = [await counted('SUPPRESSED'), await counted('SENT')] as const;
     await company.store('contacts', { ...contact, channels: [{ ...contact['channels'][0], opted_out: true }] });
@@ -338,7 +338,7 @@ describe('between acceptance and delivery', () => {
   }, 20_000);
 });
 
-it('stays UNKNOWN if its process dies between attempt and outcome', async () => {
+test('stays UNKNOWN if its process dies between attempt and outcome', async () => {
   mail.behave('busy');
   const { visit, address } = await scene();
   await add(visit, {});
@@ -355,7 +355,7 @@ it('stays UNKNOWN if its process dies between attempt and outcome', async () => 
   expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
 });
 
-it('keeps notifications until 90 days after their end, and unfinished ones without limit', async () => {
+test('keeps notifications until 90 days after their end, and unfinished ones without limit', async () => {
   const days = [89, 91, null];
   await harness.database.query({
     text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, due_at, finished_at)

@@ -19,7 +19,7 @@ const assignmentOf = ({ id, member, starts_at, status }: { id: string; member: s
 });
 const visitOf = (fields: Partial<Visit>): Visit => ({ ...Visit.decode(EMPTY), ...fields });
 
-it('lets only active, assignable team members be assigned', () => {
+test('lets only active, assignable team members be assigned', () => {
   for (const status of Object.values(TeamMemberStatus)) {
     for (const assignable of [true, false]) {
       expect(canBeAssigned({ status, assignable })).toBe(status === TeamMemberStatus.ACTIVE && assignable);
@@ -27,7 +27,7 @@ it('lets only active, assignable team members be assigned', () => {
   }
 });
 
-it('refuses removal by the assignment’s own status', () => {
+test('refuses removal by the assignment’s own status', () => {
   const reasons = Object.fromEntries(statuses.map((status) => [status, refuseRemoving({ status })?.details[0]?.reason]));
   expect(reasons).toEqual({
     [AssignmentStatus.TO_DO]: undefined,
@@ -39,7 +39,7 @@ it('refuses removal by the assignment’s own status', () => {
   });
 });
 
-it('refuses adding a technician already on the visit, and any technician once the visit is canceled', () => {
+test('refuses adding a technician already on the visit, and any technician once the visit is canceled', () => {
   fc.assert(
     fc.property(assignments, fc.boolean(), fc.uuid(), (list, canceled, stranger) => {
       const visit = visitOf({ canceled, assignments: list.map(assignmentOf) });
@@ -51,7 +51,7 @@ it('refuses adding a technician already on the visit, and any technician once th
   );
 });
 
-it('refuses times outside the window exactly if they cross a bound and the request does not allow it', () => {
+test('refuses times outside the window exactly if they cross a bound and the request does not allow it', () => {
   const instant = fc.integer({ min: 0, max: 20 });
   fc.assert(
     fc.property(instant, instant, instant, instant, fc.boolean(), (window_start_at, window_end_at, starts_at, length, allow_outside_window) => {
@@ -65,7 +65,7 @@ it('refuses times outside the window exactly if they cross a bound and the reque
 
 const WINDOW = { window_start_at: 10, window_end_at: 20 };
 
-it.each<[number, number, string[]]>([
+test.each<[number, number, string[]]>([
   [10, 20, []],
   [9, 20, ['starts_at']],
   [21, 22, ['starts_at', 'ends_at']],
@@ -81,7 +81,7 @@ it.each<[number, number, string[]]>([
   expect(refused?.status).toBe(fields.length === 0 ? undefined : 400);
 });
 
-it('counts a technician as on the visit unless their assignment is canceled', () => {
+test('counts a technician as on the visit unless their assignment is canceled', () => {
   const one = (member: string, status: AssignmentStatus): Assignment => assignmentOf({ id: member, member, starts_at: 0, status });
   const { TO_DO, COMPLETED, CANCELED } = AssignmentStatus;
   const crew = [one('a', TO_DO), one('b', CANCELED), one('c', COMPLETED), { ...one('d', TO_DO), team_member: null }];
@@ -92,7 +92,7 @@ it('counts a technician as on the visit unless their assignment is canceled', ()
   expect(refused('b', true)).toMatchObject([{ location: 'body', field: 'appointment_id', reason: 'VISIT_CANCELED' }]);
 });
 
-it('names the assignment in the path when it refuses to remove it, and the revision in the body', () => {
+test('names the assignment in the path when it refuses to remove it, and the revision in the body', () => {
   const details = [{ location: 'path', field: 'id' }];
   const { COMPLETED, PAUSED } = AssignmentStatus;
   expect(refuseRemoving({ status: COMPLETED })).toMatchObject({ status: 409, details, message: expect.stringContaining('completed assignment') });
@@ -100,7 +100,7 @@ it('names the assignment in the path when it refuses to remove it, and the revis
   expect(refuseStale({ revision: 'a' }, 'b')?.details).toMatchObject([{ location: 'body', field: 'expected_revision' }]);
 });
 
-it('derives order, dispatch status and revision of a visit from its assignments, and keeps its other fields', () => {
+test('derives order, dispatch status and revision of a visit from its assignments, and keeps its other fields', () => {
   const two = ['b', 'a'].map((id) => assignmentOf({ id, member: id, starts_at: 0, status: AssignmentStatus.EN_ROUTE }));
   const visit = visitOf({ id: 'v', number: '1042-1' });
   const changed = withAssignments(visit, two);
@@ -109,7 +109,7 @@ it('derives order, dispatch status and revision of a visit from its assignments,
   expect(withAssignments(visit, two.slice(1)).revision).not.toBe(changed.revision);
 });
 
-it('restores the same visit after an assignment is added and removed, whatever the order of the others', () => {
+test('restores the same visit after an assignment is added and removed, whatever the order of the others', () => {
   fc.assert(
     fc.property(assignments, fc.nat(), (list, seed) => {
       const all = list.map(assignmentOf);
@@ -128,7 +128,7 @@ it('restores the same visit after an assignment is added and removed, whatever t
   );
 });
 
-it('accepts only the visit’s current revision, and returns it otherwise', () => {
+test('accepts only the visit’s current revision, and returns it otherwise', () => {
   const revision = 'f'.repeat(64);
   expect(refuseStale({ revision }, revision)).toBeUndefined();
   expect(refuseStale({ revision }, '0'.repeat(64))?.details[0]).toMatchObject({ code: 'STALE_REVISION', current_revision: revision });

@@ -46,7 +46,7 @@ async function withoutReprojector<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-it('counts requests that are new or contacted, of the company alone', async () => {
+test('counts requests that are new or contacted, of the company alone', async () => {
   const [company, other, none] = [harness.company(), harness.company(), harness.company()];
   const job = line.job();
   const visit = line.visit({ job_id: job['id'] });
@@ -62,13 +62,13 @@ it('counts requests that are new or contacted, of the company alone', async () =
   expect([await unbooked(company), await unbooked(other)]).toEqual([2, 1]);
 });
 
-it('counts requests that were recorded at once', async () => {
+test('counts requests that were recorded at once', async () => {
   const company = harness.company();
   await Promise.all(Array.from({ length: 40 }, () => record(company)));
   expect(await unbooked(company)).toBe(40);
 });
 
-it('is unavailable from a write by an older release until the rows have been projected again, for that company only', async () => {
+test('is unavailable from a write by an older release until the rows have been projected again, for that company only', async () => {
   const [company, other] = [harness.company(), harness.company()];
   await record(company);
   await move(company, await record(company), Status.CANCELED);
@@ -82,7 +82,7 @@ it('is unavailable from a write by an older release until the rows have been pro
   expect(await unbooked(company)).toBe(1);
 });
 
-it('locks the service requests that it projects again in the order of their ids', async () => {
+test('locks the service requests that it projects again in the order of their ids', async () => {
   const company = harness.company();
   const [low, high] = twoIds();
   for (const id of [high, low]) await record(company, id);
@@ -105,7 +105,7 @@ it('locks the service requests that it projects again in the order of their ids'
   expect(await unbooked(company)).toBe(2);
 });
 
-it('ends a pass of an older release, whose rows would be found again without end', async () => {
+test('ends a pass of an older release, whose rows would be found again without end', async () => {
   const company = harness.company();
   await record(company);
   const stop = new AbortController();

@@ -36,7 +36,7 @@ test('a write wakes the relay, and its repetition does not', async () => {
 });
 
 describe('a removal', () => {
-  it('keeps the technician on the visit while a canceled assignment of the same technician stays', async () => {
+  test('keeps the technician on the visit while a canceled assignment of the same technician stays', async () => {
     const visit = await crew.visit();
     const [memberId] = crew.memberIds;
     await crew.company.store('job-assignments', line.assignment({ appointment_id: visit.id, team_member: line.ref(memberId), status: 'CANCELED' }));
@@ -48,7 +48,7 @@ describe('a removal', () => {
     expect(await found('job-appointments', memberId)).toContain(visit.id);
   });
 
-  it('takes the technician off visit and job although another technician stays, and although the technician is on another job', async () => {
+  test('takes the technician off visit and job although another technician stays, and although the technician is on another job', async () => {
     const [job, other] = [await crew.job(), await crew.job()];
     await crew.add(await crew.visit(other['id']));
     const both = await crew.add(await crew.add(await crew.visit(job['id'])), crew.memberIds[1]);
@@ -63,7 +63,7 @@ describe('a removal', () => {
   });
 });
 
-it('asks to send a write again that another transaction made fail twice, and stores nothing of it', async () => {
+test('asks to send a write again that another transaction made fail twice, and stores nothing of it', async () => {
   const visit = await crew.visit();
   await harness.database.query({
     text: `create function contend() returns trigger language plpgsql as $$ begin raise exception 'no' using errcode = '40P01'; end $$`,
@@ -87,19 +87,19 @@ describe('expired idempotency keys', () => {
   const left = async (): Promise<number> =>
     (await harness.database.query({ text: `select from idempotency_keys where created_at < now() - interval '30 days'` })).rowCount;
 
-  it('are deleted however many there are, and counted', async () => {
+  test('are deleted however many there are, and counted', async () => {
     await expired(1001);
     expect(await purgeKeys(harness.database)).toBe(1001);
     expect(await left()).toBe(0);
   });
 
-  it('are deleted only up to the batch under way once the service stops', async () => {
+  test('are deleted only up to the batch under way once the service stops', async () => {
     await expired(1001);
     expect(await purgeKeys(harness.database, AbortSignal.abort())).toBe(500);
     expect(await left()).toBe(501);
   });
 
-  it('are deleted when the service starts, which logs their number if there were any', async () => {
+  test('are deleted when the service starts, which logs their number if there were any', async () => {
     const logged: Record<string, unknown>[] = [];
     const log = createLog('test', 'info', { write: (text) => void logged.push(JSON.parse(text) as Record<string, unknown>) });
     const purge = async (): Promise<void> => {
@@ -117,7 +117,7 @@ describe('expired idempotency keys', () => {
   });
 });
 
-it('refuses a job class in another group', async () => {
+test('refuses a job class in another group', async () => {
   const { problems } = await crew.company.importLines('job-classes', [{ id: 'INSTALL', name: 'Installation', group: 'SALES', legacy: false }]);
   expect(problems).toMatchObject([{ field: 'group', code: 'INVALID_FORMAT' }]);
 });

@@ -87,39 +87,39 @@ test('passes a correct history and counts it', () => {
 });
 
 describe('allows', () => {
-  it('a repeated event', () => {
+  test('a repeated event', () => {
     expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, observed.visitEvents[2]!] } }))).toEqual([]);
   });
 
-  it('an unanswered write, whether it was made or not', () => {
+  test('an unanswered write, whether it was made or not', () => {
     expect(found(({ history }) => ({ history: history.map((one) => (one.key === 'k3' ? { ...one, answer: undefined } : one)) }))).toEqual([]);
     expect(found(({ history }) => ({ history: [...history, attempt('k4', history[2]!.write, 4)] }))).toEqual([]);
   });
 
-  it('a repeated request with the same answer', () => {
+  test('a repeated request with the same answer', () => {
     expect(
       found(({ history }) => ({ history: [...history, { ...history[2]!, invokedAt: 6, endedAt: 7, answer: { ...history[2]!.answer!, replayed: true } }] })),
     ).toEqual([]);
   });
 
-  it('a refusal for a state that the visit had during the attempt', () => {
+  test('a refusal for a state that the visit had during the attempt', () => {
     const stale: Answer = { status: 409, replayed: false, code: 'STALE_REVISION', currentRevision: 'r1' };
     expect(found(({ history }) => ({ history: [...history, attempt('k4', history[2]!.write, 1.5, stale)] }))).toEqual([]);
   });
 });
 
 describe('finds', () => {
-  it('an acknowledged write without an effect', () => {
+  test('an acknowledged write without an effect', () => {
     expect(found(({ observed }) => ({ observed: { visitEvents: without(observed.visitEvents, 2) } }))).toContain('acknowledged-without-effect');
   });
 
-  it('an event that no write caused', () => {
+  test('an event that no write caused', () => {
     expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, visitEvent(4, true, 'a4', 'cy', 'r4')] } }))).toContain(
       'event-without-write',
     );
   });
 
-  it('one key that was carried out twice', () => {
+  test('one key that was carried out twice', () => {
     const kinds = found(({ history, observed }) => ({
       history: [...history, attempt('k3', { ...history[2]!.write, visitId: 'v', expectedRevision: 'r3' }, 4, created('a4', 'r4'))],
       observed: { visitEvents: [...observed.visitEvents, visitEvent(4, true, 'a4', 'cy', 'r4')] },
@@ -127,18 +127,18 @@ describe('finds', () => {
     expect(kinds).toEqual(expect.arrayContaining(['two-effects-of-a-key', 'answers-differ', 'executed-twice']));
   });
 
-  it('an effect without a stored key, and a stored key without an effect', () => {
+  test('an effect without a stored key, and a stored key without an effect', () => {
     expect(found(({ observed }) => ({ observed: { keys: without(observed.keys, 0) } }))).toEqual(['effect-without-key']);
     const stray = { key: 'k9', status: 201, location: '/v1/job-assignments/a9', visitId: 'v', revision: 'r9' };
     expect(found(({ observed }) => ({ observed: { keys: [...observed.keys, stray] } }))).toEqual(['key-without-effect']);
   });
 
-  it('a repeated request with a different answer', () => {
+  test('a repeated request with a different answer', () => {
     const other = { ...created('a3', 'r3'), said: 'something else', replayed: true };
     expect(found(({ history }) => ({ history: [...history, attempt('k3', history[2]!.write, 6, other)] }))).toEqual(['answers-differ']);
   });
 
-  it('a refusal after the key had its effect, and one that no state explains', () => {
+  test('a refusal after the key had its effect, and one that no state explains', () => {
     const known: Answer = { status: 409, replayed: false, code: 'ASSIGNMENT_CONFLICT', reason: 'ALREADY_ASSIGNED' };
     expect(found(({ history }) => ({ history: [...history, attempt('k3', history[2]!.write, 6, known)] }))).toEqual(['refusal-unexplained']);
     const stale: Answer = { status: 409, replayed: false, code: 'STALE_REVISION', currentRevision: 'r7' };
@@ -148,12 +148,12 @@ describe('finds', () => {
     expect(found(({ history }) => ({ history: [...history, attempt('k2', history[1]!.write, 1.1, missing)] }))).toEqual(['refusal-unexplained']);
   });
 
-  it('an answer that a working system does not give', () => {
+  test('an answer that a working system does not give', () => {
     const broken: Answer = { status: 500, replayed: false, code: 'INTERNAL_ERROR' };
     expect(found(({ history }) => ({ history: [...history, attempt('k4', history[2]!.write, 6, broken)] }))).toEqual(['unexpected-answer']);
   });
 
-  it('events that are missing, out of order, or different when repeated', () => {
+  test('events that are missing, out of order, or different when repeated', () => {
     expect(
       found(
         ({
@@ -177,19 +177,19 @@ describe('finds', () => {
     ]);
   });
 
-  it('a write that started from another revision than the previous write made', () => {
+  test('a write that started from another revision than the previous write made', () => {
     const late = ({ history }: { history: Attempt[] }): Attempt[] =>
       history.map((one) => (one.key === 'k3' ? { ...one, write: { ...one.write, expectedRevision: 'r1' } } : one));
     expect(found((base) => ({ history: late(base) }))).toEqual(['stale-write']);
   });
 
-  it('writes in a different order than clients saw them', () => {
+  test('writes in a different order than clients saw them', () => {
     const swapped = ({ history }: { history: Attempt[] }): Attempt[] =>
       history.map((one) => ({ ...one, invokedAt: 10 - one.invokedAt, endedAt: 11 - one.invokedAt }));
     expect(found((base) => ({ history: swapped(base) }))).toEqual(['order-against-time']);
   });
 
-  it('tables and topics that differ from the sum of the events', () => {
+  test('tables and topics that differ from the sum of the events', () => {
     const lost = { id: 'v', revision: 'r3', sequence: 2, assignments: new Map<string, string>() };
     expect(found(() => ({ observed: { visits: [lost] } }))).toEqual(['visit-differs-from-events']);
     expect(found(() => ({ observed: { visits: [] } }))).toEqual(['visit-differs-from-events']);
@@ -207,7 +207,7 @@ describe('finds', () => {
     ).toEqual(['state-topic-differs']);
   });
 
-  it('a service request that did not follow its visit', () => {
+  test('a service request that did not follow its visit', () => {
     expect(found(({ observed }) => ({ observed: { requestEvents: observed.requestEvents.slice(0, -1) } }))).toEqual(['service-request-differs']);
     expect(
       found(
@@ -225,7 +225,7 @@ describe('finds', () => {
     ).toEqual(['service-request-differs']);
   });
 
-  it('messages to customers that are missing or superfluous', () => {
+  test('messages to customers that are missing or superfluous', () => {
     expect(found(() => ({ observed: { notifications: [] } }))).toEqual(['notification-differs']);
     expect(
       found(
@@ -247,7 +247,7 @@ describe('finds', () => {
     ).toEqual(['notification-differs']);
   });
 
-  it('unpublished events and unreadable messages', () => {
+  test('unpublished events and unreadable messages', () => {
     expect(found(() => ({ observed: { unpublished: 1 } }))).toEqual(['event-unpublished']);
     expect(found(() => ({ observed: { unreadable: 1 } }))).toEqual(['message-unreadable']);
     expect(found(() => ({ observed: { wrongReadModels: ['jobs j: missing'] } }))).toEqual(['read-model-differs']);

@@ -93,7 +93,7 @@ describe('a file', () => {
   const some = Array.from({ length: 3000 }, (_, n) => `${n} ${randomBytes(100).toString('hex')}`);
   const packed = gzipSync(`${some.join('\n')}\n`);
 
-  it.each<[string, string | Buffer, string]>([
+  test.each<[string, string | Buffer, string]>([
     ['compressed', packed, PACKED],
     ['compressed in two parts', Buffer.concat([gzipSync(`${some[0]}\n`), gzipSync(some.slice(1).join('\n'))]), PACKED],
     ['unpacked by a browser, which keeps the name', some.join('\n'), PACKED],
@@ -105,7 +105,7 @@ describe('a file', () => {
 
   const few = gzipSync(`${some.slice(0, 40).join('\n')}\n`);
   const damaged = Buffer.concat([few.subarray(0, 10), Buffer.alloc(few.length - 10, 0xff)]);
-  it.each<[string, Buffer, RegExp, number]>([
+  test.each<[string, Buffer, RegExp, number]>([
     ['ends early', packed.subarray(0, packed.length >> 1), /^\d+ UNREADABLE The file cannot be read from here on: the gzip file ends early/, 1400],
     ['is damaged', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)]), /^\d+ UNREADABLE .* the gzip file is damaged \(incorrect data check\)/, 3000],
     ['is followed by something else', Buffer.concat([packed, Buffer.from('{}\n')]), /UNREADABLE .* the gzip file is damaged/, 3000],
@@ -119,7 +119,7 @@ describe('a file', () => {
     expect(Number.parseInt(problems[0]!)).toBe(lines.length + 1);
   });
 
-  it('whose compressed content is only one letter is given up soon', async () => {
+  test('whose compressed content is only one letter is given up soon', async () => {
     const bomb = Buffer.concat(Array<Buffer>(20).fill(gzipSync('x'.repeat(4 * 1024 * 1024))));
     expect(await readFile(bomb)).toEqual({ lines: [], problems: [expect.stringMatching(/^1 UNREADABLE .* it unpacks to more than 200 times its size/)] });
   });
