@@ -9,10 +9,10 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { newOperatorCredential, openChannel, type Channel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
+import { until } from '@truckroll/testing/until';
 import { purgeAuditEvents } from '../services/integrations/src/audit/store.ts';
 import { dispatchDesk, type DispatchDesk } from './support/dispatch.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
-import { until } from './support/until.ts';
 import { CREATE, HOOKS, webhooksApi, type WebhooksApi } from './support/webhooks-api.ts';
 
 const TRAIL = '/api/v1/integrations/audit-events';

@@ -1,6 +1,6 @@
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
-import { until } from './support/until.ts';
 
 let system: System;
 let company: TestCompany;

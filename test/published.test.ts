@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { codec, recordOwners, resource, resources, topics } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { importRecords } from './support/company.ts';
 import { startOwners, tablesOf, type Owners } from './support/owners.ts';
-import { until } from './support/until.ts';
 
 const MINUTES = 60_000;
 const company = randomUUID();

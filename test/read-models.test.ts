@@ -1,10 +1,10 @@
 // Other services' records in reporting: names, read models, rebuilds, and the check that compares them.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { differences, untilFollowed } from './support/read-models.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
-import { until } from './support/until.ts';
 
 const TIMEZONE = 'America/Chicago';
 let system: System;

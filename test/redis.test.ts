@@ -2,10 +2,10 @@
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Service } from '@truckroll/process';
 import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { createGateway } from '../gateway/src/app.ts';
 import { gatewayConfig } from '../gateway/src/config.ts';
 import { startSystem, type System } from './support/system.ts';
-import { until } from './support/until.ts';
 
 interface Redis {
   readonly url: string;

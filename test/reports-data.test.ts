@@ -1,10 +1,10 @@
 // The data behind reports: it follows the owners' records, says how fresh it is, and can be rebuilt.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { verifyReports, type WrongReport } from '../tools/cli/src/verify/reports.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
-import { until } from './support/until.ts';
 
 const RANGE = 'start_date=2020-01-01&end_date=2030-01-01';
 let system: System;

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { until } from '@truckroll/testing/until';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
-import { until } from './support/until.ts';
 import { HOOKS, webhooksApi, type WebhooksApi } from './support/webhooks-api.ts';
 
 const SUMMARY = '/api/v1/integrations/summary';

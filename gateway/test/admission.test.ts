@@ -1,6 +1,7 @@
 // Requests while the gateway's queue is full.
+import { until } from '@truckroll/testing/until';
 import { QUEUE } from '../src/admission/limiter.ts';
-import { eventually, request, startGateway } from './support/gateway.ts';
+import { request, startGateway } from './support/gateway.ts';
 
 test('sheds requests of a company that fills the queue with 429 and Retry-After at once, while another company is served', async () => {
   const gateway = await startGateway({ READS_PER_MINUTE: '100000' });
@@ -17,7 +18,7 @@ test('sheds requests of a company that fills the queue with 429 and Retry-After 
     };
     const flood = Array.from({ length: QUEUE }, send);
     // Stalled calls give up their slots, so the number of requests that fit depends on time.
-    await eventually('a shed request', () => {
+    await until('a shed request', () => {
       flood.push(...Array.from({ length: 20 }, send));
       return refusals.length > 0;
     });

@@ -9,9 +9,10 @@ import { ApiError, generateApiKey, hashApiKey, isApiKey, now } from '@truckroll/
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { newCallCredential } from '@truckroll/grpc';
 import { KeyRing } from '@truckroll/process';
+import { until } from '@truckroll/testing/until';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
-import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
+import { publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 import { wireTo, type StallableWire } from './support/faults.ts';
 import { userName } from './support/stand-ins.ts';
 
@@ -113,7 +114,7 @@ describe('a revocation', () => {
     const hash = hashApiKey(key).toString('hex');
     one.identities.principals.delete(hash);
     await publishInvalidation({ key: `key:${hash}`, user: `user:${principal.user_id}`, company: `company:${principal.company_id}` }[kind]);
-    await eventually('both gateways to refuse the key', async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401);
+    await until('both gateways to refuse the key', async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401);
     expect((await one.get('/v1/invoices')).status).toBe(200);
     await two.stop();
     await one.stop();
@@ -128,13 +129,13 @@ describe('a revocation', () => {
     const gate = Promise.withResolvers<void>();
     identities.gate = gate.promise;
     const underWay = withKey(gateway, key);
-    await eventually('the look-up of the key', () => identities.questions.includes(hash));
+    await until('the look-up of the key', () => identities.questions.includes(hash));
     identities.principals.delete(hash);
     await publishInvalidation(`key:${hash}`);
     // Messages arrive in order: once the gateway looks the witness up again, both have arrived.
     await publishInvalidation(`key:${witnessHash}`);
     const asking: Promise<Answer>[] = [];
-    await eventually('a second look-up of the witness', () => {
+    await until('a second look-up of the witness', () => {
       asking.push(withKey(gateway, witness));
       return identities.questions.filter((name) => name === witnessHash).length > 1;
     });
@@ -142,7 +143,7 @@ describe('a revocation', () => {
     // Refused if all of this took longer than a second, because it is authenticated again then.
     expect([200, 401]).toContain((await underWay).status);
     await Promise.all(asking);
-    await eventually('the gateway to refuse the key', async () => (await withKey(gateway, key)).status === 401);
+    await until('the gateway to refuse the key', async () => (await withKey(gateway, key)).status === 401);
     // Another gateway must not find it in Redis either.
     const other = await listeningGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
     expect((await withKey(other, key)).status).toBe(401);
@@ -181,7 +182,7 @@ describe('without a connection to', () => {
     const asked = (name: string): number => identities.questions.filter((each) => each === name).length;
     wire[how](true);
     const before = asked(hash);
-    await eventually('another look-up of the key', async () => {
+    await until('another look-up of the key', async () => {
       const answer = await gateway.get('/v1/invoices');
       expect(answer.status).toBe(200);
       expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
@@ -190,15 +191,15 @@ describe('without a connection to', () => {
     });
     const principal = identities.principals.get(hash);
     identities.principals.delete(hash);
-    await eventually('the gateway to refuse the key', async () => (await gateway.get('/v1/invoices')).status === 401);
+    await until('the gateway to refuse the key', async () => (await gateway.get('/v1/invoices')).status === 401);
     if (principal !== undefined) identities.principals.set(hash, principal);
     wire[how](false);
     await untilMetric(gateway, 'gateway_revocations_proven', 1);
-    await eventually('the gateway to accept the key', async () => (await gateway.get('/v1/invoices')).status === 200);
+    await until('the gateway to accept the key', async () => (await gateway.get('/v1/invoices')).status === 200);
     // Cached answers are trusted for more than a second again: the second has passed when an unknown key is looked up again.
-    await eventually('a request that takes no look-up of the key', async () => {
+    await until('a request that takes no look-up of the key', async () => {
       const [then, stranger] = [asked(hash), generateApiKey()];
-      await eventually('a second look-up of an unknown key', async () => {
+      await until('a second look-up of an unknown key', async () => {
         expect((await withKey(gateway, stranger)).status).toBe(401);
         return asked(hashApiKey(stranger).toString('hex')) > 1;
       });
@@ -248,7 +249,7 @@ describe('without a connection to', () => {
     gateway.identities.failure = ApiError.unavailable(new Error('away'));
     wire.cut(true);
     let answer = await gateway.get('/v1/invoices');
-    await eventually('an answer other than 200', async () => (answer = await gateway.get('/v1/invoices')).status !== 200);
+    await until('an answer other than 200', async () => (answer = await gateway.get('/v1/invoices')).status !== 200);
     expect(answer.status).toBe(503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     gateway.identities.failure = undefined;
@@ -337,7 +338,7 @@ describe('a user token', () => {
     expect((await withKey(gateway, token, '/v1/company')).status).toBe(200);
     gateway.identities.principals.delete(userName(issuer, 'erin', companyId));
     await publishInvalidation(`user:${principal.user_id}`);
-    await eventually('the gateway to refuse the token', async () => (await withKey(gateway, token, '/v1/company')).status === 401);
+    await until('the gateway to refuse the token', async () => (await withKey(gateway, token, '/v1/company')).status === 401);
   });
 
   test('with a forged signature counts against its address, whose valid tokens still work', async () => {

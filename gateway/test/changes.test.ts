@@ -4,7 +4,8 @@ import { ChangeServiceService, type AwaitedChange, type ChangePosition, type Rea
 import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testConfig } from '@truckroll/testing';
-import { eventually, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
+import { until } from '@truckroll/testing/until';
+import { redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 
 /** ES modules find `jest` here; it is a global only in scripts. */
 const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -60,12 +61,12 @@ test('a poll whose client leaves while its read runs is not held', async () => {
   gate = new Promise((resolve) => (open = resolve));
   const client = new AbortController();
   const left = gateway.get(`${FEED}?kinds=invoices&wait=30`, { signal: client.signal }).catch(() => 'left');
-  await eventually('the read of the poll', () => reads === 1);
+  await until('the read of the poll', () => reads === 1);
   client.abort();
   await left;
   // The gateway has noticed when it serves a request that came later.
   const later = gateway.get(`${FEED}?kinds=payments&wait=0`);
-  await eventually('the read of the later request', () => reads === 2);
+  await until('the read of the later request', () => reads === 2);
   open();
   gate = undefined;
   expect((await later).status).toBe(200);
@@ -94,8 +95,8 @@ test('a kind without records has changed since no cursor, and not since a cursor
 test('of polls of a company at two gateways, 20 are held, and the next one after one of them has ended', async () => {
   const other = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` }, { identities: gateway.identities, invoices: gateway.invoices });
   const redis = await createClient({ url: redisUrl() }).connect();
-  const slots = (count: number): Promise<void> =>
-    eventually(`${count} taken slots`, async () => (await redis.zCard(`truckroll:polls:${gateway.companyId}`)) === count);
+  const slots = (count: number): Promise<boolean> =>
+    until(`${count} taken slots`, async () => (await redis.zCard(`truckroll:polls:${gateway.companyId}`)) === count);
   try {
     for (const each of [gateway, other]) await untilMetric(each, 'gateway_redis_up', 1);
     quiet = true;
@@ -131,7 +132,7 @@ test('a gateway that stops answers the polls that it holds', async () => {
   const other = await startGateway({ BILLING_ADDRESS: `127.0.0.1:${port}` }, { identities: gateway.identities, invoices: gateway.invoices });
   quiet = true;
   const poll = request(`${other.url}${FEED}?kinds=invoices&wait=30`, { headers: { authorization: `Bearer ${gateway.key}` } });
-  await eventually('the service to be asked', () => unanswered.length > 0);
+  await until('the service to be asked', () => unanswered.length > 0);
   await other.stop();
   const { status, body } = await poll;
   expect([status, body.data]).toEqual([200, []]);

@@ -9,10 +9,11 @@ import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes
 import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { HeldCallers } from '../src/auth/held-callers.ts';
 import type { Exchange } from '../src/http/exchange.ts';
-import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
+import { publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 import { openConnection } from './support/raw.ts';
 import { standInCommands, userName, type Commands } from './support/stand-ins.ts';
 
@@ -88,7 +89,7 @@ describe('at a running gateway', () => {
   async function hold({ credential, principal }: Caller): Promise<{ answer: Promise<Answer> }> {
     const answer = request(gateway.url + POLL, { headers: { authorization: `Bearer ${credential}` }, signal: clients.signal });
     const isHeld = async (): Promise<boolean> => (await redis.zCard(`truckroll:polls:${principal.company_id}`)) === 1;
-    await eventually('the poll to be held', isHeld);
+    await until('the poll to be held', isHeld);
     return { answer };
   }
 
@@ -138,7 +139,7 @@ describe('at a running gateway', () => {
       ];
       const name = hashApiKey(caller.credential).toString('hex');
       connection.write(`${head.join('\r\n')}\r\n\r\n`);
-      await eventually('the caller to be looked up', () => gateway.identities.questions.includes(name));
+      await until('the caller to be looked up', () => gateway.identities.questions.includes(name));
       const before = await gateway.get('/v1/company');
       expect(before.status).toBe(200);
       forget(caller);

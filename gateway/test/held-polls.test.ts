@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { until } from '@truckroll/testing/until';
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 import type { AwaitedChange, FindChangedResponse, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
-import { until } from '../../test/support/until.ts';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
 import type { PollSlots } from '../src/changes/poll-slots.ts';
 

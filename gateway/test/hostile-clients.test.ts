@@ -1,6 +1,7 @@
 // Clients that could keep others from being served: the gateway spends little on them and serves the others.
 import { once } from 'node:events';
-import { eventually, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
+import { until } from '@truckroll/testing/until';
+import { request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 import { openConnection, type Connection } from './support/raw.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
@@ -45,7 +46,7 @@ describe('a public page', () => {
     gateway = await startGateway();
     const socket = await open();
     socket.write(get('*') + get('*', 'Accept: text/html\r\n'));
-    await eventually('both answers', () => statusesOf(socket).length === 2);
+    await until('both answers', () => statusesOf(socket).length === 2);
     expect(statusesOf(socket)).toEqual([401, 404]);
   });
 
@@ -74,11 +75,11 @@ describe('a connection that sends requests without waiting for answers', () => {
     gateway.invoices.gate = gate.promise;
     const socket = await open();
     socket.write(get('/v1/invoices', `Authorization: Bearer ${gateway.key}\r\n`).repeat(40));
-    await eventually('nine calls of the service', () => gateway.invoices.lists.length >= before + 9);
+    await until('nine calls of the service', () => gateway.invoices.lists.length >= before + 9);
     for (let turn = 0; turn < 5; turn++) await request(`${gateway.url}/healthz`);
     expect(gateway.invoices.lists.length).toBeLessThan(before + 20);
     gate.resolve();
-    await eventually('40 answers', () => statusesOf(socket).length === 40);
+    await until('40 answers', () => statusesOf(socket).length === 40);
     expect(new Set(statusesOf(socket))).toEqual(new Set([200]));
   });
 
@@ -89,7 +90,7 @@ describe('a connection that sends requests without waiting for answers', () => {
     other.write(get('/healthz'));
     await once(other, 'data');
     expect(statusesOf(flood).length).toBeLessThan(75);
-    await eventually('150 answers', () => statusesOf(flood).length === 150);
+    await until('150 answers', () => statusesOf(flood).length === 150);
     expect(new Set(statusesOf(flood))).toEqual(new Set([401]));
   });
 
@@ -101,7 +102,7 @@ describe('a connection that sends requests without waiting for answers', () => {
       const authorization = `Authorization: Bearer ${gateway.key}\r\n`;
       socket.write(`${get('/v1/invoices', `${authorization}Content-Length: ${size}\r\n`)}${'x'.repeat(size)}`);
     }
-    await eventually('an answer to each body', () => statusesOf(socket).length === sizes.length);
+    await until('an answer to each body', () => statusesOf(socket).length === sizes.length);
     expect(statusesOf(socket)).toEqual(sizes.map((size) => (size > 65_536 ? 400 : 200)));
   });
 });
@@ -116,7 +117,7 @@ describe('a client that continues after a rejection', () => {
   ])('%s is rejected a tenth of a second late', async (_, environment, status, send) => {
     gateway = await startGateway(environment);
     // Until its connection to Redis is open, a gateway counts alone.
-    await eventually(`an answer ${status}`, async () => (await send()).status === status);
+    await until(`an answer ${status}`, async () => (await send()).status === status);
     clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'] });
     let answered = false;
     const late = send().finally(() => (answered = true));
@@ -155,7 +156,7 @@ describe('an address with too many unknown credentials', () => {
       if (headers.get('retry-after') === '1') refused += 1;
       return status;
     });
-    await eventually('38 rejections', () => refused === 38);
+    await until('38 rejections', () => refused === 38);
     await untilMetric(gateway, 'gateway_look_ups_waiting', 100);
     gate.resolve();
     expect(new Set(await Promise.all(crowd))).toEqual(new Set([429]));
@@ -187,7 +188,7 @@ describe('connections', () => {
     const [wrong, slow] = [await open(), await open()];
     wrong.write('no HTTP\r\n\r\n');
     slow.write('GET / HTTP/1.1\r\n');
-    await eventually('answers to what is not HTTP and to a request that does not end', () => statusesOf(wrong)[0] === 400 && statusesOf(slow)[0] === 408);
+    await until('answers to what is not HTTP and to a request that does not end', () => statusesOf(wrong)[0] === 400 && statusesOf(slow)[0] === 408);
     await untilMetric(gateway, 'gateway_connections_open', 0);
   }, 40_000);
 
@@ -195,7 +196,7 @@ describe('connections', () => {
     gateway = await startGateway();
     const socket = await open();
     socket.write(`POST /v1/invoices HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n${'x'.repeat(1000)}`);
-    await eventually('an answer 401', () => statusesOf(socket)[0] === 401);
+    await until('an answer 401', () => statusesOf(socket)[0] === 401);
     await untilMetric(gateway, 'gateway_connections_open', 0);
   }, 15_000);
 });

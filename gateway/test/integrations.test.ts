@@ -4,9 +4,10 @@ import { KeyAdminServiceService, CompanyAdminServiceService, UserAdminServiceSer
 import { acceptanceOf, openChannel, type Callers, type Channel } from '@truckroll/grpc';
 import type { Service } from '@truckroll/process';
 import { freshDatabase, testCallers, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { integrationsConfig } from '../../services/integrations/src/config.ts';
 import { createIntegrations } from '../../services/integrations/src/integrations.ts';
-import { eventually, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
 
 let database: TestDatabase;
 let service: Service;
@@ -66,7 +67,7 @@ const read = (key: string, at = 0, path = '/v1/company'): Promise<Answer> =>
   request(`${(gateways[at] as TestGateway).url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 
 async function refusedEverywhere(key: string): Promise<void> {
-  await eventually('both gateways to refuse the key', async () => (await read(key, 0)).status === 401 && (await read(key, 1)).status === 401);
+  await until('both gateways to refuse the key', async () => (await read(key, 0)).status === 401 && (await read(key, 1)).status === 401);
 }
 
 test('accepts a key for its company', async () => {
@@ -94,7 +95,7 @@ test('shows a company’s new time zone within a second', async () => {
   const { value } = await newKey();
   for (const at of [0, 1]) await read(value, at);
   await companies.updateCompany({ id: companyId, timezone: 'America/Denver' });
-  await eventually('the new time zone', async () => (await read(value, 1)).body.meta.timezone === 'America/Denver');
+  await until('the new time zone', async () => (await read(value, 1)).body.meta.timezone === 'America/Denver');
   await companies.updateCompany({ id: companyId, timezone: 'America/Chicago' });
 });
 

@@ -3,7 +3,7 @@ import { IDENTITY_EPOCH_KEY, INVALIDATION_CHANNEL } from '@truckroll/contract';
 import { RedisLink, parseRedisUrl, type RedisServers } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { StartedRedisServers } from '@truckroll/testing';
-import { until } from '../../test/support/until.ts';
+import { until } from '@truckroll/testing/until';
 import { subscribeInvalidations } from '../src/auth/invalidations.ts';
 
 /** Modules get it here; only scripts have it as a global. */

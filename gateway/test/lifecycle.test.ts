@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import { openProxy } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { ADVERTISED_KEEP_ALIVE_MS } from '../src/http/server.ts';
 import { invoice } from './support/invoice.ts';
-import { REQUIRED, SECRETS, eventually, redisUrl, request, startGateway, untilMetric } from './support/gateway.ts';
+import { REQUIRED, SECRETS, redisUrl, request, startGateway, untilMetric } from './support/gateway.ts';
 import { standInIdentities, standInInvoices, type Invoices } from './support/stand-ins.ts';
 
 /** Makes the stand-in wait with its answers until the returned function is called. */
@@ -22,7 +23,7 @@ test('a stop lets requests finish, closes idle connections and accepts no new on
   const idle = connect(port, '127.0.0.1');
   const idleEnded = new Promise((resolve) => idle.once('close', resolve));
   const running = gateway.get('/v1/invoices');
-  await eventually('the call of the service', () => gateway.invoices.lists.length > 0);
+  await until('the call of the service', () => gateway.invoices.lists.length > 0);
   const stopping = gateway.stop();
   // Load balancers see 503 before connections are refused.
   expect((await request(`${gateway.url}/readyz`)).status).toBe(503);
@@ -72,7 +73,7 @@ test('a gateway that has stopped leaves no connection to Redis or its services o
   expect((await gateway.get('/v1/invoices')).status).toBe(200);
   expect([toIdentities, toInvoices, toRedis].map(({ open }) => open)).toEqual([1, 1, 2]);
   await gateway.service.destroy();
-  await eventually('all connections to close', () => [toIdentities, toInvoices, toRedis].every(({ open }) => open === 0));
+  await until('all connections to close', () => [toIdentities, toInvoices, toRedis].every(({ open }) => open === 0));
   for (const { close } of [toIdentities, toInvoices, toRedis]) await close();
   await identities.stop();
   await invoices.stop();
@@ -93,7 +94,7 @@ test('a stop does not wait forever', async () => {
     () => 'answered',
     () => 'cut off',
   );
-  await eventually('the call of the service', () => gateway.invoices.lists.length > 0);
+  await until('the call of the service', () => gateway.invoices.lists.length > 0);
   // Ends although the call never does.
   await gateway.service.destroy();
   expect(await running).toBe('cut off');
@@ -111,7 +112,7 @@ test('answers 503 for a service that is unavailable, and uses it again soon afte
   expect(away.status).toBe(503);
   expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0);
   const back = await standInInvoices(invoices.port);
-  await eventually('an answer from the service that is back', async () => (await gateway.get('/v1/invoices')).status === 200);
+  await until('an answer from the service that is back', async () => (await gateway.get('/v1/invoices')).status === 200);
   await gateway.stop();
   await gateway.identities.stop();
   await back.stop();
@@ -143,10 +144,10 @@ test('cancels the call to a service when the client goes away', async () => {
   const open = shut(gateway.invoices);
   const gone = new AbortController();
   const running = gateway.get('/v1/invoices', { signal: gone.signal }).catch(() => undefined);
-  await eventually('the call of the service', () => gateway.invoices.lists.length > 0);
+  await until('the call of the service', () => gateway.invoices.lists.length > 0);
   gone.abort();
   await running;
-  await eventually('a request counted as 499', async () =>
+  await until('a request counted as 499', async () =>
     (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('http_response_status_code="499"'),
   );
   open();
@@ -186,7 +187,7 @@ test('logs a request once, without its credential or query', async () => {
   const { port } = await gateway.start();
   const { headers } = await request(`http://127.0.0.1:${port}/v1/invoices?status=OPEN`, { headers: { authorization: `Bearer ${inner.key}` } });
   await request(`http://127.0.0.1:${port}/v1/invoices?status=OPEN`, { headers: { authorization: 'Bearer trk_wrong' } });
-  await eventually('a log line for each request', () => lines.filter(({ message }) => message === 'request').length === 2);
+  await until('a log line for each request', () => lines.filter(({ message }) => message === 'request').length === 2);
   const [line] = lines.filter(({ message }) => message === 'request');
   expect(line).toMatchObject({ requestId: headers.get('x-request-id'), method: 'GET', path: '/v1/invoices', status: 200, companyId: inner.companyId });
   const all = JSON.stringify(lines);

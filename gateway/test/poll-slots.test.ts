@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RedisLink, parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { until } from '../../test/support/until.ts';
+import { until } from '@truckroll/testing/until';
 import { createPollSlots, type PollSlots } from '../src/changes/poll-slots.ts';
 
 const MINUTE_MS = 60_000;

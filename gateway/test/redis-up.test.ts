@@ -1,6 +1,7 @@
 // gateway_redis_up says whether Redis accepts commands, not whether it answers pings.
 import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
-import { eventually, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
+import { until } from '@truckroll/testing/until';
+import { startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
 const servers = new StartedRedisServers();
 afterAll(() => servers.end());
@@ -28,7 +29,7 @@ test('gateway_redis_up is 0 while a cluster node that is configured as a single 
   const { masters } = await servers.cluster();
   const node = masters[0]!;
   gateway = await startGateway({ REDIS_URL: node.url });
-  await eventually('a command that Redis redirects', async () => {
+  await until('a command that Redis redirects', async () => {
     expect((await gateway.get('/v1/invoices')).status).toBe(200);
     return (await ask(node, 'INFO', 'errorstats')).includes('errorstat_MOVED');
   });

@@ -1,7 +1,8 @@
 // Identities in Redis with an attacker who puts old ones back. The single rules are tested in principals.test.ts and identity-seal.test.ts.
 import { createClient } from '@redis/client';
 import { hashApiKey } from '@truckroll/contract';
-import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
+import { until } from '@truckroll/testing/until';
+import { publishInvalidation, redisUrl, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
 async function listening(given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
   // The same key is rejected many times here.
@@ -20,16 +21,16 @@ test('a revoked key stays revoked when its entry is put back into Redis, also on
   await redis.connect();
   const names = ['truckroll:identity:epoch', `truckroll:identity:key:${hash}`] as const;
   expect(await statusOn(one)).toBe(200);
-  await eventually('the entry of the key in Redis', async () => (await redis.exists(names[1])) === 1);
+  await until('the entry of the key in Redis', async () => (await redis.exists(names[1])) === 1);
   const [epoch, entry] = (await redis.mGet([...names])) as [string, string];
   identities.principals.delete(hash);
   await publishInvalidation(`key:${hash}`);
-  await eventually('the gateway to refuse the key', async () => (await statusOn(one)) === 401);
+  await until('the gateway to refuse the key', async () => (await statusOn(one)) === 401);
   const later = await listening({ identities, invoices });
   for (const gateway of [one, later]) {
     const before = identities.asked;
     // A gateway caches for up to a second that the key is unknown; then it reads Redis again.
-    await eventually('another look-up of the key', async () => {
+    await until('another look-up of the key', async () => {
       await redis.mSet({ [names[0]]: epoch, [names[1]]: entry });
       expect(await statusOn(gateway)).toBe(401);
       return identities.asked > before;

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createMetrics } from '@truckroll/telemetry';
+import { until } from '@truckroll/testing/until';
 import express from 'express';
-import { until } from '../../test/support/until.ts';
 import { createHttpServer, type HttpServerOptions } from '../src/http/server.ts';
 import { answerTo, openConnection } from './support/raw.ts';
 

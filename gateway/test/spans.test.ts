@@ -1,7 +1,8 @@
 // The spans of requests, as a collector receives them.
 import { startTracing, silentLog } from '@truckroll/telemetry';
 import { startCollector, type CollectedSpan } from '@truckroll/testing';
-import { eventually, request, startGateway, type TestGateway } from './support/gateway.ts';
+import { until } from '@truckroll/testing/until';
+import { request, startGateway, type TestGateway } from './support/gateway.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -27,7 +28,7 @@ beforeAll(async () => {
     const asked = gateway.invoices.lists.length;
     const client = new AbortController();
     const left = gateway.get('/v1/invoices?limit=2', { signal: client.signal }).catch(() => undefined);
-    await eventually('the call of the service', () => gateway.invoices.lists.length > asked);
+    await until('the call of the service', () => gateway.invoices.lists.length > asked);
     client.abort();
     await left;
     gate.resolve();

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { until } from '@truckroll/testing/until';
 import type { Exchange } from '../src/http/exchange.ts';
 import { UnsentAnswers } from '../src/http/unsent.ts';
-import { eventually, request, startGateway, type TestGateway } from './support/gateway.ts';
+import { request, startGateway, type TestGateway } from './support/gateway.ts';
 import { invoice } from './support/invoice.ts';
 
 /** More than the operating system takes for a connection that is not read. */
@@ -46,14 +47,14 @@ describe('a gateway whose clients read no answers', () => {
     await fill();
     expect(await statusOf(stranger)).toBe(200);
     for (const socket of sockets) socket.resume();
-    await eventually('an answer after they have been read', async () => (await statusOf()) === 200);
+    await until('an answer after they have been read', async () => (await statusOf()) === 200);
   });
 
   test('gives up answers that arrive when the budget is full', async () => {
     const answer = Promise.withResolvers<void>();
     gateway.invoices.gate = answer.promise;
     const late = statusOf();
-    await eventually('the request to arrive', () => gateway.invoices.lists.length === 1);
+    await until('the request to arrive', () => gateway.invoices.lists.length === 1);
     gateway.invoices.gate = undefined;
     await fill();
     answer.resolve();
@@ -99,17 +100,17 @@ describe('answers that are not read', () => {
   test('count for their company, also behind others, until their connection is closed', async () => {
     const port = await start();
     await unread(port, ...Array.from({ length: 5 }, () => get('/acme')), get('/other'));
-    await eventually('five answers', () => isOver('/acme'));
+    await until('five answers', () => isOver('/acme'));
     expect(isOver('/other')).toBe(false);
     sockets.pop()!.destroy();
-    await eventually('the connection to be closed', () => !isOver('/acme'));
+    await until('the connection to be closed', () => !isOver('/acme'));
   });
 
   test('count no more once they are read', async () => {
     const port = await start();
     const socket = await unread(port, ...Array.from({ length: 5 }, () => get('/acme')));
-    await eventually('five answers', () => isOver('/acme'));
+    await until('five answers', () => isOver('/acme'));
     socket.resume();
-    await eventually('the answers to be read', () => !isOver('/acme'));
+    await until('the answers to be read', () => !isOver('/acme'));
   });
 });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { until } from '../support/until.ts';
+import { until } from '@truckroll/testing/until';
 
 type Fields = Record<string, unknown>;
 

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { changeKinds, resources } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { byId, withoutAging } from './compared.ts';
 
 interface Change {

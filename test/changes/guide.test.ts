@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { resources } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { guideCode } from '../docs/guide-code.ts';
 import { runSample, type Ran } from '../docs/run-sample.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { feedIsCurrent, haveSameRecords } from './compared.ts';
 import { restoreWithout } from './restore.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@truckroll/testing/until';
 import { invoice, payment } from '../../services/billing/test/records.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import { startSystem, type System } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { feedIsCurrent } from './compared.ts';
 import { restoreWithout } from './restore.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { components } from '@truckroll/contract';
 import { CHART } from './installation.ts';
-import { eventually, type Cluster } from './kubernetes.ts';
+import { untilInCluster, type Cluster } from './kubernetes.ts';
 import { WIRES } from './pods.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -55,7 +55,7 @@ export async function outages(cluster: Cluster, traffic: Traffic): Promise<void>
 /** Like `kubectl drain`: retries while the disruption budget refuses. */
 async function evict(cluster: Cluster, pod: string): Promise<void> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: cluster.namespace } };
-  await eventually(`the eviction of ${pod}`, () =>
+  await untilInCluster(`the eviction of ${pod}`, () =>
     cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(
       () => true,
       (error: unknown) => {
@@ -67,7 +67,7 @@ async function evict(cluster: Cluster, pod: string): Promise<void> {
 }
 
 async function replaced(cluster: Cluster, component: string, pod: string): Promise<void> {
-  await eventually(
+  await untilInCluster(
     `two pods of ${component} without ${pod}`,
     () => cluster.pods(component),
     (pods) => pods.length === 2 && !pods.includes(pod),

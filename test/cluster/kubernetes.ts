@@ -2,13 +2,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { until } from '../support/until.ts';
+import { until } from '@truckroll/testing/until';
 
 /** Poll interval in ms. Each poll starts kubectl, which costs time on a machine that may also run the cluster. */
 const EVERY_MS = 1000;
 const AT_MOST_MS = 240_000;
 
-export function eventually<T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> {
+export function untilInCluster<T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> {
   return until(what, look, isRight, { atMostMs: AT_MOST_MS, everyMs: EVERY_MS });
 }
 

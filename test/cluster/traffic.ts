@@ -1,6 +1,6 @@
 // A steady load during all disruptions, and the webhooks that its writes cause.
 import assert from 'node:assert/strict';
-import { eventually, type Cluster } from './kubernetes.ts';
+import { untilInCluster, type Cluster } from './kubernetes.ts';
 import { pod, SINK_PORT } from './pods.ts';
 import { assignable, received, subscribe, truckroll, type Surroundings } from './uses.ts';
 
@@ -29,7 +29,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   await subscribe(use, SINK, 'service_request.created', 'service_request.booked', 'service_request.status_changed');
   const { id: subject } = await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone');
   await truckroll(use, 'intake', 'book', subject, '--job', visit.job.id, '--appointment', visit.id, '--company', company.company_id);
-  await eventually(
+  await untilInCluster(
     `${BEFORE} webhooks of the request`,
     () => moves(cluster, subject),
     ({ length }) => length === BEFORE,
@@ -41,7 +41,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   const counted = async (path = ''): Promise<Counted> => JSON.parse(await cluster.ask('prober', SINK_PORT, `/${path}`)) as Counted;
   const more = async (seconds: number): Promise<void> => {
     const { good } = await counted();
-    await eventually(`${seconds * RATE} more good answers than ${good}`, counted, (counts) => counts.good >= good + seconds * RATE);
+    await untilInCluster(`${seconds * RATE} more good answers than ${good}`, counted, (counts) => counts.good >= good + seconds * RATE);
   };
   await more(10);
   say(`${RATE} requests a second go on from here: ${JSON.stringify(await counted())}`);
@@ -51,7 +51,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       const before = await counted();
       await work();
       // Wait until draining pods have ended: their last clients still use them.
-      await eventually(
+      await untilInCluster(
         'no pod that is ending',
         () => terminating(cluster),
         (isTerminating) => !isTerminating,
@@ -69,7 +69,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       const { good, written, failures } = await counted('stop');
       const sequences = async (): Promise<number[]> => (await moves(cluster, subject)).map(({ sequence }) => sequence);
       const events = Array.from({ length: BEFORE + written }, (_, index) => index + 1);
-      await eventually(`${events.length} webhooks`, sequences, (seen) => new Set(seen).size >= events.length).catch(() => undefined);
+      await untilInCluster(`${events.length} webhooks`, sequences, (seen) => new Set(seen).size >= events.length).catch(() => undefined);
       const came = await sequences();
       const firsts = [...new Set(came)];
       say(

@@ -4,7 +4,7 @@ import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/w
 import { openChannel } from '@truckroll/grpc';
 import { run } from '../../tools/cli/src/run.ts';
 import type { Prepared } from './installation.ts';
-import { eventually, type Cluster } from './kubernetes.ts';
+import { untilInCluster, type Cluster } from './kubernetes.ts';
 import { SINK_PORT } from './pods.ts';
 
 export interface Surroundings {
@@ -105,7 +105,7 @@ export async function webhooks(use: Surroundings): Promise<void> {
     ids.push((await truckroll(use, 'intake', 'request', '--company', use.company.company_id, '--channel', 'phone')).id);
   const arrived = (): Promise<Arrived[]> => received(use.cluster, '/signed');
   const subject = ({ body }: Arrived): string => (JSON.parse(body) as { data: { id: string } }).data.id;
-  await eventually(`${ids.length} signed webhooks`, arrived, ({ length }) => length >= ids.length);
+  await untilInCluster(`${ids.length} signed webhooks`, arrived, ({ length }) => length >= ids.length);
   const requests = await arrived();
   assert.deepEqual(requests.map(subject).toSorted(), ids.toSorted());
   for (const { headers, body } of requests) {
@@ -134,7 +134,7 @@ export async function balanced(use: Surroundings): Promise<void> {
   const scale = async (replicas: number): Promise<void> => {
     await cluster.kubectl('scale', 'deployment/truckroll-billing', `--replicas=${replicas}`);
     const pods = () => cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name');
-    await eventually(`${replicas} pods of billing`, pods, (names) => names.trim().split('\n').length === replicas);
+    await untilInCluster(`${replicas} pods of billing`, pods, (names) => names.trim().split('\n').length === replicas);
   };
   await scale(1);
   await scale(3);
@@ -148,7 +148,7 @@ export async function balanced(use: Surroundings): Promise<void> {
     for (let count = 0; count < 6; count += 1) await list();
     return counts();
   };
-  await eventually('calls to every pod', countsLater, (later) => later.every((count, index) => count > fresh[index]!));
+  await untilInCluster('calls to every pod', countsLater, (later) => later.every((count, index) => count > fresh[index]!));
   const seconds = (performance.now() - scaledAt) / 1000;
   assert.ok(seconds <= 60, `all pods are used after ${seconds} s`);
   const before = await counts();

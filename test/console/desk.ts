@@ -3,16 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Service } from '@truckroll/process';
 import { testCaller, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { Locator, type Browser, type Page } from 'puppeteer-core';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Answer, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { openTab, startBrowser, type Tab } from './browser.ts';
 
-/** Enough for several retries of a delivery, but less than a test's own limit, so that a failure names the line that waited. */
-const AT_MOST_MS = 50_000;
 const HOOKS = '/api/v1/integrations/webhooks';
 export const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
 
@@ -158,9 +156,6 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not lead to ${name}`);
 }
 
-export const eventually = <T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> =>
-  until(what, look, isRight, { atMostMs: AT_MOST_MS });
-
 export async function shows(page: Page, text: string): Promise<void> {
   try {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
@@ -175,7 +170,7 @@ export const focused = (page: Page): Promise<string> => page.evaluate(() => docu
 
 /** Waits for the focus, which a screen takes after it is shown. */
 export const focuses = (page: Page, text: string): Promise<string> =>
-  eventually(
+  until(
     `the focus on ${text}`,
     () => focused(page),
     (now) => now === text,

@@ -1,6 +1,7 @@
 // What the console does with one endpoint: its content filter, the settings that decide what is sent, and sending again.
+import { until } from '@truckroll/testing/until';
 import type { HTTPRequest, Page } from 'puppeteer-core';
-import { eventually, fill, focuses, press, shows, tabTo, useConsoleDesk, value, visibleText, TYPES, type Desk } from './desk.ts';
+import { fill, focuses, press, shows, tabTo, useConsoleDesk, value, visibleText, TYPES, type Desk } from './desk.ts';
 import { inspect } from './look.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
@@ -228,23 +229,23 @@ describe('states and settings', () => {
     await press(page, 'Pause');
     await shows(page, 'This endpoint is paused.');
     for (let i = 0; i < 2; i++) await desk.happen(company);
-    await eventually('two deliveries that wait', newest, (all) => all.length === 2 && all.every(({ status }: any) => status === 'pending'));
+    await until('two deliveries that wait', newest, (all) => all.length === 2 && all.every(({ status }: any) => status === 'pending'));
     await press(page, 'Refresh');
     await press(page, 'Disable…');
     await shows(page, '2 deliveries that wait are skipped at once.');
     await press(page, 'Cancel');
     await press(page, 'Resume');
     await shows(page, 'What has waited is being sent.');
-    await eventually('two deliveries that arrived', newest, (all) => all.every(({ status }: any) => status === 'succeeded'));
+    await until('two deliveries that arrived', newest, (all) => all.every(({ status }: any) => status === 'succeeded'));
     await press(page, 'Disable…');
     await press(page, 'Disable endpoint');
     await shows(page, 'Events are kept as skipped');
     await desk.happen(company);
-    await eventually('a skipped delivery', newest, ([first]) => first.status === 'skipped');
+    await until('a skipped delivery', newest, ([first]) => first.status === 'skipped');
     await press(page, 'Enable…');
     await press(page, 'Enable endpoint');
     await shows(page, 'What was skipped is being sent.');
-    await eventually('a delivery that was skipped', newest, (all) => all.length === 3 && all.every(({ status }: any) => status === 'succeeded'));
+    await until('a delivery that was skipped', newest, (all) => all.length === 3 && all.every(({ status }: any) => status === 'succeeded'));
   });
 
   test('sets a rate limit and headers, whose values are not shown again', async () => {
@@ -372,7 +373,7 @@ describe('recovering', () => {
     const filter = { channel: { $eq: 'PHONE' } };
     const { id } = await desk.endpoint(company, { url: `${desk.receiver.url}/replayed`, eventTypes: ['service_request.created'], filter });
     for (let i = 0; i < 2; i++) await desk.happen(company);
-    await eventually(
+    await until(
       'two delivered events',
       () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
       ({ length }) => length === 2,
@@ -388,7 +389,7 @@ describe('recovering', () => {
     await press(page, 'Recover');
     await shows(page, '2 deliveries queued again, 0 remain.');
     await press(page, 'Done');
-    const requests = await eventually(
+    const requests = await until(
       'four requests',
       async () => desk.receiver.received.filter(({ path }) => path.endsWith('/replayed')),
       ({ length }) => length === 4,

@@ -1,5 +1,6 @@
 // The health of endpoints as their owners see it, and what owners do about failures.
-import { eventually, press, shows, tabTo, useConsoleDesk, value, visibleText, type Desk } from './desk.ts';
+import { until } from '@truckroll/testing/until';
+import { press, shows, tabTo, useConsoleDesk, value, visibleText, type Desk } from './desk.ts';
 import { remember } from './history.ts';
 import type { TestCompany } from '../support/system.ts';
 
@@ -13,12 +14,12 @@ async function failing(company: TestCompany): Promise<string> {
   desk.answer = (response) => void response.writeHead(500).end('no');
   const { id } = await desk.endpoint(company);
   for (let i = 0; i < 6; i++) await desk.happen(company);
-  await eventually(
+  await until(
     'six deliveries that are retried',
     () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`),
     ({ length }) => length === 6,
   );
-  await eventually(
+  await until(
     'an open circuit',
     () => desk.api(company, 'GET', `${HOOKS}/${id}`),
     ({ health }) => health.circuit.state === 'open',
@@ -99,7 +100,7 @@ test('deliveries are filtered by retrying, by time and by subject through the ad
   desk.answer = (response) => void response.writeHead(204).end();
   const deliveryIds = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).map((each: any) => each.id).slice(0, 5);
   await desk.api(company, 'POST', `${HOOKS}/${id}/redeliver`, { deliveryIds });
-  await eventually(
+  await until(
     'five deliveries',
     () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
     ({ length }) => length >= 5,
@@ -145,7 +146,7 @@ test('several deliveries are selected and sent again by keyboard, and their resu
   // A separate path, because deliveries of earlier tests are still being retried.
   const { id } = await desk.endpoint(company, { enabled: false, url: `${desk.receiver.url}/several` });
   for (let i = 0; i < 4; i++) await desk.happen(company);
-  await eventually(
+  await until(
     'four deliveries that are skipped',
     () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=skipped`),
     ({ length }) => length === 4,
@@ -178,7 +179,7 @@ test('shows a delivery that took too long as “Timed out after 15 s”, and its
   const id = await failing(company);
   // A test is attempted only once, so its attempt has no next one.
   const { id: testId } = await desk.api(company, 'POST', `${HOOKS}/${id}/test`);
-  await eventually(
+  await until(
     'a test that failed',
     () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries/${testId}`),
     ({ progress }) => progress === 'failed',

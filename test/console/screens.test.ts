@@ -1,6 +1,7 @@
 // Every screen must be free of problems that axe finds, and fit a phone's width. SCREENSHOTS=folder stores pictures of the screens.
+import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
-import { eventually, press, shows, signIn, startConsoleDesk, type Desk } from './desk.ts';
+import { press, shows, signIn, startConsoleDesk, type Desk } from './desk.ts';
 import { remember } from './history.ts';
 import { inspect } from './look.ts';
 
@@ -42,12 +43,12 @@ beforeAll(async () => {
   await desk.receiver.until(5);
   for (let i = 0; i < 6; i++) await desk.happen(company);
   const tested = await desk.api(company, 'POST', `${hook(busy.id)}/test`);
-  await eventually(
+  await until(
     'an endpoint that is disabled',
     () => desk.api(company, 'GET', hook(gone.id)),
     ({ enabled }) => enabled === false,
   );
-  await eventually(
+  await until(
     'a test that succeeds',
     () => desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`),
     ({ status }) => status === 'succeeded',
@@ -55,7 +56,7 @@ beforeAll(async () => {
   const log: any[] = await desk.api(company, 'GET', `${hook(busy.id)}/deliveries`);
   const retried = log.find(({ attempts }) => attempts[0]?.response?.status === 503)!;
   await desk.api(company, 'POST', `${hook(busy.id)}/deliveries/${retried.id}/redeliver`);
-  await eventually(
+  await until(
     'a retry that succeeds',
     () => desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`),
     ({ status }) => status === 'succeeded',
@@ -63,13 +64,13 @@ beforeAll(async () => {
 
   const circuitOf = async (id: string): Promise<string> => (await desk.api(company, 'GET', hook(id))).health.circuit.state;
   for (const { id } of [failing, recovering])
-    await eventually(
+    await until(
       'an open circuit',
       () => circuitOf(id),
       (state) => state === 'open',
     );
   // A delivery that has failed twice waits for minutes, so it can still be recovered.
-  await eventually(
+  await until(
     'a second attempt',
     () => desk.api(company, 'GET', `${hook(recovering.id)}/deliveries`),
     (log) => log.some(({ attempts }: any) => attempts.length > 1),
@@ -80,7 +81,7 @@ beforeAll(async () => {
   await remember(desk.system, recovering.id, 60, { delivered: 25, failed: 9, bucket: 8 });
   fixed = true;
   await desk.api(company, 'POST', `${hook(recovering.id)}/test`);
-  await eventually(
+  await until(
     'a closed circuit',
     () => circuitOf(recovering.id),
     (state) => state === 'closed',

@@ -1,12 +1,13 @@
 // The console on a system whose issuer signs users in: signing in by OpenID Connect, and the home page of a demo company against what the API answers.
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
 import { twoMonths } from '../../gateway/console/src/parts/months.ts';
-import { eventually, focused, focuses, press, shows, tabTo, visibleText } from './desk.ts';
+import { focused, focuses, press, shows, tabTo, visibleText } from './desk.ts';
 import { WITHOUT_COMPANY, STRANGER, choose, signInAgain, startEntrance, type Entrance } from './entrance.ts';
 import { inspect } from './look.ts';
 
@@ -245,7 +246,7 @@ describe('the home page', () => {
     const files = generateCompany({ seed: 1, size: 1500, timezone: company.timezone, until: new Date().toISOString() });
     for (const { path, records } of files) expect([path, (await system.importRecords(company, path, records)).problems]).toEqual([path, []]);
     const importedAt = new Date().toISOString();
-    await eventually(
+    await until(
       'everything imported to be in the reports',
       () => system.get(company, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-02-01'),
       ({ status, body }) => status === 200 && body.report.as_of > importedAt,

@@ -1,11 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Polling } from '@truckroll/testing/until';
 
-const EVERY_MS = 100;
-
-/** Resolves when the condition holds. Rejects after the limit, which only a hang exceeds. */
-export async function untilTrue(what: string, condition: () => Promise<boolean> | boolean, limitMs = 120_000): Promise<void> {
-  for (const startedAt = performance.now(); !(await condition()); ) {
-    if (performance.now() - startedAt > limitMs) throw new Error(`${what}: not after ${limitMs / 1000} s`);
-    await delay(EVERY_MS);
-  }
-}
+/** For `until` while servers are killed: a limit that only a hang exceeds. */
+export const HANG: Polling = { atMostMs: 120_000, everyMs: 100 };

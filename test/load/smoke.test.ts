@@ -1,11 +1,11 @@
 // A smoke test of the load suite without k6: every scenario against the whole system. Checks statuses and shapes, not latencies.
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import { OPERATIONS, type World } from '../../loadtest/k6/scenarios/api.ts';
 import { SCENARIOS, SCENARIO_NAMES, requestsOf } from '../../loadtest/k6/scenarios/index.ts';
 import { discover, tidy } from '../../loadtest/k6/scenarios/world.ts';
 import { nodeClient } from '../../loadtest/load/node-client.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 
 const TURNS = 8;
 let system: System;

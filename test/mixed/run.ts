@@ -1,6 +1,7 @@
 // Reads, writes and webhooks run at a steady rate while every component moves between releases. The fault runs' checkers compare results with answers.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Say } from '@truckroll/local-stack';
+import { until } from '@truckroll/testing/until';
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import { checkDeliveries, type Delivered } from '../faults/webhooks/check.ts';
 import { makeEndpoints } from '../faults/webhooks/endpoints.ts';
@@ -13,7 +14,7 @@ import type { Attempt } from '../faults/writes/history.ts';
 import { observe, readVisits } from '../faults/writes/observe.ts';
 import { settled } from '../faults/writes/run.ts';
 import { makeWorld } from '../faults/writes/world.ts';
-import { untilTrue } from '../faults/wait.ts';
+import { HANG } from '../faults/wait.ts';
 import { failureOf } from './failures.ts';
 import type { Fleet } from './fleet.ts';
 import { ADDED_TYPE } from '../rollout/changes.ts';
@@ -138,13 +139,18 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
 }
 
 async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> {
-  await untilTrue('reports are answered', async () => {
-    const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, {
-      headers: { authorization: `Bearer ${apiKey}` },
-    });
-    await response.arrayBuffer();
-    return response.ok;
-  });
+  await until(
+    'an answer to a report',
+    async () => {
+      const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+      });
+      await response.arrayBuffer();
+      return response.ok;
+    },
+    Boolean,
+    HANG,
+  );
 }
 
 /**
@@ -161,7 +167,7 @@ function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late:
 async function unretried({ database }: Fleet): Promise<{ kind: string; text: string }[]> {
   const left = async (): Promise<number> =>
     (await database.query<{ count: number }>({ text: 'select count(*) from integrations.parked_event' })).rows[0]!.count;
-  await untilTrue('dead letters are sent', async () => (await left()) === 0, 60_000).catch(() => undefined);
+  await until('the dead letters to be sent', async () => (await left()) === 0, Boolean, { atMostMs: 60_000 }).catch(() => undefined);
   const count = await left();
   return count === 0 ? [] : [{ kind: 'dead-letter', text: `${count} events are still dead letters, such as ${ADDED_TYPE}` }];
 }

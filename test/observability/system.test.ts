@@ -9,13 +9,13 @@ import type { Service } from '@truckroll/process';
 import { logTo, silentLog, startTracing } from '@truckroll/telemetry';
 import { testCaller, testConfig } from '@truckroll/testing';
 import { startCollector, type CollectedSpan } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { truckroll } from '../../tools/cli/test/system.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import { startSystem, type System } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { listMetrics, type ListedMetric } from './components.ts';
 import { expressions, namesIn } from './expressions.ts';
 

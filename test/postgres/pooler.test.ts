@@ -6,6 +6,7 @@ import { Ports, Watchdog, choosePort, runFolder, silent, startPgBouncer } from '
 import { Database, createSession, openDatabase, type DatabaseSession } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { freshDatabase, testConfig, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 
 const role = `pooled_${randomBytes(4).toString('hex')}`;
 const watchdog = new Watchdog();
@@ -114,7 +115,7 @@ describe('in transaction mode, for a role with the settings', () => {
       return ((await response?.json()) as { checks: Record<string, string> } | undefined)?.checks ?? {};
     };
     try {
-      while ((await checks())['DATABASE_SESSION_URL'] !== 'failed') await new Promise((resolve) => setTimeout(resolve, 20));
+      await until('a failed check', checks, (all) => all['DATABASE_SESSION_URL'] === 'failed');
       expect(await checks()).toMatchObject({ 'database pooled': 'ok', DATABASE_SESSION_URL: 'failed' });
     } finally {
       await service.destroy();

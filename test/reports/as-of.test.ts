@@ -1,9 +1,9 @@
 // Readers ask for reports while records change. Each report must contain everything that was committed before its as_of.
 import { watermarkSources } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { fresh } from './ask.ts';
 
 const DAYS = 10;

@@ -1,6 +1,6 @@
+import { until } from '@truckroll/testing/until';
 import type { Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { pathOf, type Question } from './oracle/question.ts';
 import type { Settings } from './oracle/records.ts';
 import { readAll } from './oracle/records.ts';

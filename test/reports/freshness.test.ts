@@ -4,9 +4,9 @@ import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { generateCompany } from '@truckroll/demo-company';
 import { handled } from '@truckroll/process';
+import { until } from '@truckroll/testing/until';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { fresh } from './ask.ts';
 
 const COLLECTIONS = 'collections?start_date=2026-03-01&end_date=2026-03-10&bucket=day';

@@ -6,6 +6,7 @@ import { generateCompany } from '@truckroll/demo-company';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import fc from 'fast-check';
 import { Subscriber, createKafka, type IncomingEvent } from '../../packages/outbox/src/index.ts';
 import { importBatch } from '../../packages/record-store/src/index.ts';
@@ -18,7 +19,6 @@ import { keyColumns } from '../../services/reporting/src/summaries/deltas.ts';
 import { verifyReports } from '../../services/reporting/src/summaries/verify.ts';
 import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import type { Json } from '../support/expected.ts';
-import { until } from '../support/until.ts';
 
 const RUNS = 3;
 const EVENTS = Math.ceil(Number(process.env['REPORT_EVENTS'] ?? 3000) / RUNS);

@@ -6,13 +6,13 @@ import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract
 import { generateCompany } from '@truckroll/demo-company';
 import type { Service } from '@truckroll/process';
 import { testCaller, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { truckroll } from '../../tools/cli/test/system.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import type { Json } from '../support/expected.ts';
 import { newGround, startSystem, type Ground, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { startBackedUpServer, type BackedUpServer } from './server.ts';
 
 const MINUTES = 60_000;

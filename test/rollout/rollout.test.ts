@@ -9,13 +9,13 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { DatabaseSession } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
 import { testCaller, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { Webhook } from 'standardwebhooks';
 import * as line from '../../services/scheduling/test/records.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { until } from '../support/until.ts';
 import { fresh } from '../reports/ask.ts';
 import { ADDED_TYPE, addDimension, addEventType, addFilter } from './changes.ts';
 import { startNewer, type Newer } from './newer.ts';

@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
+import { until } from '@truckroll/testing/until';
 import { compareReadModel, READ_MODELS } from '../../tools/cli/src/verify/compare.ts';
 import type { System, TestCompany } from './system.ts';
-import { until } from './until.ts';
 
 export async function differences(system: System, company: TestCompany): Promise<unknown[]> {
   const found = await Promise.all(

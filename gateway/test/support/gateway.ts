@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createClient } from '@redis/client';
 import type { Service } from '@truckroll/process';
 import { testCaller } from '@truckroll/testing';
-import { until } from '../../../test/support/until.ts';
+import { until } from '@truckroll/testing/until';
 import { createGateway } from '../../src/app.ts';
 import { gatewayConfig } from '../../src/config.ts';
 import { standInIdentities, standInInvoices, type Identities, type Invoices } from './stand-ins.ts';
@@ -110,13 +110,8 @@ export async function publishInvalidation(message: string): Promise<void> {
   }
 }
 
-/** Repeats a check until it is true, for conditions without an event to await. Rejects after 30 s with `what`, which completes "waited for …". */
-export async function eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
-  await until(what, check, Boolean, { everyMs: 20 });
-}
-
 /** Resolves when a metric of a gateway has the value: `gateway_redis_up 1`. */
 export async function untilMetric({ metricsPort }: Pick<TestGateway, 'metricsPort'>, name: string, value: number): Promise<void> {
   const holds = async () => (await request(`http://127.0.0.1:${metricsPort}/metrics`)).text.includes(`${name}{component="gateway"} ${value}\n`);
-  await eventually(`${name} to be ${value}`, holds);
+  await until(`${name} to be ${value}`, holds);
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { asOwner, createSession, migrate, migrationsIn, type MigrationSet } from '../src/index.ts';
 
 let server: TestDatabase;
@@ -86,6 +87,7 @@ test('a migration yields to sessions that use its tables, and is applied when th
   ).finally(() => (applied = true));
   // The migration has locked a and waits for b; a session that locked b and read a would deadlock with it.
   await until(
+    'the migration to wait for a lock',
     async () =>
       (await other.query({ text: `select from pg_stat_activity where application_name = 'truckroll-migrate-${schema}' and wait_event_type = 'Lock'` }))
         .rowCount > 0,
@@ -129,7 +131,10 @@ test('a role that is only a member of the owner of a schema works in it as the o
   expect(owned.rows).toEqual(['a', 'later', 'migration'].map((name) => ({ name, owner })));
   // Sessions end also when their work fails.
   await expect(asOwner({ url: url.href, schema: 'owned' }, async (session) => session.query({ text: 'select 1 / 0' }))).rejects.toThrow('22012');
-  await until(async () => (await admin.query({ text: `select from pg_stat_activity where usename = $1`, values: [member] })).rowCount === 0);
+  await until(
+    'the end of the sessions',
+    async () => (await admin.query({ text: `select from pg_stat_activity where usename = $1`, values: [member] })).rowCount === 0,
+  );
   await admin.query({ text: `drop schema owned cascade; drop role ${member}; drop role ${owner}` });
   await admin.close();
 });
@@ -150,8 +155,4 @@ async function setDatabase(change: string): Promise<void> {
   const admin = await createSession({ url: server.url });
   await admin.query({ text: `do $$ begin execute format('alter database %I ', current_database()) || $change$${change}$change$; end $$` });
   await admin.close();
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

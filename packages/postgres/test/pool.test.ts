@@ -39,7 +39,8 @@ function hold(database: Pick<CompanyDatabase, 'transaction'>, count: number) {
   return held;
 }
 
-async function until(holds: () => boolean): Promise<void> {
+/** Not by time, which some of these tests stop. */
+async function turnsUntil(holds: () => boolean): Promise<void> {
   while (!holds()) await turn();
 }
 
@@ -50,7 +51,7 @@ test('leaves two of seven connections to reads, however many transactions of the
   const metrics = createMetrics('test');
   const database = pool({ maxConnections: 7, maxWaiting: 2, metrics });
   const held = hold(database, 9);
-  await until(() => held.begun === 5);
+  await turnsUntil(() => held.begun === 5);
   expect((await database.query({ text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
   expect(held.begun).toBe(5);
   // Work of the service itself is never shed.
@@ -66,7 +67,7 @@ test('gives a company four of five connections while it is alone, and refuses it
   const metrics = createMetrics('test');
   const database = pool({ maxConnections: 7, maxWaiting: 2, metrics });
   const held = hold(database.of('flood'), 6);
-  await until(() => held.begun === 4);
+  await turnsUntil(() => held.begun === 4);
   await expect(database.of('flood').transaction(async () => undefined)).rejects.toMatchObject({ status: 429, code: 'RATE_LIMITED' });
   expect(held.begun).toBe(4);
   expect((await metrics.render()).body).toMatch(/^database_refused_total\{kind="transaction",component="test"\} 1$/m);
@@ -78,7 +79,7 @@ test('does not count as refused a call that waited for a connection in vain', as
   const metrics = createMetrics('test');
   const database = pool({ maxConnections: 7, metrics });
   const held = hold(database.of('busy'), 4);
-  await until(() => held.begun === 4);
+  await turnsUntil(() => held.begun === 4);
   useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
   try {
     const late = expect(database.of('busy').transaction(async () => undefined)).rejects.toMatchObject({ status: 503 });
@@ -95,9 +96,9 @@ test('leaves connections to reads, however many companies have transactions', as
   const database = pool({ maxConnections: 7 });
   const companies = ['flood', 'second', 'third'].map((name) => database.of(name));
   const flood = hold(companies[0]!, 4);
-  await until(() => flood.begun === 4);
+  await turnsUntil(() => flood.begun === 4);
   const second = hold(companies[1]!, 1);
-  await until(() => second.begun === 1);
+  await turnsUntil(() => second.begun === 1);
   const third = hold(companies[2]!, 1);
   for (const company of companies) await company.query({ text: 'select 1' });
   expect(third.begun).toBe(0);
@@ -114,7 +115,7 @@ describe('at times that the test sets', () => {
     const database = pool({ maxConnections: 7 });
     await database.of('other').query({ text: 'select 1' });
     const held = hold(database.of('flood'), 2);
-    await until(() => held.begun === 1);
+    await turnsUntil(() => held.begun === 1);
     // Neither its reads nor a transaction of the other company waits for that.
     const locking = await createSession({ url: server.url });
     await locking.query({ text: 'select pg_advisory_lock(8)' });
@@ -127,7 +128,7 @@ describe('at times that the test sets', () => {
     await held.end();
     now += 1000;
     const alone = hold(database.of('flood'), 2);
-    await until(() => alone.begun === 2);
+    await turnsUntil(() => alone.begun === 2);
     await alone.end();
   });
 
@@ -135,7 +136,7 @@ describe('at times that the test sets', () => {
     const database = pool({ maxConnections: 1 });
     await database.query({ text: 'select 1' });
     const held = hold(database, 1);
-    await until(() => held.begun === 1);
+    await turnsUntil(() => held.begun === 1);
     let checked = 0;
     const check = () => database.check().then(() => (checked += 1));
     // Nothing waits, so the check itself has to.

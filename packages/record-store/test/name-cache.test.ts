@@ -1,9 +1,9 @@
 // The cache of names while the connection for notifications is missing, and at its size limit.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { migrationsIn, type Database, type DatabaseSession, type Queryable } from '@truckroll/postgres';
 import { createLog, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { NameCache, writeNames } from '../src/index.ts';
 import { watched } from './watched.ts';
 
@@ -32,11 +32,10 @@ function opened(through = database, log = silentLog) {
   const names = new NameCache(through, 'names', log, KEEP_MS);
   const known = (id = ANA, of = company) => text(names.of(of).get('technician', id));
   const fetch = async (id = ANA, query?: Queryable) => text((await names.fetch(company, wanted([id]), query)).get('technician', id));
-  const until = async (expected: string | undefined, look = async (): Promise<unknown> => known()) => {
-    while ((await look()) !== expected) await delay(5);
-  };
-  const listens = () => until('Ana', async () => (await fetch()) && known());
-  return { names, known, fetch, until, listens };
+  const knows = (expected: string | undefined, look = async (): Promise<unknown> => known()) =>
+    until(`${expected} to be known`, look, (seen) => seen === expected, { everyMs: 5 });
+  const listens = () => knows('Ana', async () => (await fetch()) && known());
+  return { names, known, fetch, knows, listens };
 }
 
 /** The database, whose sessions are opened by `session`. */
@@ -50,19 +49,19 @@ const listeners = async (): Promise<number> =>
 
 test('keeps no name while the connection for notifications is lost, and notices changes once it is back', async () => {
   let allowed = Promise.resolve();
-  const { names, known, fetch, until, listens } = opened(opening(() => allowed.then(() => database.session())));
+  const { names, known, fetch, knows, listens } = opened(opening(() => allowed.then(() => database.session())));
   await names.start();
   await fetch();
   expect(known()).toBe('Ana');
   const again = Promise.withResolvers<void>();
   allowed = again.promise;
   await hangUp();
-  await until(undefined);
+  await knows(undefined);
   expect([await fetch(), known()]).toEqual(['Ana', undefined]);
   again.resolve();
   await listens();
   await write(ANA, 'Ana Ruiz');
-  await until(undefined);
+  await knows(undefined);
   expect(await fetch()).toBe('Ana Ruiz');
   await names.stop();
 });
@@ -91,20 +90,20 @@ test('reads names from the database without a connection for notifications, says
 });
 
 test('closes its connection when it stops', async () => {
-  const { names, until } = opened();
+  const { names, knows } = opened();
   await names.start();
   expect(await listeners()).toBe(1);
   await names.stop();
-  await until('none', async () => ((await listeners()) === 0 ? 'none' : 'some'));
+  await knows('none', async () => ((await listeners()) === 0 ? 'none' : 'some'));
 }, 10_000);
 
 test('still knows the names of a page that are dropped from the cache while the others are fetched', async () => {
-  const { names, known, fetch, until } = opened();
+  const { names, known, fetch, knows } = opened();
   await names.start();
   await fetch(BO);
   const dropped = async (): Promise<void> => {
     await database.query({ text: `select pg_notify('names_names', $1)`, values: [company] });
-    await until(undefined, async () => known(BO));
+    await knows(undefined, async () => known(BO));
   };
   const page = await names.fetch(company, wanted([ANA]), watched(database, { after: dropped }));
   expect([ANA, BO].map((id) => text(page.get('technician', id)))).toEqual(['Ana', 'Bo']);

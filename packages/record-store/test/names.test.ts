@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import type { IncomingEvent } from '@truckroll/outbox';
 import { migrationsIn, type Database, type Queryable } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { holdingLocks, openFreshDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { NameCache, nameSubscription, writeNames } from '../src/index.ts';
 import { removeNames } from '../src/names.ts';
 import { watched } from './watched.ts';
@@ -27,9 +27,7 @@ async function cache(keepMs?: number) {
   const known = () => text(names.of(COMPANY).get('technician', ID));
   const fetch = async (through: Queryable = database) =>
     text((await names.fetch(COMPANY, new Map([['technician', new Set([ID])]]), through)).get('technician', ID));
-  const forgets = async () => {
-    while (known() !== undefined) await delay(5);
-  };
+  const forgets = () => until('a forgotten name', () => known() === undefined);
   return { known, fetch, forgets, stop: () => names.stop() };
 }
 
@@ -140,7 +138,7 @@ test.each([50, 51])('notifies of %i names that change at once: of each up to 50,
   const others = Array.from({ length: count }, (_, n) => ({ kind: 'contact', id: randomUUID(), name: `Contact ${n}`, version: 0 }));
   const expected = count === 50 ? others.map(({ id }) => `${COMPANY} contact ${id}`).toSorted() : [COMPANY];
   await database.transaction((tx) => writeNames(tx, 'names', COMPANY, others));
-  while (payloads.length < expected.length) await delay(5);
+  await until('the notifications', () => payloads.length >= expected.length);
   expect(payloads.toSorted()).toEqual(expected);
   if (count === 50) expect(known()).toBe('Ana');
   await session.close();

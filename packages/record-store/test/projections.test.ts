@@ -6,6 +6,7 @@ import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { Database, migrate, type DatabaseSchema } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { defineTable, recordStoreMigrations, upsertRecords, type Table } from '../src/index.ts';
 import { passGate } from '../src/gate.ts';
 import { listStatement } from '../src/list-query.ts';
@@ -267,7 +268,7 @@ describe('once a newer release has begun', () => {
   test('runs by itself when a service starts, and reports its progress', async () => {
     await store(older, before, location());
     await reprojector.start();
-    while ((await rows())[0]![0] !== 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('the rows of the current version', rows, ([row]) => row![0] === 2);
     expect((await metrics.render()).body).toMatch(/projection_rows_renewed_total\{path="locations",component="test"\} \d+/);
   });
 });

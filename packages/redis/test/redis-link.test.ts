@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { StartedRedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { RedisLink, parseRedisUrl } from '../src/index.ts';
 
 const servers = new StartedRedisServers();
@@ -293,13 +294,13 @@ async function sentinel() {
   const master = await servers.server();
   const replica = await servers.server('--replicaof', `127.0.0.1 ${master.port}`, '--repl-diskless-sync-delay', '0');
   const watching = await servers.sentinel(master);
-  while ((await redisCli('-p', String(watching.port), 'SENTINEL', 'REPLICAS', 'main')) === '') await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('a known replica', async () => (await redisCli('-p', String(watching.port), 'SENTINEL', 'REPLICAS', 'main')) !== '');
   return { master, replica, sentinel: watching };
 }
 
 /** Begins a failover. The Sentinel refuses it until it knows a replica that it may promote. */
 async function failOver(watching: RedisServer, name: string): Promise<void> {
-  while ((await ask(watching, 'SENTINEL', 'FAILOVER', name)) !== 'OK') await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('a failover', async () => (await ask(watching, 'SENTINEL', 'FAILOVER', name)) === 'OK');
 }
 
 describe('the link to a master found through Sentinels', () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMailServer, type MailServer } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { FAILURE, startDesk } from './webhooks.ts';
 
 type Desk = Awaited<ReturnType<typeof startDesk>>;
@@ -29,13 +30,8 @@ async function disable(desk: Desk, change?: (userId: string) => Promise<unknown>
   return { email, read, again: (id: string) => desk.sql('update mails set due_at = now() where message_id = $1', [id]) };
 }
 
-async function ended(read: () => Promise<Mail>, right = (mail: Mail) => !['QUEUED', 'ATTEMPTING'].includes(mail.status)): Promise<Mail> {
-  for (;;) {
-    const mail = await read();
-    if (right(mail)) return mail;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+const ended = (read: () => Promise<Mail>, right = (mail: Mail) => !['QUEUED', 'ATTEMPTING'].includes(mail.status)): Promise<Mail> =>
+  until('the end of a mail', read, right);
 
 describe('with a mail server', () => {
   let desk: Desk;
@@ -131,7 +127,7 @@ describe('with a mail server', () => {
     const suppressed = await desk.sql(`select from mails where status = 'SUPPRESSED'`);
     // It is counted right after it is stored.
     const isCounted = async () => new RegExp(`^mails_total\\{.*outcome="SUPPRESSED".*\\} ${suppressed.length}$`, 'm').test(await desk.metrics());
-    while (!(await isCounted())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until('the count of suppressed mails', isCounted);
   });
 });
 

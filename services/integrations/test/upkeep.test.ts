@@ -1,4 +1,5 @@
 // The upkeep that the service does by itself while it runs.
+import { until } from '@truckroll/testing/until';
 import { FAILURE, startDesk } from './webhooks.ts';
 
 type Desk = Awaited<ReturnType<typeof startDesk>>;
@@ -68,5 +69,5 @@ test.each<[string, (one: Endpoint) => Promise<unknown>, string]>([
   const isDone = async () => (await desk.sql(text, [one.company.id]))[0]!['done'] === true;
   expect(await isDone()).toBe(false);
   await desk.restart();
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('the upkeep', isDone);
 });

@@ -6,6 +6,7 @@ import { ImportServiceService, type ImportResponse } from '@truckroll/contract/g
 import { openChannel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
 import { freshDatabase, testCallers, testConfig, withoutKafka } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import type { SchedulingConfig } from '../src/config.ts';
 import { createScheduling } from '../src/scheduling.ts';
 import { schema } from '../src/schema.ts';
@@ -15,11 +16,7 @@ const TIME_ZONE = 'America/Chicago';
 
 /** Repeats a read until it returns what is expected, for at most the 2 s within which names must be current everywhere (issue 4). */
 export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void> {
-  for (const until = Date.now() + 2000; ; await new Promise((resolve) => setTimeout(resolve, 10))) {
-    const seen = await look();
-    if (JSON.stringify(seen) === JSON.stringify(expected)) return;
-    if (Date.now() > until) throw new Error(`after 2 s still ${JSON.stringify(seen)}`);
-  }
+  await until('current names', look, (seen) => JSON.stringify(seen) === JSON.stringify(expected), { atMostMs: 2000, everyMs: 10 });
 }
 
 /** Without providers, notifications fail. */

@@ -10,7 +10,8 @@ import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { acceptanceOf } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
-import { eventually, freshDatabase, startMailServer, testCallers, testConfig, withoutKafka, type MailServer, type TestDatabase } from '@truckroll/testing';
+import { freshDatabase, startMailServer, testCallers, testConfig, withoutKafka, type MailServer, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { createScheduling } from '../src/scheduling.ts';
 import { schema } from '../src/schema.ts';
 
@@ -135,7 +136,8 @@ test(
     try {
       await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
       expect(
-        await eventually(
+        await until(
+          'an outcome',
           () => row(id),
           (status) => status !== 'ATTEMPTING',
         ),

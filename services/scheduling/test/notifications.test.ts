@@ -6,9 +6,10 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { forgetEnded } from '@truckroll/mail';
+import { until } from '@truckroll/testing/until';
 import { onQueued } from '../../../packages/mail/src/queued.ts';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
-import { eventually, startMailServer, type MailServer } from '@truckroll/testing';
+import { startMailServer, type MailServer } from '@truckroll/testing';
 import { startSmsServer, type SmsServer } from './providers.ts';
 import * as line from './records.ts';
 
@@ -97,7 +98,8 @@ const rows = async (visit: Visit): Promise<Json[]> =>
 
 /** Polls: a notification that is not sent has no event. */
 async function outcome(visit: Visit): Promise<Json> {
-  const [row] = await eventually(
+  const [row] = await until(
+    'an outcome',
     () => rows(visit),
     ([found]) => ['SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED'].includes(found?.['status']),
   );
@@ -330,7 +332,8 @@ describe('between acceptance and delivery', () => {
     await retry();
     expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the contact has opted out' });
     // The outcome is counted after it is stored.
-    await eventually(
+    await until(
+      'the count of suppressed notifications',
       () => counted('SUPPRESSED'),
       (count) => count !== before[0],
     );

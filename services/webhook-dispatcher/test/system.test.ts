@@ -8,11 +8,11 @@ import { publicEvents } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Service } from '@truckroll/process';
 import { testCaller, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { eventViolations } from '../../../test/support/openapi.ts';
 import * as line from '../../scheduling/test/records.ts';
 import { startSystem, type System, type TestCompany } from '../../../test/support/system.ts';
-import { until } from '../../../test/support/until.ts';
 import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
@@ -77,10 +77,6 @@ async function record(): Promise<string> {
   return id;
 }
 
-/** Asks ten times a second, well below the rate limit. A dispatcher may wait 30 s until Kafka has given up on a killed one. */
-const eventually = <T>(what: string, read: () => Promise<T>, isRight: (value: T) => boolean): Promise<T> =>
-  until(what, read, isRight, { atMostMs: 50_000, everyMs: 100 });
-
 const deliveriesOf = async (id: string): Promise<any[]> => (await call('GET', `${HOOKS}/${id}/deliveries`)).data;
 
 test('delivers events in order and signed, and logs them with request and answer', async () => {
@@ -97,7 +93,7 @@ test('delivers events in order and signed, and logs them with request and answer
     ['service_request.status_changed', 3, company.id, id, 'CLOSED', 'CONTACTED'],
   ]);
   expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
-  const log = await eventually(
+  const log = await until(
     'three deliveries',
     () => deliveriesOf(endpoint.id),
     (rows) => rows.length === 3 && rows.every((row) => row.status === 'succeeded'),
@@ -161,7 +157,7 @@ test('recovers the events that an endpoint missed while it was disabled', async 
   const since = new Date(Date.now() - 60_000).toISOString();
   await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: false });
   const ids = [await record(), await record()];
-  await eventually(
+  await until(
     'two skipped deliveries',
     () => deliveriesOf(endpoint.id),
     (rows) => rows.length === 2 && rows.every((row) => row.status === 'skipped'),
@@ -178,7 +174,7 @@ test('does not slow other endpoints, even of the same company, when endpoints ar
   for (let i = 0; i < 30; i += 1) await record();
   // Exchanges with the hanging endpoint are in flight throughout.
   await Promise.all([hanging.until(1), receiver.until(30)]);
-  await eventually(
+  await until(
     'the deliveries of the endpoint that answers',
     () => deliveriesOf(well.id),
     (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),
@@ -193,11 +189,11 @@ test('sends a test event at once despite an open circuit; its success closes the
   const endpoint = await createEndpoint();
   const read = async () => (await call('GET', `${HOOKS}/${endpoint.id}`)).data.health;
   for (let i = 0; i < 6; i += 1) await record();
-  const failing = await eventually('an open circuit', read, ({ circuit }) => circuit.state === 'open');
+  const failing = await until('an open circuit', read, ({ circuit }) => circuit.state === 'open');
   expect(failing).toMatchObject({ state: 'failing', delivered: 0, lastSuccessAt: null, circuit: { nextTryAt: expect.any(String) } });
   // A failed test does not change the circuit.
   const { data: failed } = await call('POST', `${HOOKS}/${endpoint.id}/test`);
-  await eventually(
+  await until(
     "the test's failure",
     () => deliveriesOf(endpoint.id),
     (rows) => rows.find(({ id }) => id === failed.id)?.progress === 'failed',
@@ -214,9 +210,9 @@ test('sends a test event at once despite an open circuit; its success closes the
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await receiver.until(1);
   expect(receiver.received.map(({ body }) => JSON.parse(body).type)[0]).toBe('webhook.test');
-  const closed = await eventually('a closed circuit', read, (health) => health.circuit.state === 'closed');
+  const closed = await until('a closed circuit', read, (health) => health.circuit.state === 'closed');
   expect(closed).toMatchObject({ failingSince: null, lastSuccessAt: expect.any(String) });
-  await eventually(
+  await until(
     'no pending delivery',
     () => deliveriesOf(endpoint.id),
     (rows) => rows.filter(({ progress }) => progress === 'pending').length === 0,
@@ -227,7 +223,7 @@ test('obeys Retry-After, and logs every attempt', async () => {
   [status, retryAfter] = [503, '3600'];
   const endpoint = await createEndpoint();
   await record();
-  const [delivery] = await eventually(
+  const [delivery] = await until(
     'a next attempt after the first',
     () => deliveriesOf(endpoint.id),
     (rows) => Date.parse(rows[0]?.nextAttemptAt) > Date.parse(rows[0]?.attempts[0]?.endedAt),
@@ -246,7 +242,7 @@ test('sends a test event, and disables the endpoint after the status 410', async
   const endpoint = await createEndpoint();
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await receiver.until(1);
-  const { data } = await eventually(
+  const { data } = await until(
     'a disabled endpoint',
     () => call('GET', `${HOOKS}/${endpoint.id}`),
     (answer) => answer.data.enabled === false,
@@ -275,11 +271,11 @@ test('sends what waited for a paused endpoint once and in order, over two dispat
     }
     // When a member joins the group, events of the test before may come again.
     const all = () => call('GET', `${HOOKS}/${id}/deliveries?limit=100`).then(({ data }) => data.filter((row: any) => subjects.includes(row.subject)));
-    await eventually('the 30 deliveries of the paused endpoint', all, (rows: any[]) => rows.length === 30);
+    await until('the 30 deliveries of the paused endpoint', all, (rows: any[]) => rows.length === 30);
     expect((await all()).every(({ status: now, nextAttemptAt }: any) => now === 'pending' && nextAttemptAt === null)).toBe(true);
     expect(receiver.received).toEqual([]);
     await call('PATCH', `${HOOKS}/${id}`, { state: 'ENABLED' });
-    const log = await eventually('the resumed deliveries', all, (rows: any[]) => rows.every(({ status: now }) => now === 'succeeded'));
+    const log = await until('the resumed deliveries', all, (rows: any[]) => rows.every(({ status: now }) => now === 'succeeded'));
     expect(new Set(receiver.received.map(({ headers }) => headers['x-api-key']))).toEqual(new Set([secret]));
     const bodies = receiver.received.map(({ body }) => JSON.parse(String(body)) as { data: { id: string }; sequence: number });
     const sent = subjects.map((subject) => bodies.filter(({ data }) => data.id === subject).map(({ sequence }) => sequence));

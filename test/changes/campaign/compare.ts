@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { owners } from '@truckroll/contract';
-import { untilTrue } from '../../faults/wait.ts';
+import { until } from '@truckroll/testing/until';
+import { HANG } from '../../faults/wait.ts';
 import { openSqliteStore, type SqliteStore } from '../../../packages/client/src/stores/sqlite.ts';
 import { withoutAging } from '../compared.ts';
 import { truckroll } from './command.ts';
@@ -19,7 +20,7 @@ type Records = Map<string, Fields>;
 
 /** What is wrong with the copies once everything has been read; what is still wrong after that time never becomes right. */
 export async function differences(world: World, readers: readonly Reader[], folder: string, atMostMs: number): Promise<string[]> {
-  await untilTrue('the outboxes are empty', () => isPublished(world));
+  await until('empty outboxes', () => isPublished(world), Boolean, HANG);
   for (const until = performance.now() + atMostMs; ; await delay(PAUSE_MS)) {
     const wrong: string[] = [];
     for (const reader of readers) await synced(world, reader);

@@ -1,8 +1,9 @@
 import { resource } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
 import type { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import type { Installation } from '../../faults/system/installation.ts';
-import { untilTrue } from '../../faults/wait.ts';
+import { HANG } from '../../faults/wait.ts';
 import { createCompany, importRecords, type ImportReport, type TestCompany } from '../../support/company.ts';
 
 type Line = Record<string, any>;
@@ -31,10 +32,15 @@ export async function makeWorld(installation: Installation, jobs: number, chance
     const { problems } = await importLines(world, path, lines.get(path)!);
     if (problems.length > 0) throw new Error(JSON.stringify(problems[0]));
   }
-  await untilTrue('the key of the new company is known', async () => {
-    const response = await fetch(`${installation.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${company.apiKey}` } });
-    return response.ok;
-  });
+  await until(
+    'the key of the new company to be known',
+    async () => {
+      const response = await fetch(`${installation.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${company.apiKey}` } });
+      return response.ok;
+    },
+    Boolean,
+    HANG,
+  );
   return world;
 }
 

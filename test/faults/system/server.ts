@@ -1,6 +1,7 @@
 import type { ServerName, Servers } from '@truckroll/local-stack';
+import { until } from '@truckroll/testing/until';
 import { identify, isRunning } from '../../../tools/local-stack/src/processes/identity.ts';
-import { untilTrue } from '../wait.ts';
+import { HANG } from '../wait.ts';
 import { family, signalAll } from './family.ts';
 import type { Target } from './target.ts';
 
@@ -24,7 +25,7 @@ export class ServerTarget implements Target {
     );
     await daemon.exited;
     // A server does not start while children of its previous process run.
-    await untilTrue(`${this.name} has ended`, () => !all.some(isRunning));
+    await until(`the end of ${this.name}`, () => !all.some(isRunning), Boolean, HANG);
   }
 
   start(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { TopicDefinition } from '@truckroll/contract';
+import { until } from '@truckroll/testing/until';
 import { replay, type IncomingEvent, type KafkaClient } from '../../../packages/outbox/src/index.ts';
-import { untilTrue } from '../wait.ts';
+import { HANG } from '../wait.ts';
 
 export interface TopicContent {
   readonly events: IncomingEvent[];
@@ -15,7 +16,7 @@ export async function readTopic(kafka: KafkaClient, topic: TopicDefinition): Pro
     content = await read(kafka, topic).catch((error: unknown) => void (reason = error));
     return content !== undefined;
   };
-  await untilTrue(`${topic.name} can be read`, attempt).catch((error: unknown) => {
+  await until(`the content of ${topic.name}`, attempt, Boolean, HANG).catch((error: unknown) => {
     throw reason ?? error;
   });
   return content!;

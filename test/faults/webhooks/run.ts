@@ -2,12 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@truckroll/contract';
 import type { Say } from '@truckroll/local-stack';
+import { until } from '@truckroll/testing/until';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { Installation } from '../system/installation.ts';
 import type { Running } from '../system/prepared.ts';
 import { readTopic } from '../system/topic.ts';
-import { untilTrue } from '../wait.ts';
+import { HANG } from '../wait.ts';
 import { takeEvents } from '../writes/check/events.ts';
 import { publishedEvent } from '../writes/observe.ts';
 import { checkDeliveries, type Arrival, type Delivered, type Endpoint, type Published } from './check.ts';
@@ -64,7 +65,7 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
     const pause = async (): Promise<void> => {
       await delay(chance.between(0, 2 * PAUSE_MS));
       // Pause recording while deliveries are backed up, so that there is work to interrupt until the end.
-      await untilTrue('webhooks arrive', () => ahead() < MOST_AHEAD, SETTLED_MS);
+      await until('webhooks to arrive', () => ahead() < MOST_AHEAD, Boolean, { atMostMs: SETTLED_MS });
     };
     const [, counts = {}] = await Promise.all([
       runStories(installation, customers, { goesOn: (begun) => begun < count, atOnce: AT_ONCE, pause, finished }),
@@ -96,7 +97,7 @@ function flow(arrived: () => number, share: number, over: () => boolean): () => 
   let next = 0;
   return async () => {
     next = Math.max(next + share, arrived() + share / 4);
-    await untilTrue('webhooks arrive', () => arrived() >= next || over(), SETTLED_MS);
+    await until('webhooks to arrive', () => arrived() >= next || over(), Boolean, { atMostMs: SETTLED_MS });
   };
 }
 
@@ -105,7 +106,7 @@ export async function publishedEvents(
   companyIds: ReadonlySet<string>,
 ): Promise<{ published: Published[]; violations: Violation[] }> {
   const waiting = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from scheduling.outbox' })).rows[0]!.count;
-  await untilTrue('the outbox is empty', async () => (await waiting()) === 0);
+  await until('an empty outbox', async () => (await waiting()) === 0, Boolean, HANG);
   const { events } = await readTopic(kafka, topics.serviceRequests);
   const all = events
     .filter(({ companyId }) => companyIds.has(companyId))
@@ -135,7 +136,9 @@ export async function delivered({ database, kafka }: Running, endpoints: readonl
     return (await database.query<{ count: number }>({ text, values: [endpoints.map(({ name }) => name)] })).rows[0]!.count;
   };
   try {
-    await untilTrue('all is delivered', async () => (await consumed().catch(() => false)) && (await queued()) === 0, SETTLED_MS).catch(() => undefined);
+    await until('all deliveries', async () => (await consumed().catch(() => false)) && (await queued()) === 0, Boolean, { atMostMs: SETTLED_MS }).catch(
+      () => undefined,
+    );
   } finally {
     await admin.disconnect();
   }

@@ -1,11 +1,12 @@
 // One run: clients write while parts of the system are killed. When everything has settled, the results are checked.
 import type { Say } from '@truckroll/local-stack';
+import { until } from '@truckroll/testing/until';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { TestCompany } from '../../support/company.ts';
 import type { Installation } from '../system/installation.ts';
 import type { Running } from '../system/prepared.ts';
-import { untilTrue } from '../wait.ts';
+import { HANG } from '../wait.ts';
 import { check, type Verdict } from './checker.ts';
 import { violation } from './check/violations.ts';
 import { runClient } from './clients.ts';
@@ -78,10 +79,10 @@ export async function runWrites(installation: Installation, options: WritesOptio
 /** Resolves when nothing more will change, to the read models that are wrong by then. */
 export async function settled(installation: Running, company: TestCompany, followMs: number): Promise<string[]> {
   const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
-  const untilPublished = () => untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
+  const untilPublished = () => until('an empty outbox', async () => (await count('select count(*) from scheduling.outbox')) === 0, Boolean, HANG);
   await untilPublished();
   const unsent = `select count(*) from scheduling.notifications where status in ('QUEUED', 'ATTEMPTING')`;
-  await untilTrue('notifications have come to their end', async () => (await count(unsent)) === 0);
+  await until('the ends of all notifications', async () => (await count(unsent)) === 0, Boolean, HANG);
   await untilPublished();
   let wrong: string[] = [];
   const compared = async (): Promise<boolean> => {
@@ -89,7 +90,7 @@ export async function settled(installation: Running, company: TestCompany, follo
     return wrong.length === 0;
   };
   // Read models that stay wrong are reported by the checker.
-  await untilTrue('the read models follow', compared, followMs).catch(() => undefined);
+  await until('the read models to follow', compared, Boolean, { atMostMs: followMs }).catch(() => undefined);
   // A write that its client gave up may commit late.
   await untilPublished();
   return wrong;

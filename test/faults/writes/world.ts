@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { until } from '@truckroll/testing/until';
 import * as line from '../../../services/scheduling/test/records.ts';
 import { createCompany, importRecords, type TestCompany } from '../../support/company.ts';
 import type { Running } from '../system/prepared.ts';
-import { untilTrue } from '../wait.ts';
+import { HANG } from '../wait.ts';
 
 export interface World {
   readonly company: TestCompany;
@@ -66,10 +67,15 @@ export async function makeWorld(installation: Running, { visits, technicians }: 
     await intake.recordServiceRequest({ ...of, channel: ServiceRequestChannel.PHONE, summary: 'AC not cooling', account_id: account['id'] });
     await intake.bookServiceRequest({ ...of, job_id: jobs[i >> 1]!['id'] as string, appointment_id });
   }
-  await untilTrue('the key of the new company is known', async () => {
-    const response = await fetch(`${installation.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${company.apiKey}` } });
-    return response.ok;
-  });
+  await until(
+    'the key of the new company to be known',
+    async () => {
+      const response = await fetch(`${installation.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${company.apiKey}` } });
+      return response.ok;
+    },
+    Boolean,
+    HANG,
+  );
   return { company, visitIds, technicianIds };
 }
 

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '@truckroll/client/sqlite';
 import { cuttingProxy } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { feedIsCurrent, haveSameRecords } from '../../../test/changes/compared.ts';
-import { until } from '../../../test/support/until.ts';
 import { startSystem, truckroll, type Outcome } from './system.ts';
 
 type Json = Record<string, any>;

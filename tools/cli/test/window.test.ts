@@ -7,7 +7,7 @@ import type { Database } from '@truckroll/postgres';
 import { schema as schedulingSchema } from '@truckroll/scheduling/schema';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
-import { until } from '../../../test/support/until.ts';
+import { until } from '@truckroll/testing/until';
 import { readWindow } from '../src/restored/window.ts';
 
 const SINCE = 1_772_377_200_000_000;

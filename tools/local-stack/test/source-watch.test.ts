@@ -1,9 +1,10 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@truckroll/testing/until';
 import { choosePort } from '../src/ports.ts';
 import { watchSources } from '../src/start/source-watch.ts';
 import { runSystem } from '../src/start/system.ts';
-import { Scratch, until } from './support.ts';
+import { Scratch } from './support.ts';
 
 const scratch = new Scratch();
 const stopping = new AbortController();
@@ -71,17 +72,17 @@ test('restarts only the components whose sources change, with source maps, and k
   expect(before[0]!.stack).toContain(`${join(state, 'billing/main.ts')}:6:`);
 
   write('billing/word.ts', `export const word: string = 'second';`);
-  await until(() => restarts().length === 1);
+  await until('a restart', () => restarts().length === 1);
   const [billing, scheduling] = await answers();
   expect(billing).toMatchObject({ word: 'second' });
   expect(billing!.pid).not.toBe(before[0]!.pid);
   expect(scheduling).toEqual(before[1]);
 
   write('billing/word.ts', `import { third } from './third.ts';\nexport const word: string = third;`);
-  await until(() => said.some((line) => line.includes('billing/word.ts:1:') && line.includes('third.ts')));
+  await until('the error', () => said.some((line) => line.includes('billing/word.ts:1:') && line.includes('third.ts')));
   expect(await answers()).toEqual([billing, scheduling]);
   write('billing/third.ts', `export const third = 'third';`);
-  await until(() => restarts().length === 2);
+  await until('a second restart', () => restarts().length === 2);
   expect((await answers()).map(({ word }) => word)).toEqual(['third', 'first']);
   expect(restarts()).toEqual(['billing', 'billing']);
 
@@ -89,8 +90,8 @@ test('restarts only the components whose sources change, with source maps, and k
   write('shared/gen.new/shared.ts', `export const shared: string = 'second';`);
   rmSync(join(state, 'shared/gen'), { recursive: true });
   renameSync(join(state, 'shared/gen.new'), join(state, 'shared/gen'));
-  await until(() => restarts().length === 4);
+  await until('four restarts', () => restarts().length === 4);
   write('shared/gen/shared.ts', `export const shared: string = 'third';`);
-  await until(async () => restarts().length >= 6 && (await answers()).every(({ shared }) => shared === 'third'));
+  await until('the restarts of all', async () => restarts().length >= 6 && (await answers()).every(({ shared }) => shared === 'third'));
   expect((await answers()).map(({ word }) => word)).toEqual(['third', 'first']);
 }, 120_000);

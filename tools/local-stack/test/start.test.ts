@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@truckroll/testing/until';
 import { identify, isRunning } from '../src/processes/identity.ts';
 import type { Watched } from '../src/processes/stop-in-order.ts';
 import { prometheus } from '../src/prometheus.ts';
 import { silent } from '../src/say.ts';
 import { isReady } from '../src/start/readiness.ts';
 import { signInAsFirst } from './sign-in.ts';
-import { Scratch, until } from './support.ts';
+import { Scratch } from './support.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.end());
@@ -25,7 +26,7 @@ async function start(state: string, ...options: string[]) {
   const { child, said } = scratch.program('start.ts', state, ...options);
   const file = join(state, 'ready.json');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await until(() => existsSync(file) || child.exitCode !== null);
+  await until('the file, or the end of the process', () => existsSync(file) || child.exitCode !== null);
   if (child.exitCode !== null) throw new Error(`the start ended with ${child.exitCode}: ${said()}`);
   return { child, exited, file, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
 }
@@ -81,9 +82,9 @@ test('one command starts a company that can be read, stops everything, and finds
   });
   expect((await read(second.ready, second.ready.apiKey)).body.data).toEqual(own!.body.data);
   const ask = async (path: string) => ((await (await fetch(`${second.ready.prometheusUrl}/api/v1/${path}`)).json()) as { data: any }).data;
-  await until(async () => (await ask('query?query=build_info')).result.length === 6);
+  await until('six builds', async () => (await ask('query?query=build_info')).result.length === 6);
   expect((await ask('rules')).groups.map(({ name }: { name: string }) => name).sort()).toEqual(['truckroll', 'truckroll-slo']);
   const identities = (JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[]).map(({ pid }) => identify(pid)!);
   second.child.kill('SIGKILL');
-  await until(() => identities.every((identity) => !isRunning(identity)));
+  await until('the ends of the processes', () => identities.every((identity) => !isRunning(identity)));
 }, 300_000);

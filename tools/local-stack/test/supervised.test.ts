@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@truckroll/testing/until';
 import { choosePort } from '../src/ports.ts';
 import { isReady } from '../src/start/readiness.ts';
 import { Supervised } from '../src/start/supervised.ts';
-import { Scratch, occupant, until } from './support.ts';
+import { Scratch, occupant } from './support.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.end());
@@ -37,7 +38,7 @@ test('a process that dies is restarted, and this is reported', async () => {
   await supervised.ready;
   const first = supervised.pid!;
   process.kill(first, 'SIGKILL');
-  await until(() => said.some((line) => line.startsWith('billing is ready again')));
+  await until('billing to be ready again', () => said.some((line) => line.startsWith('billing is ready again')));
   expect(supervised.pid).not.toBe(first);
   expect(await isReady(readyUrl)).toBe(true);
   expect(said.find((line) => line.includes('has ended'))).toMatch(
@@ -61,11 +62,11 @@ test('a process whose script changes while it waits to be restarted is started a
     return join(folder, name);
   };
   const failing = supervised.change({ script: script('failing.mjs', 'process.exit(3)') });
-  await until(() => said.some((line) => line.includes('(exit code 3) and is started again in 1 s')));
+  await until('a restart after exit code 3', () => said.some((line) => line.includes('(exit code 3) and is started again in 1 s')));
   await supervised.change({ script: script('fixed.mjs', SERVES) });
   await failing;
   process.kill(supervised.pid!, 'SIGKILL');
-  await until(() => said.some((line) => line.includes('(SIGKILL) and is started again in 0.25 s')));
+  await until('a restart after SIGKILL', () => said.some((line) => line.includes('(SIGKILL) and is started again in 0.25 s')));
   supervised.release();
 });
 

@@ -80,8 +80,3 @@ export async function occupant(port = 0): Promise<{ port: number; server: Server
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return { server, port: (server.address() as AddressInfo).port };
 }
-
-/** Resolves when the condition holds; the test's own timeout limits the wait. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}

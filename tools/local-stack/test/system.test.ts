@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@truckroll/testing/until';
 import { choosePort } from '../src/ports.ts';
 import { runSystem } from '../src/start/system.ts';
-import { Scratch, until } from './support.ts';
+import { Scratch } from './support.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.end());
@@ -33,7 +34,7 @@ async function run(extra: Record<string, string>) {
   });
   await system.ready;
   const log = join(state, 'logs/billing.log');
-  await until(() => readFileSync(log, 'utf8').includes('ends soon'));
+  await until('the end in the log', () => readFileSync(log, 'utf8').includes('ends soon'));
   const brokers = async () => (await fetch(url)).text();
   const warnings = () => said.filter((line) => line.startsWith('billing warn'));
   return { system, brokers, warnings, stop: () => stopping.abort() };

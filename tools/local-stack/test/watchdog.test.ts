@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@truckroll/testing/until';
 import { Daemon } from '../src/processes/daemon.ts';
 import { identify, isRunning } from '../src/processes/identity.ts';
 import { endLeftovers } from '../src/processes/watchdog.ts';
-import { Scratch, until } from './support.ts';
+import { Scratch } from './support.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.end());
@@ -16,9 +17,9 @@ test('when the parent is killed its processes stop, the gateway first and the se
   expect(existsSync(join(folder, 'run'))).toBe(true);
 
   parent.child.kill('SIGKILL');
-  await until(() => identities.every((identity) => !isRunning(identity)));
+  await until('the ends of the processes', () => identities.every((identity) => !isRunning(identity)));
   expect(readFileSync(join(folder, 'ends'), 'utf8')).toBe('gateway\nservice\nserver\n');
-  await until(() => !existsSync(join(folder, 'run')));
+  await until('the deletion of the folder', () => !existsSync(join(folder, 'run')));
 });
 
 test('processes left running when parent and watchdog were killed together are stopped by the next start', async () => {
@@ -74,7 +75,7 @@ test('a killed watchdog is replaced by one with the same information', async () 
   });
   const before = watchdog.pid!;
   process.kill(before, 'SIGKILL');
-  await until(() => watchdog.pid !== before);
+  await until('another watchdog', () => watchdog.pid !== before);
   await watchdog.stopAll();
   expect(await daemon.exited).toEqual({ code: null, signal: 'SIGTERM' });
   expect(existsSync(join(folder, 'run'))).toBe(false);

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 
 const EVERY_MS = 50;
-const AT_MOST_MS = 30_000;
+/** Enough for several retries of a delivery, but less than a test's own limit, so that a failure names what was waited for. */
+const AT_MOST_MS = 50_000;
 const MOST_SHOWN = 2000;
 
 export interface Polling {
@@ -9,7 +10,7 @@ export interface Polling {
   everyMs?: number;
 }
 
-/** For effects between services that no event announces. Rejects after 30 s with `what`, which completes "waited for …", and the last seen value. */
+/** For effects between services that no event announces. Rejects after 50 s with `what`, which completes "waited for …", and the last seen value. */
 export async function until<T>(
   what: string,
   look: () => Promise<T> | T,
