@@ -31,7 +31,7 @@ interface Sample {
   readonly at: number;
 }
 
-const EVERY_MS = 1000;
+const EVERY_MS = 2000;
 /** Minimum interval between samples in microseconds, so that those of a long transaction need little memory. */
 const SAMPLED_EVERY = 100_000;
 /** Age of the readable moment in seconds above which the log names the transaction that holds it back. */
@@ -105,7 +105,7 @@ export class ChangeClock {
     });
     const [holder] = rows;
     if (holder === undefined) return;
-    this.#holders.inc({ application: holder.application });
+    this.#holders.inc({ application: holder.application }, EVERY_MS / 1000);
     this.#log.warn({ ...holder }, 'an open transaction holds back the change feed: commit it or roll it back');
   }
 }
