@@ -37,18 +37,30 @@ function held(free = 100): { polls: HeldPolls; calls: Call[]; free: () => number
   return { polls, calls, free: () => free };
 }
 
-/** Lets everything run that is ready. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets everything run that is ready: an answer, and then the next call. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a poll that begins during a call is asked for at once, and shares the next call', async () => {
+  const { polls, calls } = held();
+  const asked = () => calls.splice(0).map((call) => (call.answer([]), call.awaited.map(({ company_id }) => company_id)));
+  for (const company of [ACME, OTHER]) await polls.hold(company, invoices, MINUTE_MS, never());
+  expect(asked()).toEqual([[ACME], [OTHER]]);
+  await settled();
+  expect(asked()).toEqual([[ACME, OTHER]]);
+  await settled();
+  expect(asked()).toEqual([[ACME, OTHER]]);
+  polls.release();
+});
 
 test('a change ends only the polls that await it', async () => {
   const { polls, calls } = held();
   const ended: string[] = [];
   for (const company of [ACME, OTHER]) void (await polls.hold(company, invoices, MINUTE_MS, never()))?.over.then(() => ended.push(company));
-  // The first call names the first poll only; the next one names both.
-  calls[0]?.answer([]);
+  for (const { answer } of calls.splice(0)) answer([]);
   await settled();
-  expect(calls[1]?.awaited.map(({ company_id }) => company_id)).toEqual([ACME, OTHER]);
-  calls[1]?.answer([{ place: 1, version: 7 }]);
+  calls[0]?.answer([{ place: 1, version: 7 }]);
   await settled();
   expect(ended).toEqual([OTHER]);
   polls.release();
@@ -73,10 +85,10 @@ test('polls of one company for different kinds ask for their own, and a change e
   const ended: string[] = [];
   for (const kind of ['invoices', 'payments'])
     void (await polls.hold(ACME, [{ owner: 'billing', kinds: [kind], version: 7 }], MINUTE_MS, never()))?.over.then(() => ended.push(kind));
-  calls[0]?.answer([]);
+  for (const { answer } of calls.splice(0)) answer([]);
   await settled();
-  expect(calls[1]?.awaited.map(({ kinds }) => kinds)).toEqual([['invoices'], ['payments']]);
-  calls[1]?.answer([{ place: 1, version: 9 }]);
+  expect(calls[0]?.awaited.map(({ kinds }) => kinds)).toEqual([['invoices'], ['payments']]);
+  calls[0]?.answer([{ place: 1, version: 9 }]);
   await settled();
   expect(ended).toEqual(['payments']);
   polls.release();

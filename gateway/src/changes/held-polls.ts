@@ -1,5 +1,6 @@
-// Polls of the change feed that wait for the next change. They share calls: one after another asks each service which companies have
-// changed.
+// Polls of the change feed that wait for the next change. They share calls, which ask a service one after another which companies have
+// changed. A poll that begins meanwhile does not wait for the call under way: the service answers all calls at its next look, and from
+// then on they are one.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
 import type { AwaitedChange, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
@@ -33,6 +34,8 @@ interface Group {
   readonly polls: Map<() => void, number>;
   /** Result of the latest call; undefined if it failed. */
   unchanged: Unchanged | undefined;
+  /** Whether a call under way asks for it. */
+  asked: boolean;
 }
 
 export class HeldPolls {
@@ -41,7 +44,6 @@ export class HeldPolls {
   readonly #polls = new Set<() => void>();
   /** By company and kinds. */
   readonly #groups = new Map<Owner, Map<string, Group>>();
-  readonly #watched = new Set<Owner>();
   #released = false;
 
   /** `find` asks a service which of the awaited have changed. */
@@ -94,11 +96,11 @@ export class HeldPolls {
     const groups = this.#groups.get(owner) ?? new Map<string, Group>();
     this.#groups.set(owner, groups);
     const key = [companyId, ...kinds].join(' ');
-    const group = groups.get(key) ?? { companyId, kinds: [...kinds], polls: new Map(), unchanged: undefined };
+    const group = groups.get(key) ?? { companyId, kinds: [...kinds], polls: new Map(), unchanged: undefined, asked: false };
     groups.set(key, group);
     group.polls.set(wake, version);
     const before = group.unchanged;
-    void this.#watch(owner, groups);
+    if (!group.asked) void this.#ask(owner, groups, [group]);
     return () => {
       group.polls.delete(wake);
       if (group.polls.size === 0) groups.delete(key);
@@ -107,22 +109,22 @@ export class HeldPolls {
     };
   }
 
-  /** Never rejects. */
-  async #watch(owner: Owner, groups: ReadonlyMap<string, Group>): Promise<void> {
-    if (this.#watched.has(owner)) return;
-    this.#watched.add(owner);
-    while (groups.size > 0) {
-      const asked = [...groups.values()];
-      const awaited = asked.map(({ companyId, kinds, polls }) => ({ company_id: companyId, kinds, version: Math.min(...polls.values()) }));
-      try {
-        note(asked, awaited, await this.#find(owner, awaited));
-      } catch {
-        // The polls end at their time, and their next read reports the fault.
-        for (const group of asked) group.unchanged = undefined;
-        await delay(AGAIN_MS, undefined, { ref: false });
-      }
+  /** Asks again and again. Calls that are answered in one turn of the event loop become one. Never rejects. */
+  async #ask(owner: Owner, groups: ReadonlyMap<string, Group>, asked: readonly Group[]): Promise<void> {
+    const awaited = asked.map(({ companyId, kinds, polls }) => ({ company_id: companyId, kinds, version: Math.min(...polls.values()) }));
+    for (const group of asked) group.asked = true;
+    try {
+      note(asked, awaited, await this.#find(owner, awaited));
+    } catch {
+      // The polls end at their time, and their next read reports the fault.
+      for (const group of asked) group.unchanged = undefined;
+      await delay(AGAIN_MS, undefined, { ref: false });
     }
-    this.#watched.delete(owner);
+    for (const group of asked) group.asked = false;
+    setImmediate(() => {
+      const waiting = [...groups.values()].filter((group) => !group.asked);
+      if (waiting.length > 0) void this.#ask(owner, groups, waiting);
+    });
   }
 }
 
