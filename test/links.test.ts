@@ -36,3 +36,28 @@ test('every link between documents leads to a file and a heading that exist', ()
   expect(files).toContain('docs/how-to/runbook.md');
   expect(files.flatMap(broken)).toEqual([]);
 });
+
+const named = (file: string): string[] => [...prose(file).matchAll(/`([\w./-]+\.(?:ts|mjs|sql))`/g)].map(([, name = '']) => name);
+
+test('the files that decision records name exist', () => {
+  const all = spawnSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).stdout.split('\n');
+  const missing = files
+    .filter((file) => file.startsWith('docs/adr/'))
+    .flatMap((file) => named(file).filter((name) => !all.some((each) => `/${each}`.endsWith(`/${name}`))));
+  expect(missing).toEqual([]);
+});
+
+test.each([
+  ['docs/README.md', /^docs\/(?!adr\/|releases\/|README)/],
+  ['docs/adr/README.md', /^docs\/adr\/\d/],
+])('%s lists every page', (index, pages) => {
+  const linked = [...prose(index).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => posix.join(posix.dirname(index), link));
+  expect(files.filter((file) => pages.test(file) && !linked.includes(file))).toEqual([]);
+});
+
+test('decisions.md has an index of the sections that it contains, each once', () => {
+  const text = prose('docs/decisions.md');
+  const listed = [...text.matchAll(/^\| §(\d+) \|/gm)].map(([, number]) => Number(number));
+  expect(listed).toEqual(Array.from({ length: 21 }, (_, at) => at + 1));
+  for (const number of listed) expect([number, new RegExp(`^(### |\\*\\*)§${number}\\b`, 'm').test(text)]).toEqual([number, true]);
+});
