@@ -142,7 +142,7 @@ export async function press(page: Page, name: string): Promise<void> {
 
 /** Presses Tab until the element with this name, id or value has the focus, and checks that it has a focus ring. */
 export async function tabTo(page: Page, name: string): Promise<void> {
-  for (let steps = 0; steps < 60; steps++) {
+  for (let steps = 0; steps < 100; steps++) {
     await page.keyboard.press('Tab');
     const ring = await page.evaluate((wanted) => {
       const at = document.activeElement;

@@ -72,7 +72,7 @@ test.each(['/docs', '/docs/reports', '/docs/reference/job-assignments', '/nowher
 test('the search works with the keyboard alone and leads to the result’s place', async () => {
   await open('/docs/start');
   await page.keyboard.press('/');
-  await page.keyboard.type('rotate secret');
+  await page.keyboard.type('rotate webhook secret');
   await page.waitForSelector('#results [aria-selected="true"]');
   expect(await page.$eval('#search input', (input) => [input.getAttribute('aria-expanded'), input.getAttribute('aria-activedescendant')])).toEqual([
     'true',

@@ -1,14 +1,5 @@
 // The search: a combobox whose options link to the results. The index is loaded when the search is first used.
-import MiniSearch from 'minisearch';
-
-interface Entry {
-  id: string;
-  title: string;
-  page: string;
-  text: string;
-}
-
-const MOST_RESULTS = 12;
+import { indexOf, type Entry, type Index } from './index.ts';
 
 export function startSearch(): void {
   const place = document.getElementById('search');
@@ -36,8 +27,8 @@ export function startSearch(): void {
   place.append(input, list, status);
   place.hidden = false;
 
-  let loading: Promise<MiniSearch<Entry>> | undefined;
-  const load = (): Promise<MiniSearch<Entry>> =>
+  let loading: Promise<Index> | undefined;
+  const load = (): Promise<Index> =>
     (loading ??= loadIndex(index).catch((error: unknown) => {
       loading = undefined;
       throw error;
@@ -67,7 +58,7 @@ export function startSearch(): void {
     if (asked === '') return close();
     let found: Entry[];
     try {
-      found = (await load()).search(asked).slice(0, MOST_RESULTS) as unknown as Entry[];
+      found = (await load()).find(asked);
     } catch {
       status.textContent = 'The search could not be loaded.';
       return;
@@ -104,18 +95,10 @@ export function startSearch(): void {
   });
 }
 
-async function loadIndex(address: string): Promise<MiniSearch<Entry>> {
+async function loadIndex(address: string): Promise<Index> {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`the search index answered ${response.status}`);
-  const found = new MiniSearch<Entry>({
-    fields: ['title', 'page', 'text'],
-    storeFields: ['id', 'title', 'page'],
-    // Parts of names are words too: updated_since, listInvoices.
-    tokenize: (text) => text.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).filter((word) => word !== ''),
-    searchOptions: { prefix: true, fuzzy: (word) => (word.length > 4 ? 0.2 : false), combineWith: 'AND', boost: { title: 4, page: 2 } },
-  });
-  found.addAll((await response.json()) as Entry[]);
-  return found;
+  return indexOf((await response.json()) as Entry[]);
 }
 
 function option({ id, title, page }: Entry, at: number, root: string): HTMLLIElement {

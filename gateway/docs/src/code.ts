@@ -5,10 +5,11 @@ import http from 'highlight.js/lib/languages/http';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
 import python from 'highlight.js/lib/languages/python';
+import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Html, html } from './html.ts';
 
-for (const [name, language] of Object.entries({ bash, http, javascript, json, python, typescript })) hljs.registerLanguage(name, language);
+for (const [name, language] of Object.entries({ bash, http, javascript, json, python, sql, typescript })) hljs.registerLanguage(name, language);
 
 const PLAIN = new Set(['text', 'csv']);
 

@@ -1,26 +1,52 @@
-// The guides: files of docs/ for people who integrate, as HTML pages and as Markdown.
+// The guides: files of docs/ for people who integrate or operate, as HTML pages and as Markdown.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { rootFrom, type SitePage } from './layout.ts';
 import { firstSentence, renderMarkdown } from './markdown.ts';
 
-/** Pages by file of docs/, in reading order. Links to these files become links to their pages. */
-const GUIDES: Readonly<Record<string, string>> = {
-  'tutorials/first-integration.md': '/docs/start',
-  'reference/errors.md': '/docs/errors',
-  'how-to/sync.md': '/docs/sync',
-  'how-to/webhooks.md': '/docs/webhooks',
-  'how-to/verify-webhooks.md': '/docs/verify',
-  'reference/reports.md': '/docs/reports',
-  'how-to/spreadsheet.md': '/docs/spreadsheet',
-  'changelog.md': '/docs/changelog',
+/** Pages by file of docs/, in reading order and by the heading of the navigation. Links to these files become links to their pages. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Guides: {
+    'tutorials/first-integration.md': '/docs/start',
+    'reference/errors.md': '/docs/errors',
+    'how-to/sync.md': '/docs/sync',
+    'how-to/webhooks.md': '/docs/webhooks',
+    'how-to/verify-webhooks.md': '/docs/verify',
+    'reference/reports.md': '/docs/reports',
+    'how-to/spreadsheet.md': '/docs/spreadsheet',
+    'explanation/consistency.md': '/docs/consistency',
+    'changelog.md': '/docs/changelog',
+  },
+  'For operators': {
+    'tutorials/first-deployment.md': '/docs/first-deployment',
+    'how-to/install.md': '/docs/install',
+    'how-to/managed-servers.md': '/docs/managed-servers',
+    'how-to/scale.md': '/docs/scale',
+    'how-to/upgrade.md': '/docs/upgrade',
+    'how-to/back-up-and-restore.md': '/docs/back-up-and-restore',
+    'how-to/rotate-secrets.md': '/docs/rotate-secrets',
+    'how-to/sign-in.md': '/docs/sign-in',
+    'how-to/notifications.md': '/docs/notifications',
+    'how-to/run-webhooks.md': '/docs/run-webhooks',
+    'how-to/runbook.md': '/docs/runbook',
+    'reference/configuration.md': '/docs/configuration',
+    'reference/cli.md': '/docs/cli',
+    'reference/limits.md': '/docs/limits',
+    'reference/metrics.md': '/docs/metrics',
+    'reference/logs-and-traces.md': '/docs/logs-and-traces',
+    'reference/topics.md': '/docs/topics',
+    'reference/audit-trail.md': '/docs/audit-trail',
+    'explanation/security.md': '/docs/security',
+  },
 };
+const GUIDES: Readonly<Record<string, string>> = Object.fromEntries(Object.values(GROUPS).flatMap((pages) => Object.entries(pages)));
 
 export const guideFiles = Object.keys(GUIDES);
 
 /** `others` are the paths of the other pages. Throws if a link is broken. */
 export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[] {
-  return Object.entries(GUIDES).map(([file, path]) => {
+  const files = Object.entries(GROUPS).flatMap(([group, pages]) => Object.entries(pages).map(([file, path]) => ({ group, file, path })));
+  return files.map(({ group, file, path }) => {
     const text = readFileSync(join(docs, file), 'utf8');
     const title = /^# (.*)\n/.exec(text)?.[1];
     if (title === undefined) throw new Error(`docs/${file} does not begin with a title`);
@@ -30,7 +56,7 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
     const description = firstSentence(content.trim().split('\n\n')[0] ?? '');
     // The mark that makes check:docs run a fence is not for readers.
     const markdown = relinked(text, (href) => link(href, '.md')).replace(/^(```\w+) check$/gm, '$1');
-    return { path, title, group: 'Guides', description, body, headings, markdown };
+    return { path, title, group, description, body, headings, markdown };
   });
 }
 

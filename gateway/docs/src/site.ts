@@ -32,8 +32,9 @@ export function buildSite(root: string): Site {
   const description = readDescription(join(root, 'gateway'));
   const reference = referenceOf(description);
   const guides = guidePages(join(root, 'docs'), new Set(reference.pages.map(({ path }) => path)));
-  const home = homePage(description.info, guides);
-  const pages = [home, ...guides, ...reference.pages];
+  const { Guides: own = [], ...others } = Object.groupBy(guides, ({ group }) => group);
+  const home = homePage(description.info, own);
+  const pages = [home, ...own, ...reference.pages, ...Object.values(others).flatMap((group) => group ?? [])];
   const missing: SitePage = {
     path: '',
     title: 'Nothing is at this address',
