@@ -1,13 +1,13 @@
 // What the owner of an integration does in the console, in a real browser.
-import { fill, focused, focuses, press, shows, tabTo, useConsoleDesk, value, type Desk } from './desk.ts';
+import { fill, focused, focuses, press, shows, tabTo, useConsole, value, type ConsoleSetup } from './start-console.ts';
 
-let desk: Desk;
-useConsoleDesk((started) => (desk = started));
+let setup: ConsoleSetup;
+useConsole((started) => (setup = started));
 
 describe('endpoints', () => {
   test('are created, with a secret that is shown once and can be copied', async () => {
-    const company = await desk.company();
-    const page = await desk.enter(company);
+    const company = await setup.company();
+    const page = await setup.enter(company);
     await press(page, 'Add your first endpoint');
     await fill(page, '#name', 'Lead sync');
     await fill(page, '#url', 'http://10.0.0.1/');
@@ -15,7 +15,7 @@ describe('endpoints', () => {
     await shows(page, 'The endpoint was not added.');
     expect(await page.$eval('#url', (input) => input.getAttribute('aria-invalid'))).toBe('true');
     expect(await page.$eval('#url-error', (element) => element.textContent)).not.toBe('');
-    await fill(page, '#url', desk.receiver.url);
+    await fill(page, '#url', setup.receiver.url);
     await press(page, 'Add endpoint');
     await shows(page, 'Copy this signing secret now.');
     const secret = await page.$eval('.secret code', (element) => element.textContent ?? '');
@@ -30,13 +30,13 @@ describe('endpoints', () => {
     await shows(page, 'Lead sync was added.');
     expect(await page.content()).not.toContain(secret);
     await press(page, 'Webhook endpoints');
-    await shows(page, desk.receiver.url);
+    await shows(page, setup.receiver.url);
     expect(await page.content()).not.toContain(secret);
-    expect(await desk.api(company, 'GET', '/api/v1/integrations/webhooks')).toMatchObject([{ name: 'Lead sync', enabled: true }]);
+    expect(await setup.api(company, 'GET', '/api/v1/integrations/webhooks')).toMatchObject([{ name: 'Lead sync', enabled: true }]);
   });
 
   test('show each validation error next to its field', async () => {
-    const page = await desk.enter(await desk.company(), '/endpoints/new');
+    const page = await setup.enter(await setup.company(), '/endpoints/new');
     await page.waitForSelector('#name');
     for (const box of await page.$$('input[name="eventTypes"]')) await box.click();
     await press(page, 'Add endpoint');
@@ -52,8 +52,8 @@ describe('endpoints', () => {
   });
 
   test('can be created with the keyboard alone', async () => {
-    const company = await desk.company();
-    const page = await desk.enter(company);
+    const company = await setup.company();
+    const page = await setup.enter(company);
     await shows(page, 'No endpoints yet');
     await tabTo(page, 'Add your first endpoint');
     await page.keyboard.press('Enter');
@@ -62,7 +62,7 @@ describe('endpoints', () => {
     await tabTo(page, 'name');
     await page.keyboard.type('By keyboard');
     await tabTo(page, 'url');
-    await page.keyboard.type(desk.receiver.url);
+    await page.keyboard.type(setup.receiver.url);
     await tabTo(page, 'interaction.completed');
     await page.keyboard.press('Space');
     await tabTo(page, 'Add endpoint');
@@ -74,7 +74,7 @@ describe('endpoints', () => {
     // Until the list of endpoints has loaded, the document body has the focus.
     await page.waitForFunction(() => document.activeElement !== document.body);
     expect(await focused(page)).toMatch(/^By keyboard|^Endpoint/);
-    const [endpoint] = await desk.api(company, 'GET', '/api/v1/integrations/webhooks');
+    const [endpoint] = await setup.api(company, 'GET', '/api/v1/integrations/webhooks');
     expect(endpoint).toMatchObject({
       name: 'By keyboard',
       eventTypes: ['service_request.created', 'service_request.status_changed', 'service_request.booked'],
@@ -83,9 +83,9 @@ describe('endpoints', () => {
   });
 
   test('are edited, sending only the changed fields, and deleted after a confirmation', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await press(page, 'Edit');
     await page.waitForSelector('#name');
     const bodies: unknown[] = [];
@@ -105,10 +105,10 @@ describe('endpoints', () => {
   });
 
   test('are shown as ownerless when their creator has left, with what to do', async () => {
-    const [company, elsewhere] = [await desk.company(), await desk.company()];
-    const { id } = await desk.endpoint(company);
-    await desk.system.database.query({ text: 'update integrations.webhook_endpoints set created_by = $2 where id = $1', values: [id, elsewhere.userId] });
-    const page = await desk.enter(company, '/endpoints');
+    const [company, elsewhere] = [await setup.company(), await setup.company()];
+    const { id } = await setup.endpoint(company);
+    await setup.system.database.query({ text: 'update integrations.webhook_endpoints set created_by = $2 where id = $1', values: [id, elsewhere.userId] });
+    const page = await setup.enter(company, '/endpoints');
     await shows(page, 'Ownerless');
     await press(page, 'Lead sync');
     await shows(page, 'The owner of this endpoint has left.');
@@ -116,9 +116,9 @@ describe('endpoints', () => {
   });
 
   test('get a new secret, shown once', async () => {
-    const company = await desk.company();
-    const { id, signingSecret } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id, signingSecret } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await press(page, 'Rotate secret…');
     await press(page, 'Rotate secret');
     await shows(page, 'whsec_');
@@ -132,11 +132,11 @@ describe('endpoints', () => {
 
 describe('deliveries', () => {
   test('shows a test as it arrives, with its request and response, and can send it again', async () => {
-    desk.answer = (response) =>
+    setup.answer = (response) =>
       void response.writeHead(200, { 'content-type': 'application/json', 'x-note': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await press(page, 'Send a test');
     await shows(page, 'Test Delivered 200 in ');
     await page.waitForSelector('td .badge.good');
@@ -154,9 +154,9 @@ describe('deliveries', () => {
   });
 
   test('sends the example of a chosen event type as a test', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company, { eventTypes: ['service_request.created'] });
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company, { eventTypes: ['service_request.created'] });
+    const page = await setup.enter(company, `/endpoints/${id}`);
     const types = (await page.waitForSelector('[aria-label="Type of the test event"]'))!;
     await page.waitForFunction((select) => (select as HTMLSelectElement).length === 5, {}, types);
     await types.select('interaction.completed');
@@ -167,12 +167,12 @@ describe('deliveries', () => {
   });
 
   test('shows the newest of many attempts first, and older ones on request', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await press(page, 'Send a test');
     await shows(page, 'Test Delivered');
-    await desk.system.database.transaction(async (tx) => {
+    await setup.system.database.transaction(async (tx) => {
       // The trigger that counts attempts finds its tables through the services' search_path.
       await tx.query({ text: 'set local search_path to integrations' });
       await tx.query({
@@ -199,11 +199,11 @@ describe('deliveries', () => {
 
   test('shows a receiver’s response as text only', async () => {
     const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
-    desk.answer = (response) => void response.writeHead(500, { 'content-type': 'text/html', 'x-hostile': '<b onmouseover=alert(1)>' }).end(hostile);
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company, { name: '<img src=y onerror="window.hacked=1">' });
-    const { id: deliveryId } = await desk.api(company, 'POST', `/api/v1/integrations/webhooks/${id}/test`);
-    const page = await desk.enter(company, `/endpoints/${id}/deliveries/${deliveryId}`);
+    setup.answer = (response) => void response.writeHead(500, { 'content-type': 'text/html', 'x-hostile': '<b onmouseover=alert(1)>' }).end(hostile);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company, { name: '<img src=y onerror="window.hacked=1">' });
+    const { id: deliveryId } = await setup.api(company, 'POST', `/api/v1/integrations/webhooks/${id}/test`);
+    const page = await setup.enter(company, `/endpoints/${id}/deliveries/${deliveryId}`);
     await shows(page, hostile);
     await shows(page, '<b onmouseover=alert(1)>');
     expect(await page.$$('main img, main script, main b')).toEqual([]);
@@ -214,10 +214,10 @@ describe('deliveries', () => {
     const strange =
       '{"__proto__":{"long":12345678901234567890.10,"twice":1,"twice":2},"<b>":"<img src=x onerror=\\"window.hacked=1\\"> \\u202e","none":null,"empty":[]}';
     let body = strange;
-    desk.answer = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    setup.answer = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await press(page, 'Send a test');
     await press(page, 'See request and response');
     for (const text of ['"long": 12345678901234567890.10', '"twice": 1', '"twice": 2', '"<b>": "<img src=x onerror=', '"none": null', '"empty": []'])
@@ -238,10 +238,10 @@ describe('deliveries', () => {
   });
 
   test('are filtered and paged through the address, so that back and reload work', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company, { enabled: false });
-    for (let i = 0; i < 27; i++) await desk.happen(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company, { enabled: false });
+    for (let i = 0; i < 27; i++) await setup.happen(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     const rows = (count: number) => page.waitForFunction((wanted) => document.querySelectorAll('tbody tr').length === wanted, {}, count);
     await rows(25);
     await press(page, 'Older');
@@ -259,9 +259,9 @@ describe('deliveries', () => {
   });
 
   test('says what cannot be loaded, with what is still known and the request id', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await shows(page, 'Nothing was sent yet.');
     await page.setOfflineMode(true);
     await press(page, 'Refresh');
@@ -271,7 +271,7 @@ describe('deliveries', () => {
     await page.setOfflineMode(false);
     await press(page, 'Refresh');
     await page.waitForFunction(() => document.querySelector('.problem') === null);
-    await page.goto(`${desk.system.baseUrl}/console#/endpoints/00000000-0000-4000-8000-000000000000`);
+    await page.goto(`${setup.system.baseUrl}/console#/endpoints/00000000-0000-4000-8000-000000000000`);
     await shows(page, 'Request ');
     await page.waitForSelector('.problem');
   });
@@ -279,10 +279,10 @@ describe('deliveries', () => {
 
 describe('API keys', () => {
   test('are created, rotated and revoked; each value is shown once', async () => {
-    const opens = async (key: string) => (await fetch(`${desk.system.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
+    const opens = async (key: string) => (await fetch(`${setup.system.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
     const once = () => page.$eval('.secret code', (element) => element.textContent ?? '');
-    const company = await desk.company();
-    const page = await desk.enter(company, '/keys');
+    const company = await setup.company();
+    const page = await setup.enter(company, '/keys');
     await press(page, 'Create key');
     await page.waitForSelector('#name');
     await press(page, 'Create key');
@@ -318,16 +318,16 @@ describe('API keys', () => {
 });
 
 test('the home page of a company without sales has no chart of nothing', async () => {
-  const page = await desk.enter(await desk.company(), '/home');
+  const page = await setup.enter(await setup.company(), '/home');
   await page.waitForFunction(() => document.body.innerText.split('Nothing in these two months.').length === 3);
   expect(await page.$('main svg')).toBeNull();
 });
 
 describe('audit trail', () => {
   test('shows who changed what, and filters by actor', async () => {
-    const company = await desk.company();
-    await desk.api(company, 'POST', '/api/v1/integrations/api-keys', { name: 'Nightly export' });
-    const page = await desk.enter(company);
+    const company = await setup.company();
+    await setup.api(company, 'POST', '/api/v1/integrations/api-keys', { name: 'Nightly export' });
+    const page = await setup.enter(company);
     await press(page, 'Audit trail');
     await shows(page, 'api_key.created');
     await shows(page, 'company.created');

@@ -9,8 +9,8 @@ import { standInsOf } from '../docs/stand-ins.ts';
 import type { Target } from '../docs/target.ts';
 import { startSystem, type System } from '../support/system.ts';
 import { DESKTOP, PHONE, openTab, startBrowser, type Tab } from './browser.ts';
-import { focused, press, tabTo, visibleText } from './desk.ts';
-import { barriers, tooWide } from './look.ts';
+import { focused, press, tabTo, visibleText } from './start-console.ts';
+import { barriers, tooWide } from './inspect.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = process.env['SCREENSHOTS'];

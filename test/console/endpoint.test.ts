@@ -1,13 +1,20 @@
 // What the console does with one endpoint: its content filter, the settings that decide what is sent, and sending again.
 import { until } from '@truckroll/testing/until';
 import type { HTTPRequest, Page } from 'puppeteer-core';
-import { fill, focuses, press, shows, tabTo, useConsoleDesk, value, visibleText, TYPES, type Desk } from './desk.ts';
-import { inspect } from './look.ts';
+import { fill, focuses, press, shows, tabTo, useConsole, value, visibleText, TYPES, type ConsoleSetup } from './start-console.ts';
+import { inspect } from './inspect.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 
-let desk: Desk;
-useConsoleDesk((started) => (desk = started));
+let setup: ConsoleSetup;
+useConsole((started) => (setup = started));
+
+/** A page with an endpoint of a new company. */
+async function opened(fields?: object) {
+  const company = await setup.company();
+  const { id } = await setup.endpoint(company, fields);
+  return { company, id, page: await setup.enter(company, `/endpoints/${id}`) };
+}
 
 describe('a content filter', () => {
   async function choose(page: Page, name: string, option: string): Promise<void> {
@@ -15,16 +22,15 @@ describe('a content filter', () => {
     await element!.select(option);
   }
 
-  /** The text of the error of a condition. */
   const errorOf = (page: Page, name: string): Promise<string | undefined> =>
     page.$eval(`[aria-label="${name}"]`, (group) => document.getElementById(group.getAttribute('aria-describedby') ?? '')?.innerText);
 
   test('is made of conditions, tried on recent events, saved, and shown in words', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company, { eventTypes: ['service_request.created', 'interaction.completed'] });
-    for (let i = 0; i < 3; i++) await desk.happen(company);
-    await desk.receiver.until(3);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company, { eventTypes: ['service_request.created', 'interaction.completed'] });
+    for (let i = 0; i < 3; i++) await setup.happen(company);
+    await setup.receiver.until(3);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await shows(page, 'None: every event of these types is sent.');
     await press(page, 'Edit');
     await press(page, 'Add condition');
@@ -40,7 +46,6 @@ describe('a content filter', () => {
     await choose(page, 'Path of condition 2', 'contact_name');
     await choose(page, 'Operator of condition 2', '$startsWith');
     await page.type('[aria-label="Value of condition 2"]', 'Ada');
-    // What was tried is another filter.
     expect(await page.$('.preview tbody tr')).toBeNull();
     await press(page, 'Try on recent events');
     await shows(page, '0 of the newest 3 events');
@@ -48,26 +53,26 @@ describe('a content filter', () => {
     await shows(page, 'channel is one of PHONE');
     await shows(page, 'contact_name begins with "Ada"');
     const filter = { channel: { $in: ['PHONE'] }, contact_name: { $startsWith: 'Ada' } };
-    expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter });
+    expect(await setup.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter });
     await press(page, 'Edit');
     await press(page, 'Remove condition 2');
     await press(page, 'Remove condition 1');
     await page.waitForFunction(() => document.activeElement?.textContent === 'Add condition');
     await press(page, 'Save changes');
     await shows(page, 'None: every event of these types is sent.');
-    expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter: null });
+    expect(await setup.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ filter: null });
   });
 
   test('keeps what was not edited exactly, and several conditions on one path', async () => {
-    const company = await desk.company();
+    const company = await setup.company();
     const filter = {
       created_at: { $gte: '2026-03-01T00:00:00.123456-06:00', $lt: '2027-01-01T00:00:00Z' },
       'business_unit.id': { $nin: ['25b6f769-2b68-47e2-86f3-486e7d414ed9'] },
       contact_email: { $exists: false },
       summary: { $in: ['one\ntwo', 'three'] },
     };
-    const { id } = await desk.endpoint(company, { filter, eventTypes: ['service_request.created'] });
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const { id } = await setup.endpoint(company, { filter, eventTypes: ['service_request.created'] });
+    const page = await setup.enter(company, `/endpoints/${id}`);
     for (const text of ['created_at is at or after', 'created_at is before', 'business_unit.id is none of', 'contact_email has no value'])
       await shows(page, text);
     await page.waitForSelector('time[title="2026-03-01T00:00:00.123456-06:00"]');
@@ -75,13 +80,13 @@ describe('a content filter', () => {
     await choose(page, 'Operator of condition 4', 'present');
     await press(page, 'Save changes');
     await shows(page, 'contact_email has a value');
-    expect((await desk.api(company, 'GET', `${HOOKS}/${id}`)).filter).toEqual({ ...filter, contact_email: { $exists: true } });
+    expect((await setup.api(company, 'GET', `${HOOKS}/${id}`)).filter).toEqual({ ...filter, contact_email: { $exists: true } });
   });
 
   test('reads numbers, and times in the company’s time zone', async () => {
-    const company = await desk.company('America/Denver');
-    const { id } = await desk.endpoint(company, { eventTypes: ['interaction.completed'] });
-    const page = await desk.enter(company, `/endpoints/${id}/edit`);
+    const company = await setup.company('America/Denver');
+    const { id } = await setup.endpoint(company, { eventTypes: ['interaction.completed'] });
+    const page = await setup.enter(company, `/endpoints/${id}/edit`);
     await press(page, 'Add condition');
     await choose(page, 'Path of condition 1', 'duration_seconds');
     await choose(page, 'Operator of condition 1', '$gte');
@@ -94,14 +99,14 @@ describe('a content filter', () => {
     });
     await press(page, 'Save changes');
     await shows(page, 'duration_seconds is at least 90');
-    const { filter } = await desk.api(company, 'GET', `${HOOKS}/${id}`);
+    const { filter } = await setup.api(company, 'GET', `${HOOKS}/${id}`);
     expect(filter).toEqual({ duration_seconds: { $gte: 90 }, started_at: { $gt: '2026-01-15T15:30:00.000Z' } });
   });
 
   test('shows each of the API’s errors at the condition that it is about', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company, { filter: { 'account.id': { $exists: true } } });
-    const page = await desk.enter(company, `/endpoints/${id}/edit`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company, { filter: { 'account.id': { $exists: true } } });
+    const page = await setup.enter(company, `/endpoints/${id}/edit`);
     await press(page, 'Add condition');
     await choose(page, 'Path of condition 2', 'account.id');
     await page.type('[aria-label="Value of condition 2"]', 'no uuid');
@@ -136,8 +141,8 @@ describe('a content filter', () => {
   });
 
   test('offers the paths and operators that the API takes, for each event type', async () => {
-    const company = await desk.company();
-    const page = await desk.enter(company, '/endpoints/new');
+    const company = await setup.company();
+    const page = await setup.enter(company, '/endpoints/new');
     await page.waitForSelector('input[name="eventTypes"]');
     for (const types of [...TYPES.map((type) => [type]), TYPES]) {
       for (const box of await page.$$('input[name="eventTypes"]')) {
@@ -181,7 +186,7 @@ describe('a content filter', () => {
     return Object.fromEntries(Object.entries(operators).map(([path, all]) => [path, [...new Set(all.map(named))].toSorted()]));
   }
 
-  /** The names in a sentence such as "Give one of $eq, $ne." */
+  /** Of a sentence such as "Give one of $eq, $ne." */
   function listedIn(message: string, what: string): string[] {
     expect([what, message]).toEqual([what, expect.stringContaining('Give one of ')]);
     return message
@@ -190,19 +195,23 @@ describe('a content filter', () => {
       .toSorted();
   }
 
-  async function refusals(company: Parameters<Desk['api']>[0], eventTypes: readonly string[], filter: object): Promise<{ field: string; message: string }[]> {
-    const response = await fetch(`${desk.system.baseUrl}${HOOKS}/filter-preview`, {
+  async function refusals(
+    company: Parameters<ConsoleSetup['api']>[0],
+    eventTypes: readonly string[],
+    filter: object,
+  ): Promise<{ field: string; message: string }[]> {
+    const response = await fetch(`${setup.system.baseUrl}${HOOKS}/filter-preview`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${desk.system.userToken(company)}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${setup.system.userToken(company)}`, 'content-type': 'application/json' },
       body: JSON.stringify({ eventTypes, filter }),
     });
     return (await response.json()).error.details;
   }
 
   test('is made with the keyboard alone', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}/edit`);
+    const company = await setup.company();
+    const { id } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}/edit`);
     await page.waitForSelector('#name');
     await focuses(page, 'Edit Lead sync');
     await tabTo(page, 'Add condition');
@@ -222,13 +231,11 @@ describe('a content filter', () => {
 
 describe('states and settings', () => {
   test('pauses and resumes an endpoint, and sends what was skipped when it is enabled again', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
-    const newest = () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`);
+    const { company, id, page } = await opened();
+    const newest = () => setup.api(company, 'GET', `${HOOKS}/${id}/deliveries`);
     await press(page, 'Pause');
     await shows(page, 'This endpoint is paused.');
-    for (let i = 0; i < 2; i++) await desk.happen(company);
+    for (let i = 0; i < 2; i++) await setup.happen(company);
     await until('two deliveries that wait', newest, (all) => all.length === 2 && all.every(({ status }: any) => status === 'pending'));
     await press(page, 'Refresh');
     await press(page, 'Disable…');
@@ -240,7 +247,7 @@ describe('states and settings', () => {
     await press(page, 'Disable…');
     await press(page, 'Disable endpoint');
     await shows(page, 'Events are kept as skipped');
-    await desk.happen(company);
+    await setup.happen(company);
     await until('a skipped delivery', newest, ([first]) => first.status === 'skipped');
     await press(page, 'Enable…');
     await press(page, 'Enable endpoint');
@@ -249,15 +256,11 @@ describe('states and settings', () => {
   });
 
   test('sets a rate limit and headers, whose values are not shown again', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const { company, id, page } = await opened();
     await press(page, 'Edit');
-    await page.waitForSelector('input[name="maxPerSecond"]');
-    await page.type('input[name="maxPerSecond"]', '25');
+    await fill(page, 'input[name="maxPerSecond"]', '25');
     await press(page, 'Add header');
-    await page.waitForSelector('input[name="headerName"]');
-    await page.type('input[name="headerName"]', 'X-Api-Key');
+    await fill(page, 'input[name="headerName"]', 'X-Api-Key');
     await page.type('input[name="headerValue"]', 'known to the receiver');
     await press(page, 'Save changes');
     for (const text of ['25 a second', 'X-Api-Key']) await shows(page, text);
@@ -267,7 +270,7 @@ describe('states and settings', () => {
     await page.$eval('input[name="maxPerSecond"]', (input) => void (input.value = ''));
     await press(page, 'Save changes');
     await shows(page, 'was saved.');
-    expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ maxPerSecond: null, headers: [{ name: 'X-Api-Key' }] });
+    expect(await setup.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ maxPerSecond: null, headers: [{ name: 'X-Api-Key' }] });
     await press(page, 'Edit');
     await press(page, 'Remove header 1');
     await press(page, 'Add header');
@@ -278,9 +281,9 @@ describe('states and settings', () => {
   });
 
   test('sends alerts to addresses of users, and names the address that is none', async () => {
-    const company = await desk.company();
-    const { id, createdBy } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}/edit`);
+    const company = await setup.company();
+    const { id, createdBy } = await setup.endpoint(company);
+    const page = await setup.enter(company, `/endpoints/${id}/edit`);
     await page.waitForSelector('#alertEmails');
     expect(await value(page, '#alertEmails')).toBe(createdBy.email);
     await page.type('#alertEmails', '\nelsewhere@example.com');
@@ -290,26 +293,26 @@ describe('states and settings', () => {
     await fill(page, '#alertEmails', ' ');
     await press(page, 'Save changes');
     await shows(page, 'To no one');
-    expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ alertEmails: [] });
+    expect(await setup.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ alertEmails: [] });
     await press(page, 'Edit');
     await page.waitForSelector('#alertEmails');
     await page.type('#alertEmails', createdBy.email);
     await press(page, 'Save changes');
     await shows(page, createdBy.email);
-    expect(await desk.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ alertEmails: [createdBy.email] });
+    expect(await setup.api(company, 'GET', `${HOOKS}/${id}`)).toMatchObject({ alertEmails: [createdBy.email] });
   });
 
   test('are listed worst first: a paused one before one that is well, and what users disabled last', async () => {
-    const company = await desk.company();
+    const company = await setup.company();
     for (const [name, state] of [
       ['A, off', 'DISABLED'],
       ['B, well', 'ENABLED'],
       ['C, held', 'PAUSED'],
     ] as const) {
-      const { id } = await desk.endpoint(company, { name });
-      await desk.api(company, 'PATCH', `${HOOKS}/${id}`, { state });
+      const { id } = await setup.endpoint(company, { name });
+      await setup.api(company, 'PATCH', `${HOOKS}/${id}`, { state });
     }
-    const page = await desk.enter(company);
+    const page = await setup.enter(company);
     await shows(page, 'C, held');
     expect(await page.$$eval('td a.name', (links) => links.map(({ textContent }) => textContent))).toEqual(['C, held', 'B, well', 'A, off']);
     expect(await page.$$eval('td .badge', (badges) => badges.map(({ textContent }) => textContent))).toEqual(['Paused', 'Idle', 'Disabled']);
@@ -319,14 +322,12 @@ describe('states and settings', () => {
 
 describe('recovering', () => {
   test('recovers deliveries that were skipped while an endpoint was disabled', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const { company, page } = await opened();
     await press(page, 'Disable…');
     await shows(page, 'Nothing waits for it now. New events are skipped too');
     await press(page, 'Disable endpoint');
     await shows(page, 'Events are kept as skipped');
-    for (let i = 0; i < 3; i++) await desk.happen(company);
+    for (let i = 0; i < 3; i++) await setup.happen(company);
     await press(page, 'Refresh');
     await page.waitForFunction(() => document.querySelectorAll('td .badge.off').length === 3);
     await press(page, 'Enable…');
@@ -344,9 +345,7 @@ describe('recovering', () => {
   });
 
   test('continues a recovery over several requests until nothing remains, with the same end time', async () => {
-    const company = await desk.company();
-    const { id } = await desk.endpoint(company);
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const { page } = await opened();
     await press(page, 'Recover…');
     await press(page, 'Continue');
     await shows(page, 'Send what it missed?');
@@ -369,16 +368,16 @@ describe('recovering', () => {
   });
 
   test('replays all events of a period, delivered ones too, after a confirmation that counts them', async () => {
-    const company = await desk.company();
+    const company = await setup.company();
     const filter = { channel: { $eq: 'PHONE' } };
-    const { id } = await desk.endpoint(company, { url: `${desk.receiver.url}/replayed`, eventTypes: ['service_request.created'], filter });
-    for (let i = 0; i < 2; i++) await desk.happen(company);
+    const { id } = await setup.endpoint(company, { url: `${setup.receiver.url}/replayed`, eventTypes: ['service_request.created'], filter });
+    for (let i = 0; i < 2; i++) await setup.happen(company);
     await until(
       'two delivered events',
-      () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
+      () => setup.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
       ({ length }) => length === 2,
     );
-    const page = await desk.enter(company, `/endpoints/${id}`);
+    const page = await setup.enter(company, `/endpoints/${id}`);
     await press(page, 'Recover…');
     await page.locator('input[name="include"][value="ALL"]').click();
     await press(page, 'Continue');
@@ -391,7 +390,7 @@ describe('recovering', () => {
     await press(page, 'Done');
     const requests = await until(
       'four requests',
-      async () => desk.receiver.received.filter(({ path }) => path.endsWith('/replayed')),
+      async () => setup.receiver.received.filter(({ path }) => path.endsWith('/replayed')),
       ({ length }) => length === 4,
     );
     const ids = requests.map(({ headers }) => headers['webhook-id']);

@@ -1,36 +1,36 @@
 // The health of endpoints as their owners see it, and what owners do about failures.
 import { until } from '@truckroll/testing/until';
-import { press, shows, tabTo, useConsoleDesk, value, visibleText, type Desk } from './desk.ts';
+import { press, shows, tabTo, useConsole, value, visibleText, type ConsoleSetup } from './start-console.ts';
 import { remember } from './history.ts';
 import type { TestCompany } from '../support/system.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 
-let desk: Desk;
-useConsoleDesk((started) => (desk = started));
+let setup: ConsoleSetup;
+useConsole((started) => (setup = started));
 
 /** Creates an endpoint that fails until its circuit opens. */
 async function failing(company: TestCompany): Promise<string> {
-  desk.answer = (response) => void response.writeHead(500).end('no');
-  const { id } = await desk.endpoint(company);
-  for (let i = 0; i < 6; i++) await desk.happen(company);
+  setup.answer = (response) => void response.writeHead(500).end('no');
+  const { id } = await setup.endpoint(company);
+  for (let i = 0; i < 6; i++) await setup.happen(company);
   await until(
     'six deliveries that are retried',
-    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`),
+    () => setup.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`),
     ({ length }) => length === 6,
   );
   await until(
     'an open circuit',
-    () => desk.api(company, 'GET', `${HOOKS}/${id}`),
+    () => setup.api(company, 'GET', `${HOOKS}/${id}`),
     ({ health }) => health.circuit.state === 'open',
   );
   return id;
 }
 
 test('a failing endpoint is red in the list and on its page, with since when, what is queued and when the next attempt is', async () => {
-  const company = await desk.company();
+  const company = await setup.company();
   await failing(company);
-  const page = await desk.enter(company);
+  const page = await setup.enter(company);
   await page.waitForSelector('td .badge.bad');
   for (const text of ['Failing', 'since ', ' waiting', '0 % delivered', 'Retrying']) await shows(page, text);
   expect(await page.$eval('.sparkline', (image) => image.getAttribute('aria-label'))).toMatch(/^Last 24 hours: 0 delivered, [1-9]\d* failed$/);
@@ -49,12 +49,12 @@ test('a failing endpoint is red in the list and on its page, with since when, wh
 });
 
 test('a test bypasses an open circuit and shows its result; once it succeeds, the endpoint shows as recovering', async () => {
-  const company = await desk.company();
+  const company = await setup.company();
   const id = await failing(company);
-  const page = await desk.enter(company, `/endpoints/${id}`);
+  const page = await setup.enter(company, `/endpoints/${id}`);
   await press(page, 'Send a test');
   await shows(page, 'Test Failed 500 in ');
-  desk.answer = (response) => void response.writeHead(204).end();
+  setup.answer = (response) => void response.writeHead(204).end();
   await press(page, 'Send a test');
   await shows(page, 'Test Delivered 204 in ');
   await page.waitForFunction(() => document.querySelector('.tiles')?.textContent?.includes('Closed'));
@@ -63,10 +63,10 @@ test('a test bypasses an open circuit and shows its result; once it succeeds, th
 });
 
 test('charts can be read with the arrow keys and as tables, and the address keeps the chosen one of three periods', async () => {
-  const company = await desk.company();
-  const { id } = await desk.endpoint(company);
-  await remember(desk.system, id, 100, { delivered: 40, failed: 8, bucket: 6 });
-  const page = await desk.enter(company, `/endpoints/${id}`);
+  const company = await setup.company();
+  const { id } = await setup.endpoint(company);
+  await remember(setup.system, id, 100, { delivered: 40, failed: 8, bucket: 6 });
+  const page = await setup.enter(company, `/endpoints/${id}`);
   await shows(page, 'Delivered and failed');
   const said = () => page.$eval('[role="slider"]', (chart) => chart.getAttribute('aria-valuetext'));
   await tabTo(page, 'Delivered and failed');
@@ -78,7 +78,7 @@ test('charts can be read with the arrow keys and as tables, and the address keep
   await shows(page, (await said())!);
   await tabTo(page, 'As a table: Delivered and failed');
   await page.keyboard.press('Enter');
-  const { delivered, failed, p50Ms } = await desk.api(company, 'GET', `${HOOKS}/${id}/health?period=day`);
+  const { delivered, failed, p50Ms } = await setup.api(company, 'GET', `${HOOKS}/${id}/health?period=day`);
   const column = (index: number) =>
     page.$$eval('.as-table[open] tbody tr', (rows, at) => rows.reduce((sum, row) => sum + Number(row.children[at]!.textContent), 0), index);
   expect([await column(1), await column(2)]).toEqual([delivered, failed]);
@@ -95,20 +95,20 @@ test('charts can be read with the arrow keys and as tables, and the address keep
 });
 
 test('deliveries are filtered by retrying, by time and by subject through the address', async () => {
-  const company = await desk.company();
+  const company = await setup.company();
   const id = await failing(company);
-  desk.answer = (response) => void response.writeHead(204).end();
-  const deliveryIds = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).map((each: any) => each.id).slice(0, 5);
-  await desk.api(company, 'POST', `${HOOKS}/${id}/redeliver`, { deliveryIds });
+  setup.answer = (response) => void response.writeHead(204).end();
+  const deliveryIds = (await setup.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).map((each: any) => each.id).slice(0, 5);
+  await setup.api(company, 'POST', `${HOOKS}/${id}/redeliver`, { deliveryIds });
   await until(
     'five deliveries',
-    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
+    () => setup.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
     ({ length }) => length >= 5,
   );
   // The sixth delivery follows when its next attempt is due.
-  const numbers: string[] = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).flatMap((each: any) => each.subjectNumber ?? []);
+  const numbers: string[] = (await setup.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).flatMap((each: any) => each.subjectNumber ?? []);
   expect(new Set(numbers).size).toBe(6);
-  const page = await desk.enter(company, `/endpoints/${id}`);
+  const page = await setup.enter(company, `/endpoints/${id}`);
   const rows = (count: number) =>
     page.waitForFunction((wanted) => document.querySelectorAll('section[aria-labelledby="deliveries"] tbody tr').length === wanted, {}, count);
   await rows(6);
@@ -142,22 +142,22 @@ test('deliveries are filtered by retrying, by time and by subject through the ad
 });
 
 test('several deliveries are selected and sent again by keyboard, and their results are shown', async () => {
-  const company = await desk.company();
+  const company = await setup.company();
   // A separate path, because deliveries of earlier tests are still being retried.
-  const { id } = await desk.endpoint(company, { enabled: false, url: `${desk.receiver.url}/several` });
-  for (let i = 0; i < 4; i++) await desk.happen(company);
+  const { id } = await setup.endpoint(company, { enabled: false, url: `${setup.receiver.url}/several` });
+  for (let i = 0; i < 4; i++) await setup.happen(company);
   await until(
     'four deliveries that are skipped',
-    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=skipped`),
+    () => setup.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=skipped`),
     ({ length }) => length === 4,
   );
   let refused = false;
-  desk.answer = (response, { path }) => {
+  setup.answer = (response, { path }) => {
     if (!path.endsWith('/several')) return void response.writeHead(204).end();
     response.writeHead(refused ? 204 : 400).end();
     refused = true;
   };
-  const page = await desk.enter(company, `/endpoints/${id}`);
+  const page = await setup.enter(company, `/endpoints/${id}`);
   await page.waitForFunction(() => document.querySelectorAll('tbody input[type="checkbox"]').length === 4);
   const first = await page.$eval('tbody input[type="checkbox"]', (box) => box.getAttribute('aria-label'));
   expect(first).toMatch(/^Select service_request\.created of SR-\d+$/);
@@ -175,27 +175,27 @@ test('several deliveries are selected and sent again by keyboard, and their resu
 });
 
 test('shows a delivery that took too long as “Timed out after 15 s”, and its next attempt never in the past', async () => {
-  const company = await desk.company();
+  const company = await setup.company();
   const id = await failing(company);
   // A test is attempted only once, so its attempt has no next one.
-  const { id: testId } = await desk.api(company, 'POST', `${HOOKS}/${id}/test`);
+  const { id: testId } = await setup.api(company, 'POST', `${HOOKS}/${id}/test`);
   await until(
     'a test that failed',
-    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries/${testId}`),
+    () => setup.api(company, 'GET', `${HOOKS}/${id}/deliveries/${testId}`),
     ({ progress }) => progress === 'failed',
   );
-  await desk.system.database.query({
+  await setup.system.database.query({
     text: `update integrations.webhook_attempts a set status = null, error = 'ATTEMPT_ERROR_TIMEOUT', error_message = 'The exchange was not over after 15 s.',
         ended_at = a.started_at + interval '15.01 s'
       where a.delivery_id = $1`,
     values: [testId],
   });
-  const page = await desk.enter(company, `/endpoints/${id}`);
+  const page = await setup.enter(company, `/endpoints/${id}`);
   await shows(page, 'Timed out after 15 s');
   await page.evaluate((to) => void (location.hash = to), `/endpoints/${id}/deliveries/${testId}`);
   await shows(page, 'None. Timed out after 15 s.');
   expect(await visibleText(page)).not.toMatch(/\.\.(?!\.)|not over after/);
-  const [retried] = await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`);
+  const [retried] = await setup.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`);
   await page.evaluate((to) => void (location.hash = to), `/endpoints/${id}/deliveries/${retried.id}`);
   await shows(page, 'Retrying');
   const next = await page.$$eval('dt', (terms) =>
@@ -205,9 +205,9 @@ test('shows a delivery that took too long as “Timed out after 15 s”, and its
 });
 
 test('the catalogue shows the payload of each event type', async () => {
-  const company = await desk.company();
-  const page = await desk.enter(company, '/event-types');
-  const types: { type: string; example: string }[] = await desk.api(company, 'GET', '/api/v1/integrations/webhook-event-types');
+  const company = await setup.company();
+  const page = await setup.enter(company, '/event-types');
+  const types: { type: string; example: string }[] = await setup.api(company, 'GET', '/api/v1/integrations/webhook-event-types');
   expect(types.length).toBeGreaterThan(3);
   for (const { type, example } of types) {
     await shows(page, type);

@@ -12,14 +12,14 @@ import { readRecords, type Records } from '../reports/oracle/records.ts';
 import { fresh } from '../reports/ask.ts';
 import type { Json } from '../support/expected.ts';
 import type { TestCompany } from '../support/system.ts';
-import { press, shows, startConsoleDesk, tabTo, visibleText, type Desk } from './desk.ts';
-import { inspect } from './look.ts';
+import { press, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+import { inspect } from './inspect.ts';
 
 const timezone = 'America/Chicago';
 const RANGE = { start: '2026-07-01', end: '2026-11-01' };
 const CUSTOM = 'period=custom&from=2026-07-01&to=2026-10-31';
 
-let desk: Desk;
+let setup: ConsoleSetup;
 let company: TestCompany;
 let records: Records;
 let page: Page;
@@ -27,18 +27,18 @@ let downloads: string;
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
-  desk = await startConsoleDesk();
-  company = await desk.company(timezone);
+  setup = await startConsole();
+  company = await setup.company(timezone);
   for (const { path, records: lines } of generateCompany({ seed: 7, size: 300, timezone, until: '2026-11-20T18:00:00Z' })) {
-    expect((await desk.system.importRecords(company, path, lines)).problems).toEqual([]);
+    expect((await setup.system.importRecords(company, path, lines)).problems).toEqual([]);
   }
-  await fresh(desk.system, company);
-  records = await readRecords(desk.system, company, { timezone, costing: true, verifiedOnly: false });
+  await fresh(setup.system, company);
+  records = await readRecords(setup.system, company, { timezone, costing: true, verifiedOnly: false });
   downloads = await mkdtemp(join(tmpdir(), 'reports-'));
-  page = await desk.enter(company, '/reports');
+  page = await setup.enter(company, '/reports');
 }, 600_000);
 afterAll(async () => {
-  await desk.stop();
+  await setup.stop();
   await rm(downloads, { recursive: true });
 });
 
@@ -128,7 +128,7 @@ test('compares with the previous period, and a filter is chosen and shared by na
   );
   expect(total).toBeDefined();
   // A reload of the address, as a colleague opens it, shows the name of the customer.
-  const again = await desk.enter(company, (await page.evaluate(() => location.hash)).slice(1));
+  const again = await setup.enter(company, (await page.evaluate(() => location.hash)).slice(1));
   await shows(again, invoice['account'].name);
   await again.waitForSelector('.tiles');
   await page.bringToFront();
@@ -328,5 +328,5 @@ test('a print has the figures and the table of the chart, and no controls', asyn
 });
 
 test('no page had errors, sent requests to another origin, or left anything in the browser', async () => {
-  expect(await desk.leave()).toEqual([]);
+  expect(await setup.leave()).toEqual([]);
 });

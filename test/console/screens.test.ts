@@ -1,34 +1,34 @@
 // Every screen must be free of problems that axe finds, and fit a phone's width. SCREENSHOTS=folder stores pictures of the screens.
 import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
-import { press, shows, signIn, startConsoleDesk, type Desk } from './desk.ts';
+import { press, shows, signIn, startConsole, type ConsoleSetup } from './start-console.ts';
 import { remember } from './history.ts';
-import { inspect } from './look.ts';
+import { inspect } from './inspect.ts';
 
 const KEYS = '/api/v1/integrations/api-keys';
 const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
 
-let desk: Desk;
+let setup: ConsoleSetup;
 let page: Page;
 let token: string;
 const places: Record<string, readonly [place: string, text: string]> = {};
 
 beforeAll(async () => {
-  desk = await startConsoleDesk();
-  const company = await desk.company();
-  token = desk.system.userToken(company);
+  setup = await startConsole();
+  const company = await setup.company();
+  token = setup.system.userToken(company);
   const hook = (id: string) => `/api/v1/integrations/webhooks/${id}`;
-  const busy = await desk.endpoint(company, { name: 'Lead sync to the sales desk' });
-  const healthy = await desk.endpoint(company, { name: 'Call log', url: `${desk.receiver.url}/calls` });
-  const failing = await desk.endpoint(company, { name: 'Accounting', url: `${desk.receiver.url}/failing` });
-  const recovering = await desk.endpoint(company, { name: 'Marketing', url: `${desk.receiver.url}/recovering` });
-  await desk.endpoint(company, { name: 'Warehouse', url: `https://hooks.example.com/${LONG}`, eventTypes: ['interaction.completed'], enabled: false });
-  const gone = await desk.endpoint(company, { name: 'Former CRM', url: `${desk.receiver.url}/gone` });
-  await desk.api(company, 'POST', KEYS, { name: 'Nightly export to the accountant', expiresAt: '2099-01-01T00:00:00Z' });
+  const busy = await setup.endpoint(company, { name: 'Lead sync to the sales desk' });
+  const healthy = await setup.endpoint(company, { name: 'Call log', url: `${setup.receiver.url}/calls` });
+  const failing = await setup.endpoint(company, { name: 'Accounting', url: `${setup.receiver.url}/failing` });
+  const recovering = await setup.endpoint(company, { name: 'Marketing', url: `${setup.receiver.url}/recovering` });
+  await setup.endpoint(company, { name: 'Warehouse', url: `https://hooks.example.com/${LONG}`, eventTypes: ['interaction.completed'], enabled: false });
+  const gone = await setup.endpoint(company, { name: 'Former CRM', url: `${setup.receiver.url}/gone` });
+  await setup.api(company, 'POST', KEYS, { name: 'Nightly export to the accountant', expiresAt: '2099-01-01T00:00:00Z' });
 
   let failures = 1;
   let fixed = false;
-  desk.answer = (response, { path }) => {
+  setup.answer = (response, { path }) => {
     if (path.endsWith('gone')) return void response.writeHead(410).end();
     if (path.endsWith('failing') || (path.endsWith('recovering') && !fixed))
       return void response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"no connection to the database"}');
@@ -39,30 +39,30 @@ beforeAll(async () => {
       .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'c1f0c7f4-6f5e' })
       .end(JSON.stringify({ accepted: true, lead: { id: 4711, owner: 'Núñez' } }));
   };
-  await desk.happen(company);
-  await desk.receiver.until(5);
-  for (let i = 0; i < 6; i++) await desk.happen(company);
-  const tested = await desk.api(company, 'POST', `${hook(busy.id)}/test`);
+  await setup.happen(company);
+  await setup.receiver.until(5);
+  for (let i = 0; i < 6; i++) await setup.happen(company);
+  const tested = await setup.api(company, 'POST', `${hook(busy.id)}/test`);
   await until(
     'an endpoint that is disabled',
-    () => desk.api(company, 'GET', hook(gone.id)),
+    () => setup.api(company, 'GET', hook(gone.id)),
     ({ enabled }) => enabled === false,
   );
   await until(
     'a test that succeeds',
-    () => desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`),
+    () => setup.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`),
     ({ status }) => status === 'succeeded',
   );
-  const log: any[] = await desk.api(company, 'GET', `${hook(busy.id)}/deliveries`);
+  const log: any[] = await setup.api(company, 'GET', `${hook(busy.id)}/deliveries`);
   const retried = log.find(({ attempts }) => attempts[0]?.response?.status === 503)!;
-  await desk.api(company, 'POST', `${hook(busy.id)}/deliveries/${retried.id}/redeliver`);
+  await setup.api(company, 'POST', `${hook(busy.id)}/deliveries/${retried.id}/redeliver`);
   await until(
     'a retry that succeeds',
-    () => desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`),
+    () => setup.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`),
     ({ status }) => status === 'succeeded',
   );
 
-  const circuitOf = async (id: string): Promise<string> => (await desk.api(company, 'GET', hook(id))).health.circuit.state;
+  const circuitOf = async (id: string): Promise<string> => (await setup.api(company, 'GET', hook(id))).health.circuit.state;
   for (const { id } of [failing, recovering])
     await until(
       'an open circuit',
@@ -72,15 +72,15 @@ beforeAll(async () => {
   // A delivery that has failed twice waits for minutes, so it can still be recovered.
   await until(
     'a second attempt',
-    () => desk.api(company, 'GET', `${hook(recovering.id)}/deliveries`),
+    () => setup.api(company, 'GET', `${hook(recovering.id)}/deliveries`),
     (log) => log.some(({ attempts }: any) => attempts.length > 1),
   );
-  await remember(desk.system, healthy.id, 160, { delivered: 60, failed: 0, bucket: 7 });
-  await remember(desk.system, busy.id, 160, { delivered: 30, failed: 3, bucket: 9 });
-  await remember(desk.system, failing.id, 160, { delivered: 25, failed: 20, bucket: 12 });
-  await remember(desk.system, recovering.id, 60, { delivered: 25, failed: 9, bucket: 8 });
+  await remember(setup.system, healthy.id, 160, { delivered: 60, failed: 0, bucket: 7 });
+  await remember(setup.system, busy.id, 160, { delivered: 30, failed: 3, bucket: 9 });
+  await remember(setup.system, failing.id, 160, { delivered: 25, failed: 20, bucket: 12 });
+  await remember(setup.system, recovering.id, 60, { delivered: 25, failed: 9, bucket: 8 });
   fixed = true;
-  await desk.api(company, 'POST', `${hook(recovering.id)}/test`);
+  await setup.api(company, 'POST', `${hook(recovering.id)}/test`);
   await until(
     'a closed circuit',
     () => circuitOf(recovering.id),
@@ -88,7 +88,7 @@ beforeAll(async () => {
   );
 
   // The newest delivery may be waiting for the circuit, which opens after a few failures.
-  const refused = (await desk.api(company, 'GET', `${hook(failing.id)}/deliveries`)).find(({ attempts }: any) => attempts.length > 0);
+  const refused = (await setup.api(company, 'GET', `${hook(failing.id)}/deliveries`)).find(({ attempts }: any) => attempts.length > 0);
 
   Object.assign(places, {
     endpoints: ['/endpoints', 'It answered 410 Gone.'],
@@ -109,9 +109,9 @@ beforeAll(async () => {
     'event-types': ['/event-types', 'interaction.completed'],
     nowhere: ['/nowhere', 'This address leads nowhere.'],
   });
-  page = await desk.open();
+  page = await setup.open();
 }, 600_000);
-afterAll(() => desk.stop());
+afterAll(() => setup.stop());
 
 test('signing in', async () => {
   await inspect(page, 'sign-in');
@@ -157,7 +157,7 @@ test('errors, questions and secrets', async () => {
   await shows(page, 'The endpoint was not added.');
   await inspect(page, 'endpoint-new-refused');
   await page.type('#name', 'Billing mirror');
-  await page.type('#url', desk.receiver.url);
+  await page.type('#url', setup.receiver.url);
   await press(page, 'Add endpoint');
   await shows(page, 'Your endpoint is ready');
   await inspect(page, 'secret');
@@ -180,5 +180,5 @@ test('errors, questions and secrets', async () => {
 });
 
 test('no page had errors or sent requests to another origin', async () => {
-  expect(await desk.leave()).toEqual([]);
+  expect(await setup.leave()).toEqual([]);
 });

@@ -1,13 +1,13 @@
 // Signing in and out of the console, and the data that must not remain.
 import type { HTTPRequest } from 'puppeteer-core';
-import { fill, press, shows, signIn, useConsoleDesk, value, visibleText, type Desk } from './desk.ts';
+import { fill, press, shows, signIn, useConsole, value, visibleText, type ConsoleSetup } from './start-console.ts';
 
-let desk: Desk;
-useConsoleDesk((started) => (desk = started));
+let setup: ConsoleSetup;
+useConsole((started) => (setup = started));
 
 test('accepts only a user token, says what is wrong with any other, and opens the place in the address', async () => {
-  const company = await desk.company();
-  const page = await desk.open('/keys');
+  const company = await setup.company();
+  const page = await setup.open('/keys');
   await press(page, 'Sign in');
   await shows(page, 'Paste a user token.');
   await page.type('#token', company.apiKey);
@@ -18,17 +18,17 @@ test('accepts only a user token, says what is wrong with any other, and opens th
   await shows(page, 'This token was not accepted.');
   await shows(page, 'Request ');
   await fill(page, '#token', '');
-  await signIn(page, `Bearer ${desk.system.userToken(company)}`);
+  await signIn(page, `Bearer ${setup.system.userToken(company)}`);
   await shows(page, 'tests');
   await page.waitForFunction(() => document.activeElement?.textContent === 'API keys');
   expect(await page.title()).toBe('API keys · Truckroll console');
-  expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
+  expect(await page.content()).not.toContain(setup.system.userToken(company).slice(0, 40));
 });
 
 test('shows the company, the time zone of all times and the user in the header', async () => {
-  const company = await desk.company('Asia/Kolkata');
-  await desk.endpoint(company);
-  const page = await desk.enter(company);
+  const company = await setup.company('Asia/Kolkata');
+  await setup.endpoint(company);
+  const page = await setup.enter(company);
   await shows(page, 'Lead sync');
   const header = await page.$eval('header.bar', (element) => element.innerText);
   for (const text of ['Test Heating & Air', 'Asia/Kolkata', 'Ada Ortiz']) expect(header).toContain(text);
@@ -40,8 +40,8 @@ test('shows the company, the time zone of all times and the user in the header',
 });
 
 test('keeps a session in its tab only, through a reload, until the user signs out', async () => {
-  const company = await desk.company();
-  const page = await desk.enter(company, '/event-types');
+  const company = await setup.company();
+  const page = await setup.enter(company, '/event-types');
   await shows(page, 'service_request.created');
   await page.reload();
   await shows(page, 'service_request.created');
@@ -58,19 +58,19 @@ test('keeps a session in its tab only, through a reload, until the user signs ou
 });
 
 test('ends a session that was kept when the API no longer accepts its token', async () => {
-  const page = await desk.open('/keys');
+  const page = await setup.open('/keys');
   await page.evaluate(() => sessionStorage.setItem('truckroll.token', 'not.a.token'));
   await page.reload();
   await shows(page, 'Your session has ended.');
-  await signIn(page, desk.system.userToken(await desk.company()));
+  await signIn(page, setup.system.userToken(await setup.company()));
   await page.waitForFunction(() => document.activeElement?.textContent === 'API keys');
 });
 
 test('asks for a new token when the old one expires, and keeps what was being typed', async () => {
-  const company = await desk.company();
-  const page = await desk.enter(company, '/endpoints/new');
+  const company = await setup.company();
+  const page = await setup.enter(company, '/endpoints/new');
   await fill(page, '#name', 'Half typed');
-  await fill(page, '#url', desk.receiver.url);
+  await fill(page, '#url', setup.receiver.url);
   await page.setRequestInterception(true);
   const error = { code: 'UNAUTHENTICATED', message: 'The token has expired.', request_id: 'r-1', details: [] };
   const answer = { status: 401, contentType: 'application/json', body: JSON.stringify({ error }) };
@@ -80,7 +80,7 @@ test('asks for a new token when the old one expires, and keeps what was being ty
   await shows(page, 'Your session has ended. The token has expired.');
   page.off('request', refuse);
   await page.setRequestInterception(false);
-  await signIn(page, desk.system.userToken(company));
+  await signIn(page, setup.system.userToken(company));
   await shows(page, 'Add endpoint');
   expect(await value(page, '#name')).toBe('Half typed');
   await press(page, 'Add endpoint');
@@ -88,9 +88,9 @@ test('asks for a new token when the old one expires, and keeps what was being ty
 });
 
 test('shows nothing of the previous user after another one signs in', async () => {
-  const [first, second] = [await desk.company(), await desk.company()];
-  await desk.endpoint(first, { name: 'Of the first' });
-  const page = await desk.enter(first);
+  const [first, second] = [await setup.company(), await setup.company()];
+  await setup.endpoint(first, { name: 'Of the first' });
+  const page = await setup.enter(first);
   await shows(page, 'Of the first');
   await page.setRequestInterception(true);
   const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond({ status: 401, body: 'no' }) : request.continue());
@@ -100,15 +100,15 @@ test('shows nothing of the previous user after another one signs in', async () =
   page.off('request', refuse);
   await page.setRequestInterception(false);
   expect(await visibleText(page)).not.toContain('Of the first');
-  await signIn(page, desk.system.userToken(second));
+  await signIn(page, setup.system.userToken(second));
   await shows(page, 'No endpoints yet');
   expect(await page.content()).not.toContain('Of the first');
 });
 
 test('reopens, after signing in, the dialog that was open when the session ended', async () => {
-  const company = await desk.company();
-  const { id } = await desk.endpoint(company);
-  const page = await desk.enter(company, `/endpoints/${id}`);
+  const company = await setup.company();
+  const { id } = await setup.endpoint(company);
+  const page = await setup.enter(company, `/endpoints/${id}`);
   await press(page, 'Delete…');
   await page.setRequestInterception(true);
   const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond({ status: 401, body: 'no' }) : request.continue());
@@ -117,7 +117,7 @@ test('reopens, after signing in, the dialog that was open when the session ended
   await shows(page, 'Your session has ended.');
   page.off('request', refuse);
   await page.setRequestInterception(false);
-  await signIn(page, desk.system.userToken(company));
+  await signIn(page, setup.system.userToken(company));
   await shows(page, 'Delete Lead sync?');
   await press(page, 'Delete endpoint');
   await shows(page, 'Lead sync was deleted.');

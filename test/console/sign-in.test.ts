@@ -7,19 +7,19 @@ import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
 import { twoMonths } from '../../gateway/console/src/parts/months.ts';
-import { focused, focuses, press, shows, tabTo, visibleText } from './desk.ts';
-import { WITHOUT_COMPANY, STRANGER, choose, signInAgain, startEntrance, type Entrance } from './entrance.ts';
-import { inspect } from './look.ts';
+import { focused, focuses, press, shows, tabTo, visibleText } from './start-console.ts';
+import { WITHOUT_COMPANY, STRANGER, choose, signInAgain, startWithIssuer, type IssuerSetup } from './start-with-issuer.ts';
+import { inspect } from './inspect.ts';
 
-let entrance: Entrance;
+let setup: IssuerSetup;
 // Chromium may have to be installed first.
 beforeAll(async () => {
-  entrance = await startEntrance();
+  setup = await startWithIssuer();
 }, 600_000);
-afterAll(() => entrance.stop());
+afterAll(() => setup.stop());
 
 describe('signing in', () => {
-  afterEach(async () => expect(await entrance.leave()).toEqual([]));
+  afterEach(async () => expect(await setup.leave()).toEqual([]));
 
   const signedIn = (page: Page) => page.waitForSelector('header.bar', { visible: true });
   const stored = (page: Page): Promise<Record<string, string>> => page.evaluate(() => ({ ...sessionStorage }));
@@ -30,53 +30,53 @@ describe('signing in', () => {
     const seen = { addresses: [] as string[], bodies: [] as string[] };
     page.on('request', (request) => {
       seen.addresses.push(request.url());
-      if (request.url() === `${entrance.issuer}/token`) seen.bodies.push(request.postData() ?? '');
+      if (request.url() === `${setup.issuer}/token`) seen.bodies.push(request.postData() ?? '');
     });
     return seen;
   }
 
   /** A tab that has begun to sign in and waits at the issuer, and the `state` of its sign-in. */
   async function begun(): Promise<{ page: Page; state: string }> {
-    const page = await entrance.open();
+    const page = await setup.open();
     await shows(page, 'Who are you?');
     const { addresses } = watch(page);
-    await page.goto(`${entrance.system.baseUrl}/console`);
+    await page.goto(`${setup.system.baseUrl}/console`);
     await shows(page, 'Who are you?');
     const request = addresses.find((address) => new URL(address).searchParams.has('code_challenge'))!;
     return { page, state: new URL(request).searchParams.get('state')! };
   }
 
   const answer = (parameters: Record<string, string>): string =>
-    `${entrance.system.baseUrl}/console?${String(new URLSearchParams({ iss: entrance.issuer, ...parameters }))}`;
+    `${setup.system.baseUrl}/console?${String(new URLSearchParams({ iss: setup.issuer, ...parameters }))}`;
 
   test('signs in with one click, opens the place in the address, and survives a reload without the issuer', async () => {
-    const page = await entrance.open('#/keys');
+    const page = await setup.open('#/keys');
     const { addresses } = watch(page);
     await shows(page, 'Test Heating & Air');
     await choose(page, 'Ada Ortiz');
     await signedIn(page);
     await shows(page, 'tests');
     await focuses(page, 'API keys');
-    expect(page.url()).toBe(`${entrance.system.baseUrl}/console#/keys`);
+    expect(page.url()).toBe(`${setup.system.baseUrl}/console#/keys`);
 
     const kept = await stored(page);
     expect(Object.keys(kept)).toEqual(['truckroll.token']);
     const [head, body] = kept['truckroll.token']!.split('.');
     expect(claims(head)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
-    expect(claims(body)).toMatchObject({ iss: entrance.issuer, aud: 'truckroll', sub: entrance.company.userId, company_id: entrance.company.id });
+    expect(claims(body)).toMatchObject({ iss: setup.issuer, aud: 'truckroll', sub: setup.company.userId, company_id: setup.company.id });
     for (const address of addresses) expect(address).not.toContain('eyJ');
     expect(await page.content()).not.toContain(body!.slice(0, 40));
 
     addresses.length = 0;
     await page.reload();
     await shows(page, 'tests');
-    expect(addresses.filter((address) => address.startsWith(entrance.issuer))).toEqual([]);
+    expect(addresses.filter((address) => address.startsWith(setup.issuer))).toEqual([]);
   });
 
   test('ends the session when its token ends, and goes on in the same place after signing in again', async () => {
-    const page = await entrance.enter('#/keys');
+    const page = await setup.enter('#/keys');
     await signedIn(page);
-    const token = await entrance.token(3);
+    const token = await setup.token(3);
     await page.evaluate((short) => sessionStorage.setItem('truckroll.token', short), token);
     await page.reload();
     await signedIn(page);
@@ -85,13 +85,13 @@ describe('signing in', () => {
     await signInAgain(page);
     // The issuer still knows the user.
     await signedIn(page);
-    expect(page.url()).toBe(`${entrance.system.baseUrl}/console#/keys`);
+    expect(page.url()).toBe(`${setup.system.baseUrl}/console#/keys`);
   });
 
   test('says that a token which was kept has expired', async () => {
-    const page = await entrance.enter();
+    const page = await setup.enter();
     await signedIn(page);
-    const token = await entrance.token(1);
+    const token = await setup.token(1);
     await page.evaluate((short) => sessionStorage.setItem('truckroll.token', short), token);
     const { exp } = claims(token.split('.')[1]);
     await delay(Math.max(0, exp * 1000 - Date.now()));
@@ -100,7 +100,7 @@ describe('signing in', () => {
   });
 
   test('stays signed out after signing out, and then asks who the user is', async () => {
-    const page = await entrance.enter();
+    const page = await setup.enter();
     await signedIn(page);
     await press(page, 'Sign out');
     await shows(page, 'You say who you are at');
@@ -115,7 +115,7 @@ describe('signing in', () => {
   });
 
   test('explains to a user without a company why they cannot enter, and lets them choose another account', async () => {
-    const page = await entrance.open();
+    const page = await setup.open();
     await choose(page, WITHOUT_COMPANY.name);
     await shows(page, 'your account belongs to no company in Truckroll. Ask who manages the users of your company.');
     await inspect(page, 'sign-in-no-company');
@@ -129,20 +129,20 @@ describe('signing in', () => {
   });
 
   test('refuses a code that was used before', async () => {
-    const page = await entrance.open();
+    const page = await setup.open();
     const { addresses, bodies } = watch(page);
     await choose(page, 'Ada Ortiz');
     await signedIn(page);
-    const used = addresses.find((address) => address.startsWith(`${entrance.system.baseUrl}/console?code=`))!;
+    const used = addresses.find((address) => address.startsWith(`${setup.system.baseUrl}/console?code=`))!;
     const state = new URL(used).searchParams.get('state');
     // In the tab that used it, the user stays signed in.
     await page.goto(used);
     await signedIn(page);
-    expect(page.url()).toBe(`${entrance.system.baseUrl}/console`);
+    expect(page.url()).toBe(`${setup.system.baseUrl}/console`);
 
-    const other = await entrance.open(used);
+    const other = await setup.open(used);
     await shows(other, 'This answer belongs to no sign-in that began in this tab, or was used before.');
-    expect(other.url()).toBe(`${entrance.system.baseUrl}/console`);
+    expect(other.url()).toBe(`${setup.system.baseUrl}/console`);
 
     // A thief who also has the verifier gets as far as the issuer.
     const verifier = new URLSearchParams(bodies[0]).get('code_verifier');
@@ -163,22 +163,22 @@ describe('signing in', () => {
       await page.goto(answer({ state, ...parameters }));
       await shows(page, text);
       expect(await page.$('header.bar')).toBeNull();
-      expect(page.url()).toBe(`${entrance.system.baseUrl}/console`);
+      expect(page.url()).toBe(`${setup.system.baseUrl}/console`);
     }
   });
 
   test('sends a new nonce, and refuses an ID token that repeats another', async () => {
-    const page = await entrance.open();
+    const page = await setup.open();
     const { addresses } = watch(page);
     const nonces: unknown[] = [];
     for (const changed of [false, true]) {
-      await page.goto(`${entrance.system.baseUrl}/console`);
+      await page.goto(`${setup.system.baseUrl}/console`);
       await shows(page, 'Who are you?');
       nonces.push(new URL(addresses.findLast((address) => new URL(address).searchParams.has('code_challenge'))!).searchParams.get('nonce'));
       if (!changed) continue;
       // The console's own tab alone can change what it expects.
       const atIssuer = page.url();
-      await page.goto(`${entrance.system.baseUrl}/console/icon.svg`);
+      await page.goto(`${setup.system.baseUrl}/console/icon.svg`);
       await page.evaluate(() => {
         const pending = JSON.parse(sessionStorage.getItem('truckroll.sign-in')!) as Record<string, string>;
         sessionStorage.setItem('truckroll.sign-in', JSON.stringify({ ...pending, nonce: 'another' }));
@@ -193,11 +193,11 @@ describe('signing in', () => {
   });
 
   test('says that the issuer cannot be reached, and goes on when it can', async () => {
-    await entrance.closeIssuer();
-    const page = await entrance.open('#/audit');
+    await setup.closeIssuer();
+    const page = await setup.open('#/audit');
     await shows(page, 'could not be reached. Check the connection and try again.');
     await inspect(page, 'sign-in-issuer-down');
-    await entrance.openIssuer();
+    await setup.openIssuer();
     await signInAgain(page);
     await choose(page, 'Ada Ortiz');
     await signedIn(page);
@@ -205,15 +205,15 @@ describe('signing in', () => {
   });
 
   test('refuses an issuer that is not the one whose tokens the gateway accepts', async () => {
-    const settings = { ...entrance.system.gatewayEnvironment, ...entrance.settings, PORT: '0', TOKEN_ISSUER: `${entrance.issuer}/` };
+    const settings = { ...setup.system.gatewayEnvironment, ...setup.settings, PORT: '0', TOKEN_ISSUER: `${setup.issuer}/` };
     const gateway = createGateway({ config: gatewayConfig(settings) });
     const { port } = await gateway.start();
     try {
-      const page = await entrance.open();
+      const page = await setup.open();
       await shows(page, 'Who are you?');
-      const elsewhere = await entrance.browser.newPage();
+      const elsewhere = await setup.browser.newPage();
       await elsewhere.goto(`http://127.0.0.1:${port}/console`);
-      await shows(elsewhere, `is not the issuer that this installation trusts: it calls itself ${entrance.issuer}.`);
+      await shows(elsewhere, `is not the issuer that this installation trusts: it calls itself ${setup.issuer}.`);
       await elsewhere.close();
     } finally {
       await gateway.destroy();
@@ -221,7 +221,7 @@ describe('signing in', () => {
   });
 
   test('works by keyboard, and fits a phone in both colour schemes', async () => {
-    const page = await entrance.open();
+    const page = await setup.open();
     await shows(page, 'Who are you?');
     await inspect(page, 'sign-in-issuer');
     const atUser = () => page.evaluate(() => document.activeElement?.tagName === 'BUTTON' && document.activeElement.textContent.includes('Ada Ortiz'));
@@ -242,7 +242,7 @@ describe('signing in', () => {
 describe('the home page', () => {
   let page: Page;
   beforeAll(async () => {
-    const { system, company } = entrance;
+    const { system, company } = setup;
     const files = generateCompany({ seed: 1, size: 1500, timezone: company.timezone, until: new Date().toISOString() });
     for (const { path, records } of files) expect([path, (await system.importRecords(company, path, records)).problems]).toEqual([path, []]);
     const importedAt = new Date().toISOString();
@@ -251,7 +251,7 @@ describe('the home page', () => {
       () => system.get(company, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-02-01'),
       ({ status, body }) => status === 200 && body.report.as_of > importedAt,
     );
-    page = await entrance.enter();
+    page = await setup.enter();
   }, 60_000);
 
   async function list(path: string, filters: Record<string, string>): Promise<any[]> {
@@ -259,14 +259,14 @@ describe('the home page', () => {
     let cursor: string | undefined;
     do {
       const query = new URLSearchParams({ ...filters, limit: '100', ...(cursor && { cursor }) });
-      const { body } = await entrance.system.get(entrance.company, `/v1/${path}?${String(query)}`);
+      const { body } = await setup.system.get(setup.company, `/v1/${path}?${String(query)}`);
       records.push(...body.data);
       cursor = body.pagination.next_cursor ?? undefined;
     } while (cursor !== undefined);
     return records;
   }
 
-  const today = (): string => new Date().toLocaleDateString('sv-SE', { timeZone: entrance.company.timezone });
+  const today = (): string => new Date().toLocaleDateString('sv-SE', { timeZone: setup.company.timezone });
   const sum = (amounts: readonly number[]): number => amounts.reduce((all, each) => all + each, 0);
 
   test('shows this month and last month, with the figures of the reports', async () => {
@@ -276,7 +276,7 @@ describe('the home page', () => {
       ['invoice-activity', 'discounted_subtotal_cents'],
       ['collections', 'net_collected_cents'],
     ] as const) {
-      const { body } = await entrance.system.get(entrance.company, `/v1/reports/${report}?start_date=${start}&end_date=${end}&bucket=month`);
+      const { body } = await setup.system.get(setup.company, `/v1/reports/${report}?start_date=${start}&end_date=${end}&bucket=month`);
       const [last, current] = body.data.map((row: any) => row[column]);
       expect(last).toBeGreaterThan(0);
       await shows(page, `This month so far ${dollars(current)}`);
@@ -292,7 +292,7 @@ describe('the home page', () => {
     await shows(page, balance(overdue));
     const tiles = await page.$$eval('.tiles > div', (elements) => elements.map((element) => (element as HTMLElement).innerText.replace(/\s+/g, ' ')));
     expect(tiles.slice(0, 2)).toEqual([`Open balance ${balance(open)} ${open.length} invoices`, `Overdue ${balance(overdue)} ${overdue.length} invoices`]);
-    const { body } = await entrance.system.get(entrance.company, '/api/v1/integrations/summary');
+    const { body } = await setup.system.get(setup.company, '/api/v1/integrations/summary');
     expect(tiles[2]).toContain(`Unbooked service requests ${body.data.unbookedServiceRequests} `);
     expect(tiles[3]).toContain('Failing webhook endpoints 0 ');
   });
@@ -307,7 +307,7 @@ describe('the home page', () => {
   });
 
   test('is where the name of the product leads', async () => {
-    await page.goto(`${entrance.system.baseUrl}/console#/keys`);
+    await page.goto(`${setup.system.baseUrl}/console#/keys`);
     await shows(page, 'API keys');
     await page.locator('a.brand').click();
     await shows(page, 'This month and last month');
@@ -315,6 +315,6 @@ describe('the home page', () => {
   });
 
   test('had no errors and sent no requests elsewhere', async () => {
-    expect(await entrance.leave()).toEqual([]);
+    expect(await setup.leave()).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/c
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import type { Json } from '../support/expected.ts';
-import { newGround, startSystem, type Ground, type System, type TestCompany } from '../support/system.ts';
+import { newStorage, startSystem, type Storage, type System, type TestCompany } from '../support/system.ts';
 import { startBackedUpServer, type BackedUpServer } from './server.ts';
 
 const MINUTES = 60_000;
@@ -26,7 +26,7 @@ const REPORTS = [
 ];
 
 let server: BackedUpServer;
-let ground: Ground;
+let storage: Storage;
 let receiver: Receiver;
 let system: System;
 let dispatcher: Service;
@@ -35,7 +35,7 @@ const lines: Record<string, Json[]> = {};
 let refusals = 0;
 
 async function startAll(): Promise<void> {
-  system = await startSystem({ ground, webhookAllowedTargets: [receiver.target] });
+  system = await startSystem({ storage, webhookAllowedTargets: [receiver.target] });
   await startDispatcher();
 }
 
@@ -106,7 +106,7 @@ const command = (...args: string[]) =>
     {
       DATABASE_URL: server.url,
       KAFKA_BROKERS: system.serviceEnvironment['KAFKA_BROKERS']!,
-      KAFKA_PREFIX: ground.kafkaPrefix,
+      KAFKA_PREFIX: storage.kafkaPrefix,
       CALL_CREDENTIAL: testCaller('operator').text,
       ...Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'))),
     },
@@ -116,7 +116,7 @@ const command = (...args: string[]) =>
 beforeAll(async () => {
   // The very first delivery must be retried.
   [server, receiver] = await Promise.all([startBackedUpServer(), startReceiver((response) => void response.writeHead(refusals++ === 0 ? 503 : 204).end())]);
-  ground = newGround(server.url);
+  storage = newStorage(server.url);
   await startAll();
   company = await system.createCompany();
   for (const { path, records } of generateCompany({ seed: 3, size: 20, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {

@@ -49,20 +49,20 @@ export interface SystemOptions {
   logLevel?: 'info' | 'warn';
   operators?: readonly CallCredential[];
   /** Storage that outlives the system. Default: storage that is deleted with it. */
-  ground?: Ground;
+  storage?: Storage;
   /** Default: the test run's Redis. */
   redisUrl?: string;
   gatewaySettings?: Readonly<Record<string, string>>;
 }
 
-export interface Ground {
+export interface Storage {
   readonly databaseUrl: string;
   readonly kafkaPrefix: string;
   readonly secretKey: Buffer;
 }
 
 /** Test files share one broker, so each system has its own topic prefix: otherwise its consumers would take other systems' events. */
-export function newGround(databaseUrl: string): Ground {
+export function newStorage(databaseUrl: string): Storage {
   return { databaseUrl, kafkaPrefix: `${randomBytes(4).toString('hex')}.`, secretKey: randomBytes(32) };
 }
 
@@ -72,12 +72,12 @@ export async function startSystem({
   logLevel = 'warn',
   database: found,
   operators = [],
-  ground,
+  storage,
   redisUrl = required('REDIS_URL'),
   gatewaySettings = {},
 }: SystemOptions = {}): Promise<System> {
-  const database = found ?? (ground === undefined ? await freshDatabase(MIGRATED) : { url: ground.databaseUrl, drop: async () => undefined });
-  const { kafkaPrefix, secretKey } = ground ?? newGround(database.url);
+  const database = found ?? (storage === undefined ? await freshDatabase(MIGRATED) : { url: storage.databaseUrl, drop: async () => undefined });
+  const { kafkaPrefix, secretKey } = storage ?? newStorage(database.url);
   const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(redisUrl), kafka: openKafkaWire(brokers()) } : {};
   const environment = {
     databaseUrl: through(database.url, wires.postgres),

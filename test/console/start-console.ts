@@ -16,7 +16,7 @@ export const TYPES = ['service_request.created', 'service_request.status_changed
 
 const thanks: Answer = (response) => void response.writeHead(204).end();
 
-export interface Desk {
+export interface ConsoleSetup {
   readonly system: System;
   readonly receiver: Receiver;
   answer: Answer;
@@ -32,7 +32,7 @@ export interface Desk {
   stop(): Promise<void>;
 }
 
-export async function startConsoleDesk(): Promise<Desk> {
+export async function startConsole(): Promise<ConsoleSetup> {
   const answered = { answer: thanks };
   const receiver = await startReceiver((response, request) => answered.answer(response, request));
   const system = await startSystem({ webhookAllowedTargets: [receiver.target] });
@@ -61,7 +61,7 @@ export async function startConsoleDesk(): Promise<Desk> {
     return ((await response.json()) as { data: unknown }).data;
   }
 
-  const desk: Desk = {
+  const setup: ConsoleSetup = {
     system,
     receiver,
     get answer() {
@@ -95,7 +95,7 @@ export async function startConsoleDesk(): Promise<Desk> {
         found.push(...complaints, ...(await leftBy(page)));
         await close();
       }
-      desk.answer = thanks;
+      setup.answer = thanks;
       return found;
     },
     async stop() {
@@ -105,19 +105,19 @@ export async function startConsoleDesk(): Promise<Desk> {
       await receiver.close();
     },
   };
-  return desk;
+  return setup;
 }
 
-/** Starts a desk before the tests of a file and stops it after them. After each test, its pages must have recorded no problem. */
-export function useConsoleDesk(started: (desk: Desk) => void): void {
-  let desk: Desk;
+/** Starts the console before the tests of a file and stops it after them. After each test, its pages must have recorded no problem. */
+export function useConsole(started: (setup: ConsoleSetup) => void): void {
+  let setup: ConsoleSetup;
   // Chromium may have to be installed first.
   beforeAll(async () => {
-    desk = await startConsoleDesk();
-    started(desk);
+    setup = await startConsole();
+    started(setup);
   }, 600_000);
-  afterAll(() => desk.stop());
-  afterEach(async () => expect(await desk.leave()).toEqual([]));
+  afterAll(() => setup.stop());
+  afterEach(async () => expect(await setup.leave()).toEqual([]));
 }
 
 /** What a page leaves in the browser, except what ends with its tab: the session's token, and that the user signed out. */

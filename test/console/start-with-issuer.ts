@@ -6,9 +6,9 @@ import { CONSOLE_CLIENT_ID, choosePort, issueToken, serveIssuer, tokenIssuer, ty
 import type { Browser, Page } from 'puppeteer-core';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { openTab, startBrowser, type Tab } from './browser.ts';
-import { leftBy, press } from './desk.ts';
+import { leftBy, press } from './start-console.ts';
 
-export interface Entrance {
+export interface IssuerSetup {
   readonly system: System;
   readonly browser: Browser;
   readonly issuer: string;
@@ -36,7 +36,7 @@ export const STRANGER: IssuerUser = {
   company: { id: '00000000-0000-4000-8000-000000000000', name: 'Elsewhere Plumbing' },
 };
 
-export async function startEntrance(): Promise<Entrance> {
+export async function startWithIssuer(): Promise<IssuerSetup> {
   const state = mkdtempSync(join(tmpdir(), 'truckroll-issuer-'));
   const [port, gatewayPort] = [await choosePort(), await choosePort()];
   const tokens = tokenIssuer(state, `http://127.0.0.1:${port}`);
