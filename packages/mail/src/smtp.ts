@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import addressparser from 'nodemailer/lib/addressparser';
+import { parseConnectionUrl, takesUtf8 } from './driver/nodemailer.ts';
 import type { Attempt, Provider } from './provider.ts';
 
 export interface SmtpOptions {
@@ -97,11 +97,6 @@ async function exchange(connection: SMTPConnection, auth: { user: string; pass: 
     const outcome = code >= 500 || (code === 0 && error.code === TOO_LARGE) ? 'FAILED' : code >= 400 ? 'UNTAKEN' : 'UNKNOWN';
     return { outcome, detail: detailOf(error) };
   }
-}
-
-/** nodemailer offers such addresses to every server, and keeps the list of a server's extensions to itself. */
-function takesUtf8(connection: SMTPConnection): boolean {
-  return (connection as unknown as { _supportedExtensions: readonly string[] })._supportedExtensions.includes('SMTPUTF8');
 }
 
 /** Rejects when the connection ends, in case the current step's callback is never called. */
