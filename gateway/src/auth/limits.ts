@@ -6,7 +6,6 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 import type { RedisLink } from '@truckroll/redis';
 import type { CounterMetric, Metrics } from '@truckroll/telemetry';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Exchange, LimitState } from '../http/exchange.ts';
 import { redisScript } from '../redis-script.ts';
 
@@ -20,6 +19,8 @@ const AHEAD_MS = 250;
 const MOST_AHEAD = 64;
 /** Maximum share of a limit that one gateway counts ahead. What it has not used when the minute ends is lost to the caller. */
 const AHEAD_SHARE = 0.01;
+/** Maximum counters of a gateway that counts alone; the counts of callers beyond that begin anew. */
+const MOST_ALONE = 100_000;
 /** Maximum callers for which requests are counted ahead. Requests of others are counted one by one. */
 const MOST_STOCKS = 10_000;
 
@@ -35,10 +36,10 @@ const POLICIES: Readonly<Record<Scope, Readonly<Record<LimitClass, string>>>> = 
 
 export interface Limits {
   /** Counts `requests` requests. Returns the limit that is closer to being reached, with `exceeded` if they are too many. Never throws or rejects. */
-  consume(principal: Principal, limitClass: LimitClass, requests?: number): Promise<Standing> | Standing;
+  consume(principal: Principal, limitClass: LimitClass, requests?: number): Promise<LimitResult> | LimitResult;
 }
 
-type Standing = LimitState & { exceeded: boolean };
+type LimitResult = LimitState & { exceeded: boolean };
 
 export interface LimitsOptions {
   redis: RedisLink;
@@ -69,6 +70,10 @@ interface Stock {
   asking: boolean;
 }
 
+/**
+ * The limits of one gateway. `perMinute` are the defaults of each class (decisions §3); a principal's own limits win (§12). While `redis` is away
+ * this gateway counts alone.
+ */
 export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limits {
   const alone = countAlone();
   const together = countTogether(redis);
@@ -78,7 +83,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
 
   const stocks = new LRUCache<string, Stock>({ max: MOST_STOCKS });
 
-  function standing(limitClass: LimitClass, { scope, name, quota }: Counted, { consumed, endsAt }: Count): Standing {
+  function resultOf(limitClass: LimitClass, { scope, name, quota }: Counted, { consumed, endsAt }: Count): LimitResult {
     const exceeded = consumed > quota;
     if (exceeded) {
       blocked.set(name, endsAt);
@@ -89,24 +94,24 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
   }
 
   /** `ahead` is how many of the counted requests have not arrived yet. */
-  function nearest(limitClass: LimitClass, counted: readonly Counted[], counts: readonly Count[], ahead: number): Standing {
-    const states = counts.map(({ consumed, endsAt }, index) => standing(limitClass, counted[index] as Counted, { consumed: consumed - ahead, endsAt }));
+  function nearest(limitClass: LimitClass, counted: readonly Counted[], counts: readonly Count[], ahead: number): LimitResult {
+    const states = counts.map(({ consumed, endsAt }, index) => resultOf(limitClass, counted[index] as Counted, { consumed: consumed - ahead, endsAt }));
     // The key's limit if both are equally close.
     return states.reduce((near, state) => (state.exceeded || state.remaining < near.remaining ? state : near));
   }
 
-  async function countAll(limitClass: LimitClass, counted: readonly [Counted, Counted], requests: number): Promise<Standing> {
+  async function countAll(limitClass: LimitClass, counted: readonly [Counted, Counted], requests: number): Promise<LimitResult> {
     // `consume` has already subtracted the requests counted ahead.
     stocks.delete(counted[0].name);
     try {
       const { counts } = await together(counted, requests, requests);
       return nearest(limitClass, counted, counts, 0);
     } catch {
-      return nearest(limitClass, counted, await alone(counted, requests), 0);
+      return nearest(limitClass, counted, alone(counted, requests), 0);
     }
   }
 
-  async function count(limitClass: LimitClass, counted: readonly [Counted, Counted]): Promise<Standing> {
+  async function count(limitClass: LimitClass, counted: readonly [Counted, Counted]): Promise<LimitResult> {
     const [{ name }] = counted;
     const known = stocks.get(name);
     const takenAt = performance.now();
@@ -121,7 +126,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
       return nearest(limitClass, counted, counts, granted - 1);
     } catch {
       stocks.delete(name);
-      return nearest(limitClass, counted, await alone(counted, 1), 0);
+      return nearest(limitClass, counted, alone(counted, 1), 0);
     }
   }
 
@@ -132,7 +137,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
       if (blocked.size > 0) {
         for (const one of counted) {
           const endsAt = blocked.get(one.name) ?? 0;
-          if (endsAt > now) return standing(limitClass, one, { consumed: Infinity, endsAt });
+          if (endsAt > now) return resultOf(limitClass, one, { consumed: Infinity, endsAt });
         }
       }
       const stock = stocks.get(counted[0].name);
@@ -145,7 +150,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
 }
 
 /** Throws ApiError 429 if the limit is exceeded. */
-export function refuseBeyond(exchange: Exchange, state: Standing): void {
+export function refuseBeyond(exchange: Exchange, state: LimitResult): void {
   exchange.limit = state;
   if (!state.exceeded) return;
   const whose = state.ofCompany ? ' by all keys and users of the company' : '';
@@ -208,15 +213,19 @@ function countTogether(redis: RedisLink): Counting {
   };
 }
 
-function countAlone(): (counted: readonly Counted[], requests: number) => Promise<Count[]> {
-  // The quota differs from caller to caller, so the limiter only counts.
-  const memory = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
-  return async (counted, requests) => {
+/** Counts in this process, for limits of which Redis knows nothing: the quota differs from caller to caller. */
+function countAlone(): (counted: readonly Counted[], requests: number) => Count[] {
+  const windows = new LRUCache<string, Count>({ max: MOST_ALONE });
+  return (counted, requests) => {
+    const now = performance.now();
     const counts: Count[] = [];
     for (const { name, quota } of counted) {
-      const { consumedPoints, msBeforeNext }: RateLimiterRes = await memory.consume(name, requests);
-      counts.push({ consumed: consumedPoints, endsAt: performance.now() + msBeforeNext });
-      if (consumedPoints > quota) break;
+      const window = windows.get(name);
+      const count = window !== undefined && window.endsAt > now ? window : { consumed: 0, endsAt: now + WINDOW_SECONDS * 1000 };
+      count.consumed += requests;
+      windows.set(name, count);
+      counts.push({ ...count });
+      if (count.consumed > quota) break;
     }
     return counts;
   };
