@@ -186,7 +186,7 @@ describe('a content filter', () => {
     return Object.fromEntries(Object.entries(operators).map(([path, all]) => [path, [...new Set(all.map(named))].toSorted()]));
   }
 
-  /** Of a sentence such as "Give one of $eq, $ne." */
+  /** The sorted names in a sentence such as "Give one of $eq, $ne." */
   function listedIn(message: string, what: string): string[] {
     expect([what, message]).toEqual([what, expect.stringContaining('Give one of ')]);
     return message

@@ -103,7 +103,7 @@ function whileBehind<T>(path: string, work: () => Promise<T>): Promise<T> {
   });
 }
 
-it('includes everything committed before as_of, while payments and invoices change and reporting falls behind', async () => {
+test('includes everything committed before as_of, while payments and invoices change and reporting falls behind', async () => {
   const committed: Committed[] = [];
   const reads: Read[] = [];
   const ended = new AbortController();
@@ -135,7 +135,7 @@ it('includes everything committed before as_of, while payments and invoices chan
   for (const { cents } of reads.slice(-PATHS.length)) expect([...cents.values()].filter((sum) => sum > 0)).toEqual(Array.from({ length: DAYS }, () => CHANGES));
 }, 120_000);
 
-it.each(PATHS)('stays before a single change of %s that is published but not applied', async (path) => {
+test.each(PATHS)('stays before a single change of %s that is published but not applied', async (path) => {
   const { asOf, cents, at } = await whileBehind(path, async () => {
     const change = await commit(path, 0, CHANGES + 1);
     await watermarksAfter(change.at);

@@ -136,7 +136,7 @@ async function ask({ company }: World, question: Question): Promise<{ rows: Json
   }
 }
 
-it.each(ZONES.map((zone, n) => [zone, SEED + n] as const))(
+test.each(ZONES.map((zone, n) => [zone, SEED + n] as const))(
   'answers questions about a company in %s as the oracle does, with REPORT_SEED=%i',
   async (zone, seed) => {
     const own = await world(seed, zone);
@@ -156,7 +156,7 @@ it.each(ZONES.map((zone, n) => [zone, SEED + n] as const))(
   180_000,
 );
 
-it('echoes its parameters, follows a payment at once, and shows another company nothing', async () => {
+test('echoes its parameters, follows a payment at once, and shows another company nothing', async () => {
   const { company, invoices } = await world(5, 'America/Chicago');
   const other = await system.createCompany();
   const open = invoices.find(({ status, job_class }) => status === 'OPEN' && job_class !== null) as Json;
@@ -205,7 +205,7 @@ it('echoes its parameters, follows a payment at once, and shows another company 
   expect((await system.get(other, `${PATH}?group_by=account`)).body.data).toEqual([]);
 }, 60_000);
 
-it('counts an invoice of midnight in the company’s zone to the day that begins', async () => {
+test('counts an invoice of midnight in the company’s zone to the day that begins', async () => {
   const { invoices } = await world(7, 'America/Chicago');
   const company = await system.createCompany('America/Chicago');
   const open = invoices.find(({ status }) => status === 'OPEN') as Json;
@@ -219,7 +219,7 @@ it('counts an invoice of midnight in the company’s zone to the day that begins
   expect([await count('issued_before=2026-03-01'), await count('issued_from=2026-03-01'), await count('issued_before=2026-03-02')]).toEqual([1, 1, 2]);
 }, 60_000);
 
-it('refuses other statuses, dates of other reports and a range that ends before it begins', async () => {
+test('refuses other statuses, dates of other reports and a range that ends before it begins', async () => {
   const company = await system.createCompany();
   const refused = async (query: string) =>
     (await system.get(company, `${PATH}?${query}`)).body.error?.details.map(({ field, code }: Json) => `${field} ${code}`);
@@ -232,7 +232,7 @@ it('refuses other statuses, dates of other reports and a range that ends before 
   expect(await refused('issued_from=2026-02-01&issued_before=2026-01-01')).toEqual(['issued_before RANGE_ORDER']);
 });
 
-it('answers 503 while invoices of an older release lack their open balance, and 500 for a sum beyond the limit', async () => {
+test('answers 503 while invoices of an older release lack their open balance, and 500 for a sum beyond the limit', async () => {
   const { company, invoices } = await world(6, 'America/Chicago');
   await holdingProjections(system, 'billing', async (database) => {
     await database.query({ text: 'update invoices set projection = 2 where company_id = $1 and id = $2', values: [company.id, invoices[0]!['id']] });

@@ -63,7 +63,7 @@ const groupOf = (row: Json): string => String(row['group']?.value);
 const yearOf = (row: Json): string => `${row['period_start'].slice(0, 4)} ${groupOf(row)}`;
 
 describe('the company on paper', () => {
-  it.each(questions().map(({ path, format, answer }) => [format, path, answer] as const))(
+  test.each(questions().map(({ path, format, answer }) => [format, path, answer] as const))(
     'answers in %s as the page says for %s',
     async (format, path, answer) => {
       const response = await fetch(`${system.baseUrl}${path}`, {
@@ -84,7 +84,7 @@ describe('the company on paper', () => {
 });
 
 describe.each(REPORTS)('%s of the demo company', (report, groups) => {
-  it('matches its description, and is not empty', async () => {
+  test('matches its description, and is not empty', async () => {
     for (const groupBy of groups) {
       const query = `start_date=${START}&end_date=${END}&bucket=year${groupBy === null ? '' : `&group_by=${groupBy}`}`;
       const { status, body } = await system.get(demo, `/v1/reports/${report}?${query}`);
@@ -93,7 +93,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     }
   });
 
-  it('adds up from days to months to quarters to years, for every group', async () => {
+  test('adds up from days to months to quarters to years, for every group', async () => {
     for (const groupBy of groups) {
       const [years, ...finer] = await Promise.all(
         (['year', 'quarter', 'month', 'day'] as Bucket[]).map(async (bucket) => sums(await ask(system, demo, question(report, { bucket, groupBy })), yearOf)),
@@ -102,7 +102,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     }
   });
 
-  it('is the sum of its halves, wherever the range is cut', async () => {
+  test('is the sum of its halves, wherever the range is cut', async () => {
     for (const groupBy of groups) {
       const whole = sums(await ask(system, demo, question(report, { groupBy, bucket: 'week' })), groupOf);
       for (const middle of ['2025-01-01', '2025-06-18']) {
@@ -115,7 +115,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     }
   });
 
-  it('is the same at any page size', async () => {
+  test('is the same at any page size', async () => {
     for (const groupBy of groups) {
       const asked = question(report, { groupBy, bucket: 'quarter' });
       const whole = await ask(system, demo, asked, 100);
@@ -125,7 +125,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     expect(await ask(system, demo, single, 1)).toEqual(await ask(system, demo, single, 100));
   });
 
-  it('has empty periods but no empty groups, and a row for each period whatever the filters match', async () => {
+  test('has empty periods but no empty groups, and a row for each period whatever the filters match', async () => {
     const matchesNothing = { job_class: ['WARRANTY'] };
     const filters = report === 'collections' ? { account_id: [empty.id] } : matchesNothing;
     for (const groupBy of groups) {
@@ -137,7 +137,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     }
   });
 
-  it('accepts user tokens too, and shows another company nothing', async () => {
+  test('accepts user tokens too, and shows another company nothing', async () => {
     const path = `/v1/reports/${report}?start_date=${START}&end_date=${END}`;
     const response = await fetch(`${system.baseUrl}${path}`, { headers: { authorization: `Bearer ${system.userToken(demo)}` } });
     const { data } = (await response.json()) as Json;
@@ -146,7 +146,7 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
   });
 });
 
-it('has reports that are the sum over disjoint filters, and over groups', async () => {
+test('has reports that are the sum over disjoint filters, and over groups', async () => {
   const cases: [ReportName, string, string[]][] = [
     ['invoice-activity', 'status', ['OPEN', 'PAID']],
     ['collections', 'method', ['CARD', 'ACH', 'CASH', 'CHECK', 'PAYPAL', 'VENMO', 'CASHAPP', 'OTHER', 'WISETACK_LOAN']],
@@ -161,7 +161,7 @@ it('has reports that are the sum over disjoint filters, and over groups', async 
   }
 });
 
-it('has costs that add up, and profits that are revenue minus cost', async () => {
+test('has costs that add up, and profits that are revenue minus cost', async () => {
   for (const report of ['job-profitability', 'technician-participation-profitability'] as const) {
     const rows = await ask(system, demo, question(report, { bucket: 'month', includeExcluded: true }));
     expect(rows.some(({ total_cost_cents }) => total_cost_cents > 0)).toBe(true);
@@ -172,7 +172,7 @@ it('has costs that add up, and profits that are revenue minus cost', async () =>
   }
 });
 
-it('has the same figures in both job reports for a job with one member', async () => {
+test('has the same figures in both job reports for a job with one member', async () => {
   // Only job 4 is in this range; Dana did it alone.
   const range = { start: '2026-02-01', end: '2026-03-01', bucket: 'month' as const };
   const [job] = await ask(system, paper, question('job-profitability', range));
@@ -183,7 +183,7 @@ it('has the same figures in both job reports for a job with one member', async (
   expect(figures['job_count']).toBe(1);
 });
 
-it('has the sums of the invoices listed with the same filters', async () => {
+test('has the sums of the invoices listed with the same filters', async () => {
   const account = lines['invoices']!.find(({ status, issued_at }) => status === 'PAID' && issued_at !== null)!['account'].id as string;
   for (const filters of [
     {},
@@ -213,7 +213,7 @@ it('has the sums of the invoices listed with the same filters', async () => {
   }
 });
 
-it('shows new names at once, with unchanged figures', async () => {
+test('shows new names at once, with unchanged figures', async () => {
   const asked = question('invoice-activity', { groupBy: 'account', bucket: 'quarter' });
   const before = await ask(system, demo, asked);
   const { id } = lines['accounts']!.find((account) => before.some((row) => groupOf(row) === account['id']))!;
@@ -227,7 +227,7 @@ it('shows new names at once, with unchanged figures', async () => {
   expect(await csv.text()).toContain(`,"account","${id}","'=Renamed ""Household""","USD",`);
 });
 
-it('applies a change of the company’s settings as a whole, and says which are in effect', async () => {
+test('applies a change of the company’s settings as a whole, and says which are in effect', async () => {
   const asked = question('job-profitability', { bucket: 'month' });
   const before = await ask(system, paper, asked);
   const admin = system.channel('integrations').client(CompanyAdminServiceService);
@@ -241,7 +241,7 @@ it('applies a change of the company’s settings as a whole, and says which are 
   expect(await ask(system, paper, asked)).toEqual(before);
 });
 
-it('counts current assignments: a member whose last assignment was removed is in no row', async () => {
+test('counts current assignments: a member whose last assignment was removed is in no row', async () => {
   const asked = question('technician-participation-profitability');
   const membersOf = async (): Promise<string[]> => (await ask(system, paper, asked)).map(groupOf);
   const seats = (await readAll(system, paper, '/v1/job-assignments?limit=100')).filter(({ team_member }) => team_member.name === 'Lee Ortiz');
@@ -264,7 +264,7 @@ it('counts current assignments: a member whose last assignment was removed is in
   expect(left).not.toContain(id);
 });
 
-it('answers 500 for a figure too large for a number, naming period, group and field, and serves all others', async () => {
+test('answers 500 for a figure too large for a number, naming period, group and field, and serves all others', async () => {
   const most = Number.MAX_SAFE_INTEGER;
   const [small, large] = ['0', 'f'].map((digit) => `${digit}${randomUUID().slice(1)}`) as [string, string];
   const invoice = lines['invoices']!.find(({ status }) => status === 'PAID') as Json;

@@ -1,6 +1,6 @@
 // Messages to SMTP servers that lack an extension, or answer oddly at one step.
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { smtpProvider } from '../src/smtp.ts';
 
 type Step = 'GREETING' | 'EHLO' | 'HELO' | 'MAIL' | 'RCPT' | 'DATA' | 'END';
@@ -15,14 +15,11 @@ const ANSWERS: Record<Step, string> = {
   END: '250 queued as 1',
 };
 
-let server: Server | undefined;
-afterEach(() => void server?.close());
-
 /** Sends a message to a server with these answers. Resolves to the result, the commands and the message that the server received. */
 async function send(answers: Partial<Record<Step, string>>, message: { address?: string; subject?: string; text?: string; from?: string } = {}) {
   const commands: string[] = [];
   let received: string | undefined;
-  server = createServer((socket) => {
+  const server = createServer((socket) => {
     const answer = (step: Step): void => void socket.write(`${answers[step] ?? ANSWERS[step]}\r\n`);
     const refused = /^[45]/.test(answers.MAIL ?? answers.RCPT ?? '');
     let buffered = '';
@@ -56,6 +53,7 @@ async function send(answers: Partial<Record<Step, string>>, message: { address?:
   const { from = 'Lone Star <service@lonestar.example>', ...given } = message;
   const provider = smtpProvider({ url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, from, timeoutMs: 10_000 });
   const result = await provider.send({ id: 'm-1', address: 'pat@example.com', subject: 'Hello', text: 'How are you?', ...given });
+  server.close();
   return { ...result, commands, received };
 }
 

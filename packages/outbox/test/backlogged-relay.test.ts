@@ -1,7 +1,8 @@
+import { until } from '@truckroll/testing/until';
 import { append } from '../src/index.ts';
 import { Relay } from '../src/relay.ts';
 import type { OutboxRow } from '../src/event.ts';
-import { Collected, SCHEMA, createMetrics, event, eventually, metric, newTopic, openSetting, silentLog, textOf } from './setting.ts';
+import { Collected, SCHEMA, createMetrics, event, metric, newTopic, openSetting, silentLog, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let relay: Relay | undefined;
@@ -82,7 +83,8 @@ test('does not read dead rows again while a long transaction keeps them from bei
       await published.count(3000);
       let before = await scans();
       // PostgreSQL updates its scan statistics about once a second.
-      await eventually(
+      await until(
+        'scans of few rows',
         async () => {
           poke();
           const now = await scans();
@@ -128,7 +130,7 @@ test('counts the rows that wait, the age of the oldest, and the events that Kafk
     [200, 0, 1000, 1],
   ]);
   turns[2]!.ended.resolve();
-  await eventually(values, ([left, age, all]) => left === 0 && age === 0 && all === 1200);
+  await until('an empty outbox', values, ([left, age, all]) => left === 0 && age === 0 && all === 1200);
   await started.stop();
   relay = undefined;
   expect((await values())[3]).toBe(0);
@@ -142,7 +144,8 @@ test('tries half of a batch that is too large, down to a single row, and more ro
     sizes.push(rows.length);
     if (refusals-- > 0) throw Object.assign(new Error('too large'), { type: refusals % 2 === 0 ? 'MESSAGE_TOO_LARGE' : 'RECORD_LIST_TOO_LARGE' });
   });
-  await eventually(
+  await until(
+    'seven batches',
     async () => sizes.length,
     (length) => length === 7,
   );

@@ -1,7 +1,8 @@
 import { openProducer, samplesOf } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { Consumer, createKafka, ensureTopics, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
-import { Collected, HEADERS, brokers, createMetrics, createTopic, eventually, kafka, newTopic, silentLog, textOf } from './setting.ts';
+import { Collected, HEADERS, brokers, createMetrics, createTopic, kafka, newTopic, silentLog, textOf } from './setting.ts';
 
 const parts: Consumer[] = [];
 afterEach(async () => {
@@ -40,7 +41,8 @@ test('measures how far it is behind, how long batches take, and how many fail', 
     },
   });
   await failures.count(1);
-  await eventually(
+  await until(
+    'the lag',
     () => samples('consumer_lag'),
     (lag) => lag.length > 0,
   );

@@ -2,7 +2,7 @@ import { crc32c } from '../src/driver/crc32c.ts';
 
 const ascending = Uint8Array.from({ length: 32 }, (_, index) => index);
 
-it.each<[string, Uint8Array, number]>([
+test.each<[string, Uint8Array, number]>([
   ['no bytes', new Uint8Array(), 0],
   ['the check value of the algorithm', Buffer.from('123456789'), 0xe3069283],
   // From RFC 3720, appendix B.4.
@@ -25,7 +25,7 @@ function dividedByBits(bytes: Uint8Array): number {
   return (rest ^ 0xffff_ffff) >>> 0;
 }
 
-it('computes the remainder of a division by the polynomial, for each byte at each place', () => {
+test('computes the remainder of a division by the polynomial, for each byte at each place', () => {
   const wrong: string[] = [];
   for (let length = 0; length <= 20; length++) {
     for (let seed = 0; seed < 256; seed++) {

@@ -1,3 +1,4 @@
+import { until } from '@truckroll/testing/until';
 import { Consumer, EventTooLarge, Outbox, append, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
 import { Relay } from '../src/relay.ts';
@@ -5,7 +6,6 @@ import {
   Collected,
   createMetrics,
   event,
-  eventually,
   interruptibleKafka,
   kafka,
   killLockHolder,
@@ -73,7 +73,8 @@ test('delivers a committed event with its attributes and deletes its row', async
   await applied.count(1);
   expect(applied.items[0]).toMatchObject({ type: 'thing.changed', source: '/trial', key: 'k', sequence: 3, topic: topic.name });
   expect(textOf(applied.items[0]!)).toBe('hello');
-  await eventually(
+  await until(
+    'an empty outbox',
     () => rowsLeft(setting.database),
     (rows) => rows === 0,
   );
@@ -104,7 +105,8 @@ test('applies events once that a dying relay published twice', async () => {
     ),
   );
   await relay.start();
-  await eventually(
+  await until(
+    'an empty outbox',
     () => rowsLeft(setting.database),
     (rows) => rows === 0,
   );
@@ -125,7 +127,8 @@ test('accepts writes while Kafka is down, and delivers everything once and in or
   await applied.count(1);
   broker.down();
   for (const text of numbers(100).slice(1)) await write(text);
-  await eventually(
+  await until(
+    'a failure to publish',
     () => metric(metrics, 'outbox_failures_total'),
     (failures) => (failures ?? 0) > 0,
   );
@@ -133,7 +136,8 @@ test('accepts writes while Kafka is down, and delivers everything once and in or
   broker.up();
   await applied.count(100);
   expect(await stored('k')).toEqual(numbers(100));
-  await eventually(
+  await until(
+    'an empty outbox',
     () => rowsLeft(setting.database),
     (rows) => rows === 0,
   );
@@ -157,7 +161,8 @@ test('neither loses, reorders nor repeats events when two relays keep losing the
   };
   await Promise.all(subjects.map((key, index) => writer(key, outboxes[index % 2]!.outbox)));
   await applied.count(subjects.length * perSubject);
-  await eventually(
+  await until(
+    'an empty outbox',
     () => rowsLeft(setting.database),
     (rows) => rows === 0,
   );
@@ -171,7 +176,8 @@ test('starts without Kafka, and catches up when Kafka is available', async () =>
   const { outbox, metrics } = await startOutbox([topic], broker.client);
   const applied = await startConsumer(topic, broker.client);
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'early')]));
-  await eventually(
+  await until(
+    'a failure to publish',
     () => metric(metrics, 'outbox_failures_total'),
     (failures) => (failures ?? 0) > 0,
   );
@@ -196,7 +202,8 @@ test('refuses events above the smaller limit of a topic that an operator created
   await createSmall(topic, 1_000_000);
   const { outbox } = await startOutbox([topic]);
   const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes))]));
-  await eventually(
+  await until(
+    'a write that succeeds',
     () =>
       write(1_000_000).then(
         () => undefined,
@@ -230,7 +237,8 @@ async function createSmall({ name, partitions }: Topic, bytes: number): Promise<
   await admin.connect();
   const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }];
   await admin.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }], waitForLeaders: false });
-  await eventually(
+  await until(
+    'the topic',
     () => admin.listTopics(),
     (names) => names.includes(name),
   );

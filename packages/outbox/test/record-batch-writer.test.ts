@@ -49,7 +49,7 @@ const hex = (bytes: Buffer): string => bytes.toString('hex').match(/../g)!.join(
 const letters = (length: number): string => 'abcdefghij'.repeat(Math.ceil(length / 10)).slice(0, length);
 
 describe('a batch', () => {
-  it('has the bytes that Kafka documents', () => {
+  test('has the bytes that Kafka documents', () => {
     const batch = batchOf([{ key: 'k', value: 'va', headers: { h: 'x' } }, { value: null }]);
     expect(hex(batch)).toBe(
       [
@@ -74,7 +74,7 @@ describe('a batch', () => {
     expect(batch.readUInt32BE(21)).toBe(crc32c(batch.subarray(25)));
   });
 
-  it('is the same whatever was written before it', () => {
+  test('is the same whatever was written before it', () => {
     const messages = [{ key: 'k', value: letters(9000) }];
     const writer = new RecordWriter(16);
     writer.text16('before');
@@ -86,7 +86,7 @@ describe('a batch', () => {
     expect(empty.readInt32BE(27)).toBe(-1);
   });
 
-  it('holds its messages, whatever the first size of its buffer', () => {
+  test('holds its messages, whatever the first size of its buffer', () => {
     const messages = [
       { key: 'a', value: letters(100), headers: { [letters(70)]: letters(80), ü: 'é' } },
       { key: Buffer.from('b'), value: Buffer.from(letters(10_000)), headers: { '': '' } },
@@ -100,17 +100,17 @@ describe('a batch', () => {
 });
 
 describe('a buffer', () => {
-  it('of any first size holds a batch without records', () => {
+  test('of any first size holds a batch without records', () => {
     for (let size = 1; size < 70; size++) expect(batchOf([], size)).toHaveLength(65);
   });
 
-  it('grows for the third byte of the length of a record that fills it', () => {
+  test('grows for the third byte of the length of a record that fills it', () => {
     const message = { key: 'k', value: null, headers: { h: Buffer.from(letters(9000)) } };
     const expected = batchOf([message], 20_000);
     for (let size = expected.length - 5; size <= expected.length; size++) expect(batchOf([message], size).equals(expected)).toBe(true);
   });
 
-  it('doubles when it is full, not before', () => {
+  test('doubles when it is full, not before', () => {
     const writer = new RecordWriter(100);
     const { bytes } = writer;
     for (let written = 0; written < 50; written++) writer.int16(written);
@@ -123,7 +123,7 @@ describe('a buffer', () => {
 
 describe('a record', () => {
   // The length of a text takes another byte from 64 and from 8192 bytes on, as does that of its record, which is 6 to 8 bytes longer.
-  it.each([0, 1, 57, 58, 62, 63, 64, 65, 127, 128, 8181, 8182, 8183, 8184, 8185, 8191, 8192, 20_000, 1_048_567, 1_048_576])(
+  test.each([0, 1, 57, 58, 62, 63, 64, 65, 127, 128, 8181, 8182, 8183, 8184, 8185, 8191, 8192, 20_000, 1_048_567, 1_048_576])(
     'holds a text, and bytes, of %i bytes',
     (length) => {
       const text = letters(length);
@@ -135,26 +135,26 @@ describe('a record', () => {
     },
   );
 
-  it.each(['é', `${'a'.repeat(61)}é`, 'é'.repeat(31), 'é'.repeat(32), 'é'.repeat(63), 'é'.repeat(64), 'a🚚b', '\u007f', '\u0080', `a${'₿'.repeat(40)}`])(
+  test.each(['é', `${'a'.repeat(61)}é`, 'é'.repeat(31), 'é'.repeat(32), 'é'.repeat(63), 'é'.repeat(64), 'a🚚b', '\u007f', '\u0080', `a${'₿'.repeat(40)}`])(
     'holds %j in UTF-8',
     (text) => {
       expect(recordsOf(batchOf([{ key: text, value: text, headers: { [text]: text } }]))).toEqual([{ key: text, value: text, headers: { [text]: text } }]);
     },
   );
 
-  it('has its number in the batch', () => {
+  test('has its number in the batch', () => {
     const messages = Array.from({ length: 200 }, (_, index) => ({ key: String(index), value: null, headers: {} }));
     const batch = batchOf(messages);
     expect(recordsOf(batch)).toEqual(messages);
     expect([batch.readInt32BE(27), batch.readInt32BE(61)]).toEqual([199, 200]);
   });
 
-  it('has no bytes beyond its end', () => {
+  test('has no bytes beyond its end', () => {
     expect(batchOf([{ key: 'k', value: letters(10_000) }], 1)).toHaveLength(65 + 3 + 3 + 2 + 3 + 10_000 + 1);
   });
 });
 
-it('writes numbers, and texts with their length, null as -1', () => {
+test('writes numbers, and texts with their length, null as -1', () => {
   for (const size of [1, 2, 3, 100]) {
     const writer = new RecordWriter(size);
     writer.int16(-2);
@@ -168,7 +168,7 @@ it('writes numbers, and texts with their length, null as -1', () => {
 });
 
 describe('a message', () => {
-  it.each<[string, Message]>([
+  test.each<[string, Message]>([
     ['a text', { key: 'k', value: 'v' }],
     ['bytes', { key: Buffer.from('k'), value: Buffer.from('v') }],
     ['nothing', { key: null, value: null }],
@@ -178,7 +178,7 @@ describe('a message', () => {
     expect(isPlain(message)).toBe(true);
   });
 
-  it.each<[string, Message]>([
+  test.each<[string, Message]>([
     ['a timestamp', { value: 'v', timestamp: '0' }],
     ['a header of several values', { value: 'v', headers: { a: 'b', c: ['d', 'e'] } }],
     ['a key of another kind', { key: 5 as never, value: 'v' }],

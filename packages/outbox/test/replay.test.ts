@@ -1,8 +1,9 @@
 import { silentLog } from '@truckroll/telemetry';
 import { openProducer } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import type { Admin } from 'kafkajs';
 import { Outbox, beginningsOf, endsOf, ensureTopics, moveGroup, replay, type IncomingEvent } from '../src/index.ts';
-import { HEADERS, createMetrics, createTopic, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
+import { HEADERS, createMetrics, createTopic, event, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
 
 const signal = new AbortController().signal;
 let admin: Admin;
@@ -26,7 +27,8 @@ test('replays a whole compacted topic up to where it ended at the start, in orde
     ),
   );
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'key 0', null)]));
-  await eventually(
+  await until(
+    'an empty outbox',
     () => rowsLeft(setting.database),
     (rows) => rows === 0,
   );

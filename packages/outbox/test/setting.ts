@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog, type Metrics } from '@truckroll/telemetry';
-import { eventually, freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { Kafka, logLevel } from 'kafkajs';
 import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';
 import { createKafka, ensureTopics, outboxTables, type KafkaClient, type Topic } from '../src/index.ts';
@@ -145,10 +146,10 @@ export async function killLockHolder(database: Database): Promise<void> {
       text: `select pg_terminate_backend(pid) from pg_locks
         where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`,
     });
-  await eventually(kill, ({ rowCount }) => rowCount > 0);
+  await until('a holder of the lock', kill, ({ rowCount }) => rowCount > 0);
 }
 
 export const rowsLeft = async (database: Database): Promise<number> =>
   (await database.query<{ count: number }>({ text: 'select count(*) from outbox' })).rows[0]!.count;
 
-export { createMetrics, eventually, silentLog };
+export { createMetrics, silentLog };

@@ -3,11 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { openProducer, openProxy } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
 import { Subscriber, deadLetterHandlers, retryDeadLetters, type Subscription, type Topic } from '../src/index.ts';
 import type { SubscriberOptions } from '../src/subscription.ts';
-import { COMPANY, Collected, createMetrics, createTopic, eventually, kafka, metric, openSetting, textOf } from './setting.ts';
+import { COMPANY, Collected, createMetrics, createTopic, kafka, metric, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let producer: Producer;
@@ -110,7 +111,8 @@ test('applies a repeated event once, in one batch or in two', async () => {
   await send(topic, event, { text: 'last' });
   await applied.count(3);
   expect(texts(applied)).toEqual(['once', 'between', 'last']);
-  await eventually(
+  await until(
+    'two repeated events',
     async () => (await metrics.render()).body,
     (body) => /consumer_events_total\{.*result="repeated".*\} 2/.test(body),
   );
@@ -123,7 +125,8 @@ test('deletes old versions while it runs', async () => {
     values: [topic.name],
   });
   await subscribe(topic).subscriber.start();
-  await eventually(
+  await until(
+    'no stored versions',
     async () => (await setting.database.query({ text: 'select from inbox_version' })).rowCount,
     (count) => count === 0,
   );
@@ -211,7 +214,7 @@ test('neither undoes a newer event with a dead letter of a compacted topic, nor 
   await subscriber.start();
   await send(topic, { key: 'a', text: 'a2', version: 2 }, { key: 'b', text: 'b2', version: 2 });
   const letters = () => setting.database.query({ text: 'select from parked_event' });
-  await eventually(letters, ({ rowCount }) => rowCount === 2);
+  await until('two dead letters', letters, ({ rowCount }) => rowCount === 2);
   broken = false;
   await send(topic, { key: 'b', text: 'b1', version: 1 }, { key: 'a', text: 'a3', version: 3 });
   await applied.count(1);
@@ -225,7 +228,8 @@ test('stores its place after a dead letter, so that a restart does not try it ag
   const apply = () => Promise.reject(new TypeError('cannot read it'));
   await send(topic, { text: 'poison' });
   await subscribe(topic, { apply }, placed()).subscriber.start();
-  await eventually(
+  await until(
+    'a dead letter',
     () => setting.database.query({ text: 'select from parked_event' }),
     ({ rowCount }) => rowCount === 1,
   );
@@ -285,7 +289,8 @@ test('makes no dead letters while PostgreSQL is down, and waits', async () => {
   await applied.count(1);
   await proxy.cut();
   await send(topic, { text: '2' });
-  await eventually(
+  await until(
+    'retries',
     () => metric(metrics, 'consumer_retries_total'),
     (retries) => (retries ?? 0) > 1,
   );
@@ -325,7 +330,7 @@ test('commits the reached offset to Kafka although no more events arrive', async
   const admin = kafka.admin();
   await admin.connect();
   const committed = async () => (await admin.fetchOffsets({ groupId: topic.name, topics: [topic.name] }))[0]?.partitions[0]?.offset;
-  await eventually(committed, (offset) => offset === '2');
+  await until('the committed offset', committed, (offset) => offset === '2');
   await admin.disconnect();
 });
 

@@ -169,7 +169,7 @@ describe('as_of', () => {
     database.query({ text: 'insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source', values: [sources, second] });
   const letter = (second: number, topic?: string) => deadLetter(database, company, second * 1_000_000, topic);
 
-  it('is unknown until every owner has published, and then the earliest of their watermarks', async () => {
+  test('is unknown until every owner has published, and then the earliest of their watermarks', async () => {
     const [first, ...others] = watermarkSources;
     await known(50, '/truckroll/of-no-owner');
     await known(200, ...others);
@@ -178,7 +178,7 @@ describe('as_of', () => {
     expect(await asOf(database, company)).toBe(100_000_000);
   });
 
-  it('stays before a dead letter of the company until a newer event of its record is applied', async () => {
+  test('stays before a dead letter of the company until a newer event of its record is applied', async () => {
     await known(100, ...watermarkSources);
     await letter(50);
     expect(await asOf(database, randomUUID())).toBe(100_000_000);
@@ -195,7 +195,7 @@ describe('as_of', () => {
     expect(await asOf(database, company)).toBe(100_000_000);
   });
 
-  it('stays before the earliest of several dead letters, and never goes back for one of a topic that no report is made of', async () => {
+  test('stays before the earliest of several dead letters, and never goes back for one of a topic that no report is made of', async () => {
     await known(100, ...watermarkSources);
     await letter(10, topics.names.name);
     expect(await asOf(database, company)).toBe(100_000_000);
@@ -204,7 +204,7 @@ describe('as_of', () => {
     expect(await asOf(database, company)).toBe(60_000_000);
   });
 
-  it('stays before a dead letter although another consumer has applied a newer event', async () => {
+  test('stays before a dead letter although another consumer has applied a newer event', async () => {
     await known(100, ...watermarkSources);
     await letter(50);
     await database.query({ text: `insert into inbox_version values ('another', $1, $2, 8)`, values: [topics.payments.name, `${company}/1`] });

@@ -2,7 +2,6 @@ export { startCollector, type CollectedSpan } from './collector.ts';
 export { cuttingProxy } from './cutting-proxy.ts';
 export { testCaller, testCallers, testConfig, withoutKafka } from './config.ts';
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
-export { eventually } from './eventually.ts';
 export { holdingLocks, mustWait, whileOpen, type LockHolder } from './locks.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
 export { laterNames } from './names.ts';
