@@ -130,6 +130,14 @@ export default defineConfig({
     },
     ...restricted,
     {
+      files: ['**/*.ts'],
+      // Tests of reports still have both spellings.
+      excludeFiles: ['services/reporting/test/**', 'test/reports/**'],
+      rules: {
+        'no-restricted-globals': ['error', { name: 'it', message: 'Write test.' }, { name: 'jest', message: "Import it from '@jest/globals'." }],
+      },
+    },
+    {
       // The compiler, which checks names in TypeScript, does not read these.
       files: ['**/*.mjs'],
       rules: { 'no-redeclare': 'error', 'no-undef': 'error', 'typescript/restrict-template-expressions': 'off' },

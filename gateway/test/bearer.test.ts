@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { jest } from '@jest/globals';
 import { generateApiKey, hashApiKey } from '@truckroll/contract';
 import { bearerOf, createKeyReader } from '../src/auth/bearer.ts';
 import { singleHeader } from '../src/http/single-headers.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-
 test('reads a key from a header, and hashes it once a second', () => {
-  clock.useFakeTimers();
+  jest.useFakeTimers();
   try {
     const keyIn = createKeyReader();
     const key = generateApiKey();
@@ -15,11 +14,11 @@ test('reads a key from a header, and hashes it once a second', () => {
     expect(first).toEqual({ cacheKey: `key:${hash.toString('hex')}`, request: { key_hash: hash }, shared: true });
     expect(keyIn(`Bearer ${key}`)).toBe(first);
     expect(keyIn(`bearer  ${key} `)).toEqual(first);
-    clock.advanceTimersByTime(1000);
+    jest.advanceTimersByTime(1000);
     expect(keyIn(`Bearer ${key}`)).toEqual(first);
     expect(keyIn(`Bearer ${key}`)).not.toBe(first);
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 

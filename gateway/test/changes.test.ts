@@ -1,4 +1,5 @@
 // How the gateway composes the change feed, with a stand-in for the service that owns invoices.
+import { jest } from '@jest/globals';
 import { createClient } from '@redis/client';
 import { ChangeServiceService, type AwaitedChange, type ChangePosition, type ReadChangesRequest } from '@truckroll/contract/gen/records/v1/changes';
 import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
@@ -7,8 +8,7 @@ import { testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 const FEED = '/api/v1/integrations/changes';
 let server: GrpcServer;
 let port: number;

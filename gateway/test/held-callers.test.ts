@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { createClient } from '@redis/client';
 import { ApiError, hashApiKey, now } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -17,7 +18,7 @@ import { publishInvalidation, redisUrl, request, startGateway, untilMetric, type
 import { openConnection } from './support/raw.ts';
 import { standInCommands, userName, type Commands } from './support/stand-ins.ts';
 
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 const POLL = '/api/v1/integrations/changes?kinds=invoices&wait=30';
 const ISSUER = 'https://login.example.com';
 

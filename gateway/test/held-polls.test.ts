@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
+import { jest } from '@jest/globals';
 import { until } from '@truckroll/testing/until';
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 import type { AwaitedChange, FindChangedResponse, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
 import type { PollSlots } from '../src/changes/poll-slots.ts';
@@ -100,8 +100,8 @@ test('a poll without changes ends when its time is over', async () => {
 });
 
 describe('a poll whose time is over', () => {
-  beforeEach(() => clock.useFakeTimers({ doNotFake: ['setImmediate'] }));
-  afterEach(() => clock.useRealTimers());
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
   const both: Awaited[] = [...invoices, { owner: 'scheduling', kinds: ['jobs'], version: 9 }];
 
   /** Holds a poll of two services, and answers their first calls. */
@@ -110,7 +110,7 @@ describe('a poll whose time is over', () => {
     const poll = await polls.hold(ACME, both, MINUTE_MS, never());
     answer(calls[0] as Call, calls[1] as Call);
     await settled();
-    clock.advanceTimersByTime(MINUTE_MS);
+    jest.advanceTimersByTime(MINUTE_MS);
     return await poll?.over;
   }
 
@@ -134,7 +134,7 @@ describe('a poll whose time is over', () => {
     await settled();
     calls[1]?.answer([{ place: 0, version: 8 }], { below: 20 });
     await settled();
-    clock.advanceTimersByTime(MINUTE_MS);
+    jest.advanceTimersByTime(MINUTE_MS);
     expect([await polled[0]?.over, await polled[1]?.over]).toEqual([undefined, new Map([['billing', { from: 9, below: 20, asOf: 5 }]])]);
   });
 
@@ -156,7 +156,7 @@ describe('a poll whose time is over', () => {
     calls[0]?.answer([], { below: 20 });
     await settled();
     const poll = await polls.hold(ACME, invoices, MINUTE_MS, never());
-    clock.advanceTimersByTime(MINUTE_MS);
+    jest.advanceTimersByTime(MINUTE_MS);
     expect(await poll?.over).toBeUndefined();
     polls.release();
   });
@@ -167,7 +167,7 @@ describe('a poll whose time is over', () => {
     const poll = await polls.hold(ACME, [{ ...(invoices[0] as Awaited), version: 6 }], MINUTE_MS, never());
     calls[0]?.answer([], { below: 20 });
     await settled();
-    clock.advanceTimersByTime(MINUTE_MS);
+    jest.advanceTimersByTime(MINUTE_MS);
     expect(await poll?.over).toBeUndefined();
     polls.release();
   });
@@ -176,13 +176,13 @@ describe('a poll whose time is over', () => {
     const { polls, calls, free } = held(1);
     const client = new AbortController();
     const poll = await polls.hold(ACME, invoices, MINUTE_MS, client.signal);
-    expect([clock.getTimerCount(), getEventListeners(client.signal, 'abort').length]).toEqual([1, 1]);
+    expect([jest.getTimerCount(), getEventListeners(client.signal, 'abort').length]).toEqual([1, 1]);
     if (how === 'a change') calls[0]!.answer([{ place: 0, version: 7 }]);
     if (how === 'its client') client.abort();
-    if (how === 'its time') clock.advanceTimersByTime(MINUTE_MS);
+    if (how === 'its time') jest.advanceTimersByTime(MINUTE_MS);
     if (how === 'the stop') polls.release();
     await poll?.over;
-    expect([clock.getTimerCount(), getEventListeners(client.signal, 'abort').length, free()]).toEqual([0, 0, 1]);
+    expect([jest.getTimerCount(), getEventListeners(client.signal, 'abort').length, free()]).toEqual([0, 0, 1]);
   });
 
   test('must be read if the latest call of a service failed', async () => {
@@ -192,7 +192,7 @@ describe('a poll whose time is over', () => {
     await settled();
     calls[1]?.fail();
     await settled();
-    clock.advanceTimersByTime(MINUTE_MS);
+    jest.advanceTimersByTime(MINUTE_MS);
     expect(await poll?.over).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 // Clients that could keep others from being served: the gateway spends little on them and serves the others.
 import { once } from 'node:events';
+import { jest } from '@jest/globals';
 import { until } from '@truckroll/testing/until';
 import { request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 import { openConnection, type Connection } from './support/raw.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 let gateway: TestGateway;
 afterEach(() => gateway.stop());
 
@@ -108,7 +108,7 @@ describe('a connection that sends requests without waiting for answers', () => {
 });
 
 describe('a client that continues after a rejection', () => {
-  afterEach(() => void clock.useRealTimers());
+  afterEach(() => void jest.useRealTimers());
 
   test.each([
     ['without a credential', { UNKNOWN_KEYS_PER_MINUTE: '1' }, 401, () => request(`${gateway.url}/v1/invoices`)],
@@ -118,12 +118,12 @@ describe('a client that continues after a rejection', () => {
     gateway = await startGateway(environment);
     // Until its connection to Redis is open, a gateway counts alone.
     await until(`an answer ${status}`, async () => (await send()).status === status);
-    clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'] });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'] });
     let answered = false;
     const late = send().finally(() => (answered = true));
     for (let turn = 0; turn < 5; turn++) await request(`${gateway.url}/healthz`);
     expect(answered).toBe(false);
-    await clock.advanceTimersByTimeAsync(100);
+    await jest.advanceTimersByTimeAsync(100);
     expect((await late).status).toBe(status);
   });
 });

@@ -1,4 +1,5 @@
 // What a gateway may conclude from its connection to Redis.
+import { jest } from '@jest/globals';
 import { IDENTITY_EPOCH_KEY, INVALIDATION_CHANNEL } from '@truckroll/contract';
 import { RedisLink, parseRedisUrl, type RedisServers } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -7,7 +8,7 @@ import { until } from '@truckroll/testing/until';
 import { subscribeInvalidations } from '../src/auth/invalidations.ts';
 
 /** Modules get it here; only scripts have it as a global. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 
 const started = new StartedRedisServers();
 let servers: RedisServers;

@@ -1,22 +1,22 @@
+import { jest } from '@jest/globals';
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import { silentLog } from '@truckroll/telemetry';
 import { KeyUses } from '../src/auth/key-uses.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-afterEach(() => void clock.useRealTimers());
+afterEach(() => void jest.useRealTimers());
 
 test('reports every key once, with its last use, each 20 seconds and at the stop', async () => {
-  clock.useFakeTimers({ now: 1_000_000 });
+  jest.useFakeTimers({ now: 1_000_000 });
   const sent: KeyUse[][] = [];
   const uses = new KeyUses(async (batch) => sent.push(batch), silentLog);
   uses.start();
   uses.note('acme', 'k-1');
-  await clock.advanceTimersByTimeAsync(5000);
+  await jest.advanceTimersByTimeAsync(5000);
   uses.note('acme', 'k-2');
   uses.note('acme', 'k-1');
-  await clock.advanceTimersByTimeAsync(14_999);
+  await jest.advanceTimersByTimeAsync(14_999);
   expect(sent).toEqual([]);
-  await clock.advanceTimersByTimeAsync(1);
+  await jest.advanceTimersByTimeAsync(1);
   const at = { company_id: 'acme', used_at: 1_005_000_000 };
   expect(sent).toEqual([
     [
@@ -28,7 +28,7 @@ test('reports every key once, with its last use, each 20 seconds and at the stop
   await uses.stop();
   expect(sent[1]).toMatchObject([{ company_id: 'other', key_id: 'k-3' }]);
   uses.note('other', 'k-3');
-  await clock.advanceTimersByTimeAsync(60_000);
+  await jest.advanceTimersByTimeAsync(60_000);
   expect(sent).toHaveLength(2);
 });
 

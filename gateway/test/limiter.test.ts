@@ -1,11 +1,11 @@
 // The concurrency limit and its states. Simulated processors share their time between the calls that the limiter lets run.
+import { jest } from '@jest/globals';
 import { SHED } from '@truckroll/process';
 import { Baseline, LEAST_SLOTS, Limiter, MOST_SLOTS, PERIOD_MS, QUEUE, SHARED_WEIGHT, type Call } from '../src/admission/limiter.ts';
 import { Processors } from './support/processors.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers());
-afterEach(() => void clock.useRealTimers());
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 /** Companies with a few short requests, and with twice what one processor serves. */
 const LIGHT = { rate: 40, ms: 3 };
@@ -222,7 +222,7 @@ describe('requests', () => {
     const { limiter, processors } = scene();
     await processors.run(1, { light: LIGHT, other: LIGHT });
     expect(limiter.state).toBe('limited');
-    await clock.advanceTimersByTimeAsync(2000);
+    await jest.advanceTimersByTimeAsync(2000);
     limiter.chargeShed('a', 1);
     limiter.chargeShed('b', 1);
     expect(limiter.state).toBe('limited');
@@ -235,7 +235,7 @@ describe('requests', () => {
     expect([begun(calls), limiter.waiting]).toEqual([128, 4]);
     for (const call of calls.slice(0, 3)) limiter.leave(call as Call, new Baseline(), true);
     expect(limiter.waiting).toBe(1);
-    await clock.advanceTimersByTimeAsync(2 * PERIOD_MS);
+    await jest.advanceTimersByTimeAsync(2 * PERIOD_MS);
     expect(limiter.waiting).toBe(0);
     for (const call of calls.slice(3)) limiter.leave(await call, new Baseline(), true);
     for (const call of calls.slice(most, most + 3)) expect((await call).weight).toBe(SHARED_WEIGHT);
@@ -248,9 +248,9 @@ describe('requests', () => {
     const [next] = enter(limiter, 'stalled');
     let begins = false;
     void (next as Promise<Call>).then(() => (begins = true));
-    await clock.advanceTimersByTimeAsync(PERIOD_MS - 1);
+    await jest.advanceTimersByTimeAsync(PERIOD_MS - 1);
     expect(begins).toBe(false);
-    await clock.advanceTimersByTimeAsync(PERIOD_MS + 1);
+    await jest.advanceTimersByTimeAsync(PERIOD_MS + 1);
     expect(begins).toBe(true);
     for (const call of calls) limiter.leave(call, new Baseline(), true);
     limiter.leave(await (next as Promise<Call>), new Baseline(), true);

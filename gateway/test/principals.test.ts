@@ -1,13 +1,12 @@
 // Which callers this process caches; the complete path, with Redis and integrations, is tested in authentication.test.ts.
+import { jest } from '@jest/globals';
 import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-afterEach(() => void clock.useRealTimers());
+afterEach(() => void jest.useRealTimers());
 
 const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
 
@@ -269,7 +268,7 @@ test('asks about a cached key again, in the background, once its answer is more 
 });
 
 test('asks about a cached key again a second after it could not be asked about, and uses the answer that it has until then', async () => {
-  clock.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const world = { ms: 0, asked: 0, away: false };
   const { principals } = principalsOf(
     {},
@@ -291,7 +290,7 @@ test('asks about a cached key again a second after it could not be asked about, 
   Object.assign(world, { ms: 60_001, away: true });
   expect([await found(), await found()]).toEqual([2, 2]);
   world.away = false;
-  clock.advanceTimersByTime(1000);
+  jest.advanceTimersByTime(1000);
   expect([await found(), await found()]).toEqual([3, 3]);
 });
 

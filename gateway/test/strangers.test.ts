@@ -1,4 +1,5 @@
 // Unknown keys count against the address that they come from, and never against a valid key.
+import { jest } from '@jest/globals';
 import { generateApiKey } from '@truckroll/contract';
 import { createMetrics } from '@truckroll/telemetry';
 import { Strangers } from '../src/auth/strangers.ts';
@@ -59,11 +60,10 @@ test('queues the look-ups of an address, of whichever credentials, once it has s
 });
 
 describe('look-ups of addresses over their limit', () => {
-  const clock = (import.meta as unknown as { jest: typeof jest }).jest;
   const begun: { address: string; end: (error?: Error) => void }[] = [];
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   afterEach(async () => {
-    clock.useRealTimers();
+    jest.useRealTimers();
     while (begun.length > 0) {
       for (const { end } of begun.splice(0)) end();
       await settled();
@@ -118,14 +118,14 @@ describe('look-ups of addresses over their limit', () => {
   });
 
   test('wait for ten seconds at most, and are then answered 503', async () => {
-    clock.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     const look = lookUps();
     const [, , late] = [look('1.1.1.1'), look('1.1.1.1'), look('1.1.1.1')];
     let over = false;
     void late.then(() => (over = true));
-    await clock.advanceTimersByTimeAsync(9999);
+    await jest.advanceTimersByTimeAsync(9999);
     expect(over).toBe(false);
-    await clock.advanceTimersByTimeAsync(1);
+    await jest.advanceTimersByTimeAsync(1);
     expect(await late).toMatchObject({ status: 503 });
   });
 });

@@ -1,4 +1,5 @@
 // Which user tokens are valid, and when: both sides of each limit. The complete path is tested in authentication.test.ts.
+import { jest } from '@jest/globals';
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWTHeaderParameters, type JWTPayload } from 'jose';
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,8 +12,7 @@ const DAY = 24 * HOUR;
 const COMPANY = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 const CLAIMS = { issuer: 'https://login.example.com', subject: 'dana', company_id: COMPANY };
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 const folder = mkdtempSync(join(tmpdir(), 'jwks-'));
 const file = join(folder, 'jwks.json');
 let key: CryptoKey;

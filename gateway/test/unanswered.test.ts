@@ -1,10 +1,10 @@
-// Requests that a client sends without waiting for answers, over real connections. Only the pauses between them use a fake clock.
+// Requests that a client sends without waiting for answers, over real connections. Only the pauses between them use a fake jest.
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { jest } from '@jest/globals';
 import { limitUnanswered } from '../src/http/unanswered.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const SENT = 200;
 /** More than the operating system takes for a connection that is not read. */
 const LARGE = Buffer.alloc(16_000_000);
@@ -15,7 +15,7 @@ let received = '';
 let isQuiet = false;
 
 beforeEach(async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   server = createServer((req, res) => {
     count(req, res);
     req.resume();
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  clock.useRealTimers();
+  jest.useRealTimers();
   socket.destroy();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
@@ -50,7 +50,7 @@ test('reads slowly what a client sends without waiting, while other clients get 
   for (let turn = 0; turn < 50; turn++) await other();
   expect(answers()).toBeLessThan(20);
   for (let pauses = 0; answers() < SENT && pauses < SENT; pauses++) {
-    await clock.advanceTimersByTimeAsync(10);
+    await jest.advanceTimersByTimeAsync(10);
     await other();
   }
   expect(answers()).toBe(SENT);
@@ -86,7 +86,7 @@ test('reads no request of a client that does not read its answers, until it does
   expect(begun).toBe(1);
   socket.resume();
   while (begun < 2) {
-    await clock.advanceTimersByTimeAsync(10);
+    await jest.advanceTimersByTimeAsync(10);
     await other();
   }
   expect(begun).toBe(2);

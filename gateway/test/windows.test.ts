@@ -1,4 +1,5 @@
 // Both sides of the times that a gateway keeps in memory: windows of limits, Retry-After, and proof that no revocation was missed.
+import { jest } from '@jest/globals';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { RedisLink } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -7,12 +8,10 @@ import { subscribeInvalidations } from '../src/auth/invalidations.ts';
 import { createLimits, refuseBeyond, type LimitClass } from '../src/auth/limits.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers({ now: 0, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+beforeEach(() => void jest.useFakeTimers({ now: 0, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => {
-  clock.useRealTimers();
-  clock.restoreAllMocks();
+  jest.useRealTimers();
+  jest.restoreAllMocks();
 });
 
 const caller = { company_id: 'c', user_id: 'u', key_id: 'k' } as Principal;
@@ -127,9 +126,9 @@ test('rejects a caller over the limit from memory until its window ends', async 
     [1, 1, 60_000, 1, 60_000],
   ]);
   await consume();
-  clock.advanceTimersByTime(59_999);
+  jest.advanceTimersByTime(59_999);
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ exceeded: true, resetSeconds: 1 }), 1]);
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ exceeded: false, remaining: 4, resetSeconds: 60 }), 2]);
 });
 
@@ -163,7 +162,7 @@ describe('a busy caller', () => {
   async function consumeEach(times: number, consume: () => Promise<unknown>): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       await consume();
-      clock.advanceTimersByTime(1);
+      jest.advanceTimersByTime(1);
     }
   }
 
@@ -176,9 +175,9 @@ describe('a busy caller', () => {
   test('is counted ahead for a quarter of a second at most', async () => {
     const { consume, asked } = limitsWith([counted(1, 1), counted(1, 2), counted(2, 4)], 6000);
     await consume();
-    clock.advanceTimersByTime(126);
+    jest.advanceTimersByTime(126);
     await consume();
-    clock.advanceTimersByTime(125);
+    jest.advanceTimersByTime(125);
     await consume();
     expect(asked.requests).toEqual(['1', '1', '2']);
   });
@@ -187,7 +186,7 @@ describe('a busy caller', () => {
     const { consume, asked } = limitsWith([counted(1, 1), counted(2, 3), counted(1, 4), counted(3, 7)], 6000);
     await consumeEach(1, consume);
     await Promise.all([consume(), consume()]);
-    clock.advanceTimersByTime(1);
+    jest.advanceTimersByTime(1);
     // The first of the two has counted one more than itself.
     expect(await consume()).toMatchObject({ exceeded: false });
     expect(asked.requests).toEqual(['1', '2', '1']);
@@ -206,18 +205,18 @@ test('uses requests that were counted ahead only in the window in which they wer
     [1, 1, 60_000, 1, 60_000],
   ]);
   await consume();
-  clock.advanceTimersByTime(59_999);
+  jest.advanceTimersByTime(59_999);
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ remaining: 3, resetSeconds: 1 }), 1]);
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect([await consume(), asked.times]).toEqual([expect.objectContaining({ remaining: 4, resetSeconds: 60 }), 2]);
 });
 
 test('counts in memory, for a minute, while Redis is unavailable', async () => {
   const { consume } = limitsWith();
   for (let i = 0; i < 5; i += 1) expect(await consume()).toMatchObject({ exceeded: false, remaining: 4 - i, resetSeconds: 60 });
-  clock.advanceTimersByTime(59_999);
+  jest.advanceTimersByTime(59_999);
   expect(await consume()).toMatchObject({ exceeded: true, resetSeconds: 1 });
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect(await consume()).toMatchObject({ exceeded: false, remaining: 4, resetSeconds: 60 });
 });
 
@@ -238,14 +237,14 @@ test.each([
 ])('%i ms after its first request, resets the count of an address in %i s', (ms, resetSeconds) => {
   const counts = new AddressCounts();
   counts.add('a');
-  clock.advanceTimersByTime(ms);
+  jest.advanceTimersByTime(ms);
   expect([counts.of('a'), counts.add('a')]).toEqual([1, { count: 2, resetSeconds }]);
 });
 
 test('counts the requests of an address anew after a minute', () => {
   const counts = new AddressCounts();
   counts.add('a');
-  clock.advanceTimersByTime(60_000);
+  jest.advanceTimersByTime(60_000);
   expect([counts.of('a'), counts.add('a')]).toEqual([0, { count: 1, resetSeconds: 60 }]);
 });
 
@@ -253,13 +252,13 @@ test('has proof that no revocation was missed for less than a second after the l
   const listener = { onInvalidation: () => undefined, onGap: () => undefined };
   const servers = { kind: 'single', url: 'redis://127.0.0.1:1' } as const;
   const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'), listener);
-  const ready = clock.spyOn(RedisLink.prototype, 'ready', 'get').mockReturnValue(true);
-  clock.spyOn(RedisLink.prototype, 'provenAt', 'get').mockReturnValue(performance.now());
-  clock.advanceTimersByTime(999);
+  const ready = jest.spyOn(RedisLink.prototype, 'ready', 'get').mockReturnValue(true);
+  jest.spyOn(RedisLink.prototype, 'provenAt', 'get').mockReturnValue(performance.now());
+  jest.advanceTimersByTime(999);
   expect(invalidations.proven()).toBe(true);
   ready.mockReturnValue(false);
   expect(invalidations.proven()).toBe(false);
   ready.mockReturnValue(true);
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect(invalidations.proven()).toBe(false);
 });

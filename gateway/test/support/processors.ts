@@ -1,6 +1,5 @@
+import { jest } from '@jest/globals';
 import { Baseline, type Call, type Limiter } from '../../src/admission/limiter.ts';
-
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 interface Work {
   readonly call: Call;
@@ -58,10 +57,10 @@ export class Processors {
         const due = Math.floor(((ms + 1) * asked.rate) / 1000) - Math.floor((ms * asked.rate) / 1000);
         for (let request = 0; request < due; request++) this.#ask(name, asked, seen[name] as Seen);
       }
-      await clock.advanceTimersByTimeAsync(1);
+      await jest.advanceTimersByTimeAsync(1);
       this.#work(companies, seen);
       // Requests that were waiting begin.
-      await clock.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
     }
     return seen;
   }

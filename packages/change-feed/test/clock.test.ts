@@ -1,9 +1,9 @@
+import { jest } from '@jest/globals';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { ChangeClock, type Moment } from '../src/clock.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 
 interface Row {
   oldest: number;

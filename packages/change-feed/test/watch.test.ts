@@ -1,4 +1,4 @@
-const time = (import.meta as unknown as { jest: typeof jest }).jest;
+import { jest } from '@jest/globals';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { ChangeClock } from '../src/clock.ts';
@@ -7,8 +7,8 @@ import { ChangeWatch } from '../src/watch.ts';
 const AWAITED = [{ company_id: '11111111-1111-4111-8111-111111111111', kinds: ['invoices'], version: 7 }];
 const SECONDS = 10;
 
-beforeEach(() => time.useFakeTimers({ doNotFake: ['setImmediate'] }));
-afterEach(() => time.useRealTimers());
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+afterEach(() => jest.useRealTimers());
 
 test('all callers together cause at most four statements a second, and share each look', async () => {
   let [statements, answers] = [0, 0];
@@ -26,7 +26,7 @@ test('all callers together cause at most four statements a second, and share eac
   };
   for (let caller = 0; caller < 5; caller += 1) askAgain();
   for (let ms = 0; ms < SECONDS * 1000; ms += 10) {
-    time.advanceTimersByTime(10);
+    jest.advanceTimersByTime(10);
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(statements).toBeLessThanOrEqual(4 * SECONDS);

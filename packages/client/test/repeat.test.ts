@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { jest } from '@jest/globals';
 import { REPEATABLE_WRITES } from '../src/client.ts';
 import { ConnectionError, TimeoutError, errorOf } from '../src/errors.ts';
 import { pauseAfter } from '../src/repeat.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 const document = JSON.parse(readFileSync(new URL('../../../gateway/openapi.json', import.meta.url), 'utf8'));
 const codes: string[] = document.components.schemas.ApiError.properties.code.enum;
 const LIMITS = { retries: 3, longestWaitSeconds: 90 };

@@ -1,11 +1,11 @@
 // The client against servers that answer late, partially, or not as Truckroll.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { ConnectionError, TimeoutError, TruckrollError, createClient } from '../src/index.ts';
 import { pause } from '../src/send.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 
 let server: Server | undefined;
 afterEach(() => {

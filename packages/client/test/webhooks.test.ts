@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { VerificationError, verifyWebhook } from '../src/webhooks.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 const document = JSON.parse(readFileSync(new URL('../../../gateway/openapi.json', import.meta.url), 'utf8'));
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;

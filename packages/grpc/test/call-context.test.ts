@@ -1,14 +1,13 @@
 // When the work for a call is abandoned: at its caller's wish, or after the time that a call without a deadline has.
 import { EventEmitter } from 'node:events';
 import { Metadata, type Deadline } from '@grpc/grpc-js';
+import { jest } from '@jest/globals';
 import { silentLog } from '@truckroll/telemetry';
 import { CallCancelled, CallContext } from '../src/call-context.ts';
 import { DEFAULT_DEADLINE_MS } from '../src/options.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers({ now: 0 }));
-afterEach(() => void clock.useRealTimers());
+beforeEach(() => void jest.useFakeTimers({ now: 0 }));
+afterEach(() => void jest.useRealTimers());
 
 function started(deadline: Deadline = Infinity, cancelled = false) {
   const call = Object.assign(new EventEmitter(), { metadata: new Metadata(), cancelled, getDeadline: () => deadline });
@@ -21,16 +20,16 @@ function started(deadline: Deadline = Infinity, cancelled = false) {
 test('ends a call without a deadline after the usual time', () => {
   const { context, late } = started();
   const { signal } = context;
-  clock.advanceTimersByTime(DEFAULT_DEADLINE_MS - 1);
+  jest.advanceTimersByTime(DEFAULT_DEADLINE_MS - 1);
   expect([late, signal.aborted]).toEqual([[], false]);
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect([late, signal.aborted]).toEqual([[DEFAULT_DEADLINE_MS], true]);
 });
 
 test('does not abandon a call that has a deadline, however late it is', () => {
   const { context, late } = started(new Date(10 * DEFAULT_DEADLINE_MS));
   const { signal } = context;
-  clock.advanceTimersByTime(5 * DEFAULT_DEADLINE_MS);
+  jest.advanceTimersByTime(5 * DEFAULT_DEADLINE_MS);
   expect([late, signal.aborted]).toEqual([[], false]);
 });
 
@@ -38,7 +37,7 @@ test('a call that has ended is never late', () => {
   const { context, late } = started();
   const { signal } = context;
   context.end();
-  clock.advanceTimersByTime(DEFAULT_DEADLINE_MS);
+  jest.advanceTimersByTime(DEFAULT_DEADLINE_MS);
   expect([late, signal.aborted]).toEqual([[], false]);
 });
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { laterNames, openProxy, testCallers, testConfig } from '@truckroll/testing';
 import { createGrpcServer, openChannel } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, thrown, words } from './echo.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 
 type Echo = Awaited<ReturnType<typeof startEcho>>;
@@ -235,7 +235,7 @@ test('an unreachable service is a 503, and is used again when it returns', async
 
 test('an unknown name is looked up again without a call, so that the first call after it becomes known succeeds', async () => {
   const { port } = await start();
-  const [begun, ended] = [clock.spyOn(globalThis, 'setInterval'), clock.spyOn(globalThis, 'clearInterval')];
+  const [begun, ended] = [jest.spyOn(globalThis, 'setInterval'), jest.spyOn(globalThis, 'clearInterval')];
   const names = laterNames(4);
   const channel = openChannel(`echo.later.test:${port}`, { credentials: testCallers.slice(0, 1) });
   try {
@@ -243,11 +243,11 @@ test('an unknown name is looked up again without a call, so that the first call 
     await names.found;
     expect(await channel.client(EchoService).say({ text: 'a' })).toEqual({ text: 'a' });
     // With a connection, no look-ups follow.
-    const lookUps = begun.mock.results.filter((_, index) => begun.mock.calls[index]![1] === 1000).map(({ value }) => value as unknown);
+    const lookUps = begun.mock.results.filter((_, index) => begun.mock.calls[index]![1] === 1000).map(({ value }) => value);
     expect(lookUps.length).toBeGreaterThan(0);
     expect(ended.mock.calls.map(([timer]) => timer)).toEqual(expect.arrayContaining(lookUps));
   } finally {
-    clock.restoreAllMocks();
+    jest.restoreAllMocks();
     channel.close();
     names.restore();
   }

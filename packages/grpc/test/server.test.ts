@@ -1,6 +1,7 @@
 // What a server logs, answers health checks, and does with calls that do not end.
 import { EventEmitter, once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
+import { jest } from '@jest/globals';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { testCallers } from '@truckroll/testing';
@@ -9,7 +10,6 @@ import { addHealth } from '../src/health-check.ts';
 import { DEFAULT_DEADLINE_MS } from '../src/options.ts';
 import { EchoService, collect, startEcho } from './echo.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 const ends: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -167,7 +167,7 @@ test('ends a call without a deadline after the usual time', async () => {
   const never = new Promise<never>(() => undefined);
   const { port } = await start({ say: () => never });
   const session = await sessionWith(port);
-  const timers = clock.spyOn(globalThis, 'setTimeout');
+  const timers = jest.spyOn(globalThis, 'setTimeout');
   try {
     const call = session.request({
       ':method': 'POST',

@@ -1,10 +1,10 @@
 // A message that may have reached the provider is never sent again.
+import { jest } from '@jest/globals';
 import { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { createSender, queued, type Attempt, type Lease } from '../src/index.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 afterEach(() => void spyOn(Math, 'random').mockRestore());
 
 const away = new Database({ url: 'postgres://127.0.0.1:1/none', schema: 'none' });

@@ -1,4 +1,5 @@
 // Which rows of the outbox a read may skip: a wrong floor would leave an event unpublished until the relay restarts.
+import { jest } from '@jest/globals';
 import { Floor } from '../src/floor.ts';
 import { openSetting } from './setting.ts';
 
@@ -39,8 +40,7 @@ test('the floor stays while a transaction is open that may have taken a lower id
 });
 
 describe('the floor of an outbox with writers at all times', () => {
-  /** ES modules find `jest` here; it is a global only in scripts. */
-  const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+  const { spyOn } = jest;
   let now = 0;
   beforeEach(() => void spyOn(performance, 'now').mockImplementation(() => now));
   afterEach(() => void spyOn(performance, 'now').mockRestore());

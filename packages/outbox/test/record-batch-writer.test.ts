@@ -1,9 +1,9 @@
+import { jest } from '@jest/globals';
 import type { Message } from 'kafkajs';
 import { crc32c } from '../src/driver/crc32c.ts';
 import { RecordWriter, isPlain } from '../src/driver/record-batch-writer.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 beforeAll(() => void spyOn(Buffer, 'allocUnsafe').mockImplementation((size) => Buffer.alloc(size, 0xff)));
 afterAll(() => void spyOn(Buffer, 'allocUnsafe').mockRestore());
 

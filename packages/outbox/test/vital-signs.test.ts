@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
+import { jest } from '@jest/globals';
 import type { Consumer } from 'kafkajs';
 import { watch } from '../src/driver/vital-signs.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { advanceTimersByTime, getTimerCount, useFakeTimers, useRealTimers } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { advanceTimersByTime, getTimerCount, useFakeTimers, useRealTimers } = jest;
 beforeAll(() => void useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterAll(() => void useRealTimers());
 

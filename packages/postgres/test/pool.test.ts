@@ -1,12 +1,12 @@
 // How a pool shares its connections, what it keeps and drops, and how it sets them up.
 import { setImmediate as turn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { createMetrics, type Metrics } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Database, createSession, type CompanyDatabase } from '../src/index.ts';
 import type { DatabaseOptions } from '../src/database.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { advanceTimersByTime, spyOn, useFakeTimers, useRealTimers } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { advanceTimersByTime, spyOn, useFakeTimers, useRealTimers } = jest;
 let server: TestDatabase;
 const open: Database[] = [];
 

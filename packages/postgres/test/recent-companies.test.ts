@@ -1,14 +1,13 @@
+import { jest } from '@jest/globals';
 import { NO_COMPANY, RecentCompanies } from '../src/recent-companies.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers({ now: 0 }));
-afterEach(() => void clock.useRealTimers());
+beforeEach(() => void jest.useFakeTimers({ now: 0 }));
+afterEach(() => void jest.useRealTimers());
 
 function noted(...names: string[]): RecentCompanies {
   const recent = new RecentCompanies();
   for (const name of names) {
-    clock.advanceTimersByTime(100);
+    jest.advanceTimersByTime(100);
     recent.note(name);
   }
   return recent;
@@ -33,12 +32,12 @@ test.each([
 
 test('counts a company as active for a second after its last request', () => {
   const recent = noted('a', 'b', 'a');
-  clock.advanceTimersByTime(899);
+  jest.advanceTimersByTime(899);
   expect([recent.isAnyBut('a'), recent.isAnyBut('b')]).toEqual([true, true]);
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect([recent.isAnyBut('a'), recent.isAnyBut('b')]).toEqual([false, true]);
-  clock.advanceTimersByTime(99);
+  jest.advanceTimersByTime(99);
   expect(recent.isAnyBut('b')).toBe(true);
-  clock.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1);
   expect(recent.isAnyBut('b')).toBe(false);
 });

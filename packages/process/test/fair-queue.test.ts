@@ -1,8 +1,8 @@
+import { jest } from '@jest/globals';
 import { FairQueue, SHED, type Flow } from '../src/fair-queue.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers({ now: 0 }));
-afterEach(() => void clock.useRealTimers());
+beforeEach(() => void jest.useFakeTimers({ now: 0 }));
+afterEach(() => void jest.useRealTimers());
 
 function scene({ slots = 1, queue = 100, most = Infinity, isExempt = (_: string): boolean => false } = {}) {
   const limits = { slots, most };
@@ -30,14 +30,14 @@ function scene({ slots = 1, queue = 100, most = Infinity, isExempt = (_: string)
   const leave = async (name: string): Promise<void> => {
     inside.splice(inside.indexOf(name), 1);
     fairQueue.leave(name);
-    await clock.advanceTimersByTimeAsync(0);
+    await jest.advanceTimersByTimeAsync(0);
   };
   /** Serves whatever has a slot, one after the other, each call for the milliseconds of its company. */
   const serve = async (calls: number, cost: Readonly<Record<string, number>>): Promise<string> => {
     const before = order.length;
     for (let call = 0; call < calls; call++) {
       const name = inside[0] as string;
-      await clock.advanceTimersByTimeAsync(cost[name] as number);
+      await jest.advanceTimersByTimeAsync(cost[name] as number);
       await leave(name);
     }
     return order.slice(before).join(' ');
@@ -63,9 +63,9 @@ test('weighs a company by the time that its calls take', async () => {
 test('charges a company only its share of the time in which calls of others run too', async () => {
   const { fairQueue, enter, leave, order } = scene({ slots: 2 });
   enter('a', 'b');
-  await clock.advanceTimersByTimeAsync(10);
+  await jest.advanceTimersByTimeAsync(10);
   await leave('b');
-  await clock.advanceTimersByTimeAsync(3);
+  await jest.advanceTimersByTimeAsync(3);
   enter('c', 'a', 'b');
   await leave('a');
   await leave('c');
@@ -78,7 +78,7 @@ test('charges a request that holds a part of a slot for its part of the time', a
   expect(fairQueue.enter('light', 0.25)).toBeUndefined();
   enter('heavy');
   expect(fairQueue.held).toBe(1.25);
-  await clock.advanceTimersByTimeAsync(10);
+  await jest.advanceTimersByTimeAsync(10);
   fairQueue.leave('light', 0.25);
   expect(fairQueue.held).toBe(1);
   enter('heavy', 'heavy', 'light');
@@ -97,7 +97,7 @@ test('charges a company for work without a slot', async () => {
 test('charges work without a slot at most as much as one more running call', async () => {
   const { fairQueue, limits, enter, order, leave } = scene({ slots: 2 });
   enter('a', 'b');
-  await clock.advanceTimersByTimeAsync(40);
+  await jest.advanceTimersByTimeAsync(40);
   fairQueue.charge('c', 30);
   limits.slots = 1;
   await leave('a');
@@ -110,7 +110,7 @@ test('charges work without a slot at most as much as one more running call', asy
 test('remembers what a company has had while others go on, so that leaving for a moment gives no credit', async () => {
   const { limits, enter, order, leave } = scene({ slots: 2 });
   enter('a', 'b');
-  await clock.advanceTimersByTimeAsync(10);
+  await jest.advanceTimersByTimeAsync(10);
   await leave('a');
   limits.slots = 1;
   enter('a', 'c');
@@ -139,7 +139,7 @@ test('gives several slots at once to different companies', async () => {
   enter('a', ...times(3, 'b'), ...times(3, 'c'));
   limits.slots = 3;
   fairQueue.fill();
-  await clock.advanceTimersByTimeAsync(0);
+  await jest.advanceTimersByTimeAsync(0);
   expect(inside).toEqual(['a', 'b', 'c']);
 });
 
@@ -163,7 +163,7 @@ describe('a full queue', () => {
   test('makes room for another company by shedding the newest request of the one with the most waiting', async () => {
     const { fairQueue, enter, rejected, serve } = scene({ queue: 4 });
     enter('flood', ...times(3, 'flood'), 'small', 'other');
-    await clock.advanceTimersByTimeAsync(0);
+    await jest.advanceTimersByTimeAsync(0);
     expect(rejected).toEqual([['flood', SHED]]);
     expect(fairQueue.waiting).toBe(4);
     expect(await serve(5, { flood: 1, small: 1, other: 1 })).toBe('small other flood flood');
@@ -184,7 +184,7 @@ describe('a full queue', () => {
 test('rejects a request that has waited too long with 503 and Retry-After, and gives it no slot later', async () => {
   const { fairQueue, enter, inside, leave, rejected } = scene();
   enter('a', 'b');
-  await clock.advanceTimersByTimeAsync(5000);
+  await jest.advanceTimersByTimeAsync(5000);
   expect(rejected).toEqual([['b', expect.objectContaining({ status: 503, retryAfterSeconds: 1 })]]);
   expect(fairQueue.waiting).toBe(0);
   await leave('a');

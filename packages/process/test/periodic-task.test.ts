@@ -1,7 +1,7 @@
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+import { jest } from '@jest/globals';
 import { PeriodicTask } from '../src/index.ts';
 
-afterEach(() => clock.useRealTimers());
+afterEach(() => jest.useRealTimers());
 
 /** A task whose rounds end as the test says. */
 function steered(everyMs = 0, againMs = everyMs) {
@@ -44,10 +44,10 @@ test('runs again after a failure, and counts failures in a row', async () => {
 });
 
 test('tries again sooner after a failure, if it should', async () => {
-  clock.useFakeTimers({ doNotFake: ['setImmediate'] });
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { task, rounds } = steered(10_000, 1000);
   const after = async (ms: number): Promise<number> => {
-    await clock.advanceTimersByTimeAsync(ms);
+    await jest.advanceTimersByTimeAsync(ms);
     return rounds.length;
   };
   task.start();
@@ -61,19 +61,19 @@ test('tries again sooner after a failure, if it should', async () => {
 });
 
 test('begins no round while another one runs', async () => {
-  clock.useFakeTimers({ doNotFake: ['setImmediate'] });
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { task, rounds } = steered(1000);
   task.start();
-  await clock.advanceTimersByTimeAsync(0);
+  await jest.advanceTimersByTimeAsync(0);
   task.now();
   task.now();
-  await clock.advanceTimersByTimeAsync(10_000);
+  await jest.advanceTimersByTimeAsync(10_000);
   expect(rounds).toHaveLength(1);
   rounds[0]!.end();
-  await clock.advanceTimersByTimeAsync(999);
+  await jest.advanceTimersByTimeAsync(999);
   expect(rounds).toHaveLength(1);
   task.now();
-  await clock.advanceTimersByTimeAsync(0);
+  await jest.advanceTimersByTimeAsync(0);
   expect(rounds).toHaveLength(2);
   rounds[1]!.end();
   await task.stop();
@@ -95,24 +95,24 @@ test('aborts the round that runs when it is stopped, waits for it, and does not 
 });
 
 test('begins no round that is due after it was stopped, and one at once when it is started again', async () => {
-  clock.useFakeTimers({ doNotFake: ['setImmediate'] });
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { task, rounds } = steered(1000);
   expect(task.stopped).toBe(true);
   task.now();
-  await clock.advanceTimersByTimeAsync(5000);
+  await jest.advanceTimersByTimeAsync(5000);
   task.start();
   expect(task.stopped).toBe(false);
   await task.stop();
-  await clock.advanceTimersByTimeAsync(5000);
+  await jest.advanceTimersByTimeAsync(5000);
   expect([rounds.length, task.stopped]).toEqual([0, true]);
   const part = task.asPart('looks');
   await part.start();
-  await clock.advanceTimersByTimeAsync(0);
+  await jest.advanceTimersByTimeAsync(0);
   expect([rounds.length, part.name]).toEqual([1, 'looks']);
   expect(rounds[0]!.signal.aborted).toBe(false);
   rounds[0]!.end();
-  await clock.advanceTimersByTimeAsync(500);
+  await jest.advanceTimersByTimeAsync(500);
   await part.stop();
-  await clock.advanceTimersByTimeAsync(5000);
+  await jest.advanceTimersByTimeAsync(5000);
   expect(rounds).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 // When an import has the planner's statistics of its tables renewed.
 import { setImmediate as turn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { outboxTables } from '@truckroll/outbox';
 import { resource } from '@truckroll/contract';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -9,8 +10,7 @@ import { defineTable, recordStoreMigrations, type Table } from '../src/index.ts'
 import { statisticsKeeper } from '../src/statistics.ts';
 import { locationTables } from './locations.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 
 const table = defineTable<Location>({
   resource: resource('locations'),

@@ -2,13 +2,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { ConfigError } from '@truckroll/process';
 import { createLog, silentLog } from '@truckroll/telemetry';
 import { startMailServer, type MailServer } from '@truckroll/testing';
 import { chooseMailProvider } from '@truckroll/mail';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 const MESSAGE = { id: 'm-1', address: 'ana@example.com', subject: 'Hello', text: 'How are you?' };
 const FROM = 'Truckroll <truckroll@operator.example>';
 

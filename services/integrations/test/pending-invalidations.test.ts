@@ -1,6 +1,6 @@
 // Invalidations that a replica has stored and not published, because it died: the others find them without being notified.
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import type { Database } from '@truckroll/postgres';
 import { parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -18,10 +18,10 @@ beforeAll(async () => {
   ({ database, close } = await openFreshDatabase(schema));
   gateway = await listen();
   const real = performance.now.bind(performance);
-  clock.spyOn(performance, 'now').mockImplementation(() => real() + forwardMs);
+  jest.spyOn(performance, 'now').mockImplementation(() => real() + forwardMs);
 }, 60_000);
 afterAll(async () => {
-  clock.restoreAllMocks();
+  jest.restoreAllMocks();
   gateway.close();
   await close();
 });
@@ -42,7 +42,7 @@ async function atRest<T>(isListening: boolean, work: () => Promise<T>): Promise<
   const [ready] = await storeInvalidations(1);
   await gateway.receives(ready!);
   forwardMs += 61_000;
-  const looks = clock.spyOn(database, 'query');
+  const looks = jest.spyOn(database, 'query');
   while (looks.mock.calls.length === 0) await new Promise(setImmediate);
   await looks.mock.results[0]!.value;
   looks.mockRestore();

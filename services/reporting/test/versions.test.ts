@@ -1,5 +1,6 @@
 // What writes of an older release change, and which reports are answered.
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
@@ -11,8 +12,7 @@ import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/facts/definition
 import { beginGeneration } from '../src/summaries/generations.ts';
 import { newCompany } from './records.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const { spyOn } = (import.meta as unknown as { jest: typeof jest }).jest;
+const { spyOn } = jest;
 
 const NEWEST = SUMMARIES_VERSION + 1;
 /** The setting's value in release 1.0.0, which keeps sums of version 1. */

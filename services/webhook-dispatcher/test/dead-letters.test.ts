@@ -1,10 +1,10 @@
+import { jest } from '@jest/globals';
 import type { DeadLetter } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { silentLog } from '@truckroll/telemetry';
 import { deadLetters } from '../src/events/dead-letters.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] }));
-afterEach(() => clock.useRealTimers());
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] }));
+afterEach(() => jest.useRealTimers());
 
 test('reads each letter once, oldest first, and again only if it could not be resumed', async () => {
   const letters = [1, 2, 3].map((id) => ({ id }) as DeadLetter);
@@ -19,15 +19,15 @@ test('reads each letter once, oldest first, and again only if it could not be re
     log: silentLog,
   });
   await part.start();
-  await clock.advanceTimersByTimeAsync(0);
+  await jest.advanceTimersByTimeAsync(0);
   expect(resumed).toEqual([[1, 2]]);
   isDown = false;
-  await clock.advanceTimersByTimeAsync(9_999);
+  await jest.advanceTimersByTimeAsync(9_999);
   expect(resumed).toHaveLength(1);
-  await clock.advanceTimersByTimeAsync(1);
+  await jest.advanceTimersByTimeAsync(1);
   expect(resumed.slice(1)).toEqual([[1, 2], [3]]);
   letters.push({ id: 4 } as DeadLetter);
-  await clock.advanceTimersByTimeAsync(10_000);
+  await jest.advanceTimersByTimeAsync(10_000);
   expect(resumed.slice(3)).toEqual([[4]]);
   await part.stop();
 });

@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { jest } from '@jest/globals';
 import { Destinations, NoConnection } from '../src/send/destinations.ts';
 import { receiver, sender } from './support/opened.ts';
-
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 test('limits connections to one address across endpoints, and leaves some for another company', async () => {
   const held: ServerResponse[] = [];
@@ -35,21 +33,21 @@ test('does not count the wait for a connection against the receiver', async () =
 });
 
 test('gives up an exchange that found no connection within 5 s', async () => {
-  clock.useFakeTimers();
+  jest.useFakeTimers();
   try {
     const destinations = new Destinations(1, () => undefined);
     const leave = await destinations.enter('192.0.2.1', 'one');
     let refused: unknown;
     destinations.enter('192.0.2.1', 'one').catch((error: unknown) => (refused = error));
-    await clock.advanceTimersByTimeAsync(4999);
+    await jest.advanceTimersByTimeAsync(4999);
     expect(refused).toBeUndefined();
-    await clock.advanceTimersByTimeAsync(1);
+    await jest.advanceTimersByTimeAsync(1);
     expect(refused).toBeInstanceOf(NoConnection);
     // The exchange left the queue, so the next one gets the connection.
     leave();
     await destinations.enter('192.0.2.1', 'one');
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 

@@ -1,7 +1,5 @@
+import { jest } from '@jest/globals';
 import { ExchangeSlots } from '../src/send/exchange-slots.ts';
-
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 test('never lets a company hold more slots than it leaves free, so that a new company finds one', () => {
   const slots = new ExchangeSlots(8, () => undefined);
@@ -19,53 +17,53 @@ test('never lets a company hold more slots than it leaves free, so that a new co
 });
 
 test('keeps a slot taken in proportion to the CPU time of its answer', () => {
-  clock.useFakeTimers();
+  jest.useFakeTimers();
   try {
     let freed = 0;
     const slots = new ExchangeSlots(4, () => void (freed += 1), 40);
     const [leave, leaveSlow] = [slots.enter('costly'), slots.enter('slow')];
-    clock.advanceTimersByTime(100);
+    jest.advanceTimersByTime(100);
     // 500 ms at a quarter of the processor take 2 s.
     leave(500);
     expect([slots.inFlight, slots.free, slots.busy]).toEqual([1, 2, ['costly', 'slow']]);
-    clock.advanceTimersByTime(1899);
+    jest.advanceTimersByTime(1899);
     expect(slots.busy).toEqual(['costly']);
-    clock.advanceTimersByTime(1);
+    jest.advanceTimersByTime(1);
     expect([slots.busy, slots.free, freed]).toEqual([[], 4, 2]);
     // 500 ms at a fortieth of the processor take 20 s, of which 2 s have passed.
     leaveSlow(500);
-    clock.advanceTimersByTime(17_999);
+    jest.advanceTimersByTime(17_999);
     expect([slots.inFlight, freed]).toEqual([0, 2]);
-    clock.advanceTimersByTime(1);
+    jest.advanceTimersByTime(1);
     expect(freed).toBe(3);
     // A small answer costs less than the exchange lasted, so the slot is free at once.
     const leaveCheap = slots.enter('cheap');
-    clock.advanceTimersByTime(40);
+    jest.advanceTimersByTime(40);
     leaveCheap(10);
     expect(slots.free).toBe(4);
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
 test('gives the slot of a slow exchange to others, up to the size of the slow compartment', async () => {
-  clock.useFakeTimers();
+  jest.useFakeTimers();
   try {
     let freed = 0;
     const slots = new ExchangeSlots(2, () => void (freed += 1), 4);
     const leave = [slots.enter('one'), slots.enter('other')];
     expect(slots.free).toBe(0);
-    clock.advanceTimersByTime(999);
+    jest.advanceTimersByTime(999);
     expect(slots.free).toBe(0);
-    clock.advanceTimersByTime(1);
+    jest.advanceTimersByTime(1);
     expect([slots.free, slots.inFlight, freed]).toEqual([2, 2, 2]);
     leave.push(slots.enter('one'), slots.enter('other'));
-    clock.advanceTimersByTime(1000);
+    jest.advanceTimersByTime(1000);
     // Neither company may hold more of the four slow slots than it leaves free.
     expect([slots.free, slots.inFlight]).toEqual([1, 4]);
     for (const each of leave) each();
     expect([slots.free, slots.inFlight]).toEqual([2, 0]);
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });

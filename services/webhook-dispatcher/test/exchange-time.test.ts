@@ -1,29 +1,29 @@
+import { jest } from '@jest/globals';
 import { ExchangeTime } from '../src/send/exchange-time.ts';
 
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-beforeEach(() => void clock.useFakeTimers());
-afterEach(() => clock.useRealTimers());
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
 
 test.each<[string, (work: PromiseWithResolvers<void>) => void]>([
   ['ends', ({ resolve }) => resolve()],
   ['fails', ({ reject }) => reject(new Error('no connection'))],
 ])('an exchange on hold has the time that it had left when the hold %s', async (_, settle) => {
   const time = new ExchangeTime(1000);
-  await clock.advanceTimersByTimeAsync(600);
+  await jest.advanceTimersByTimeAsync(600);
   const work = Promise.withResolvers<void>();
   const held = time.hold(work.promise).catch(() => undefined);
-  await clock.advanceTimersByTimeAsync(10_000);
+  await jest.advanceTimersByTimeAsync(10_000);
   settle(work);
   await held;
-  await clock.advanceTimersByTimeAsync(399);
+  await jest.advanceTimersByTimeAsync(399);
   expect(time.signal.aborted).toBe(false);
-  await clock.advanceTimersByTimeAsync(1);
+  await jest.advanceTimersByTimeAsync(1);
   expect(time.signal.reason).toMatchObject({ kind: 'ATTEMPT_ERROR_TIMEOUT', message: 'Timed out after 1 s.' });
 });
 
 test('an exchange that has ended is not aborted later', async () => {
   const time = new ExchangeTime(1000);
   time.stop();
-  await clock.advanceTimersByTimeAsync(10_000);
+  await jest.advanceTimersByTimeAsync(10_000);
   expect(time.signal.aborted).toBe(false);
 });

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { jest } from '@jest/globals';
 import { AnswerBody } from '../src/send/answer-body.ts';
 import { listening, receiver, sender } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -282,7 +283,6 @@ test('reuses a connection only for the same endpoint', async () => {
 });
 
 test('looks a name up again once its connection is a minute old', async () => {
-  const clock = (import.meta as unknown as { jest: typeof jest }).jest;
   const others = [
     'hrtime',
     'nextTick',
@@ -295,7 +295,7 @@ test('looks a name up again once its connection is a minute old', async () => {
     'setTimeout',
     'clearTimeout',
   ];
-  clock.useFakeTimers({ doNotFake: others as never, now: 0 });
+  jest.useFakeTimers({ doNotFake: others as never, now: 0 });
   try {
     const there = await receiver();
     const { send } = sender({ allowed: [there.target] });
@@ -304,12 +304,12 @@ test('looks a name up again once its connection is a minute old', async () => {
       [59_999, 1],
       [60_000, 2],
     ] as const) {
-      clock.setSystemTime(at);
+      jest.setSystemTime(at);
       await send(there.url);
       expect(there.connections).toBe(connections);
     }
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 

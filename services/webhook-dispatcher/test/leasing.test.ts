@@ -1,20 +1,19 @@
 // When the worker leases: on a fake clock, so that each lease has an exact time.
+import { jest } from '@jest/globals';
 import type { LeaseRequest, LeasedDelivery, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { WorkerOptions } from '../src/queue/worker.ts';
 import { harness, leased, reported, stored } from './support/worker.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 let random: () => number;
 beforeEach(() => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'], now: 0 });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'], now: 0 });
   random = Math.random;
   // The backoff is exact.
   Math.random = () => 0.5;
 });
 afterEach(() => {
   Math.random = random;
-  clock.useRealTimers();
+  jest.useRealTimers();
 });
 
 type Answer = { deliveries?: LeasedDelivery[]; nextDueMs?: number } | Error;
@@ -33,7 +32,7 @@ function leasing(answers: Answer[], options: Partial<WorkerOptions> = {}) {
     ...options,
   });
   const times = async (untilMs: number): Promise<number[]> => {
-    await clock.advanceTimersByTimeAsync(untilMs - Date.now());
+    await jest.advanceTimersByTimeAsync(untilMs - Date.now());
     return leases.map(({ at }) => at);
   };
   return { ...made, leases, times };

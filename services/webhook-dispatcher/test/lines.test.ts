@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog } from '@truckroll/telemetry';
 import { ExchangeLog, resultOf } from '../src/log/lines.ts';
@@ -21,24 +22,21 @@ test('classifies an exchange by its status class, or by the reason why there is 
   expect(resultOf(report({ response_status: 999 }))).toBe('broken');
 });
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-
 test('logs an endpoint that keeps failing again after a minute', () => {
-  clock.useFakeTimers();
+  jest.useFakeTimers();
   try {
     let lines = 0;
     const exchangeLog = new ExchangeLog(createLog('trial', 'warn', { write: () => void (lines += 1) }));
     const failing = () => exchangeLog.circuitOpened({ endpoint_id: 'e-1', url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
     failing();
-    clock.advanceTimersByTime(59_999);
+    jest.advanceTimersByTime(59_999);
     failing();
     expect(lines).toBe(1);
-    clock.advanceTimersByTime(1);
+    jest.advanceTimersByTime(1);
     failing();
     expect(lines).toBe(2);
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import type { LeasedDelivery, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { samplesOf } from '@truckroll/testing';
 import type { WorkerOptions } from '../src/queue/worker.ts';
 import { harness, leased, reported, stored } from './support/worker.ts';
 
-/** ES modules find `jest` here; it is a global only in scripts. */
-const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-
 test('neither sends nor releases waiting deliveries when the exchange that tests their circuit fails', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     const sent: string[] = [];
     const { worker, batches } = harness({
@@ -20,20 +18,20 @@ test('neither sends nor releases waiting deliveries when the exchange that tests
     });
     batches.push([1, 2, 3, 4, 5].map(() => leased('dead')));
     await worker.start();
-    await clock.advanceTimersByTimeAsync(600);
+    await jest.advanceTimersByTimeAsync(600);
     expect(sent).toHaveLength(5);
-    await clock.advanceTimersByTimeAsync(5000);
+    await jest.advanceTimersByTimeAsync(5000);
     batches.push([1, 2, 3].map(() => leased('dead')));
-    await clock.advanceTimersByTimeAsync(600);
+    await jest.advanceTimersByTimeAsync(600);
     expect(sent).toHaveLength(6);
     await worker.stop();
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
 test('sends a delivery that waited for a half-open circuit only if its lease lasts for more than 20 s', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let status = 503;
     const sent: string[] = [];
@@ -42,11 +40,11 @@ test('sends a delivery that waited for a half-open circuit only if its lease las
     const next = async (...deliveries: LeasedDelivery[]) => {
       batches.push(deliveries);
       worker.wake();
-      await clock.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
     };
     await worker.start();
     await next(...[1, 2, 3, 4, 5].map(() => leased('dead')));
-    await clock.advanceTimersByTimeAsync(5000);
+    await jest.advanceTimersByTimeAsync(5000);
     status = 200;
     const expiring = (ms: number) => ({ ...leased('dead'), lease_expires_at: (Date.now() + ms) * 1000 });
     const [probe, early, late] = [leased('dead'), expiring(20_000), expiring(20_001)];
@@ -55,19 +53,19 @@ test('sends a delivery that waited for a half-open circuit only if its lease las
     expect(sent).toEqual([probe.delivery_id, late.delivery_id]);
     await worker.stop();
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
 test('sends a probe despite an open circuit; its failure changes nothing, its success closes the circuit', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let status = 503;
     const { worker, batches, reports } = harness({ attempt: async (delivery) => reported(delivery, status) });
     const next = async (...deliveries: LeasedDelivery[]) => {
       batches.push(deliveries);
       worker.wake();
-      await clock.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
       return reports.at(-1)?.circuit_open_until;
     };
     await worker.start();
@@ -75,7 +73,7 @@ test('sends a probe despite an open circuit; its failure changes nothing, its su
     expect(until).toBe((Date.now() + 5000) * 1000);
     for (let times = 0; times < 7; times += 1) expect(await next({ ...leased('dead'), probe: true })).toBe(until);
     // The circuit is tested at its original time, and then stays open twice as long, not longer.
-    await clock.advanceTimersByTimeAsync(5000);
+    await jest.advanceTimersByTimeAsync(5000);
     expect(await next({ ...leased('dead'), probe: true })).toBeNull();
     expect(await next(leased('dead'))).toBe((Date.now() + 10_000) * 1000);
     status = 200;
@@ -84,12 +82,12 @@ test('sends a probe despite an open circuit; its failure changes nothing, its su
     expect(reports).toHaveLength(17);
     await worker.stop();
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
 test('asks for deliveries of an endpoint again, and sends those that wait, when its owner has enabled or changed it', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let [sent, hangs, excluded] = [0, false, ['']];
     const attempt = async (delivery: LeasedDelivery) => ((sent += 1), hangs ? new Promise<never>(() => undefined) : reported(delivery, 503));
@@ -99,7 +97,7 @@ test('asks for deliveries of an endpoint again, and sends those that wait, when 
     const next = async (restarted: string[], ...deliveries: LeasedDelivery[]) => {
       batches.push(deliveries);
       worker.wake(restarted);
-      await clock.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
       return excluded;
     };
     await worker.start();
@@ -110,19 +108,19 @@ test('asks for deliveries of an endpoint again, and sends those that wait, when 
     }
     // The circuit is half-open now, and the exchange that tests it hangs.
     hangs = true;
-    await clock.advanceTimersByTimeAsync(5000);
+    await jest.advanceTimersByTimeAsync(5000);
     await next([], leased('dead'), leased('dead'));
     expect(sent).toBe(11);
     await next(['dead']);
     expect(sent).toBe(12);
     void worker.stop();
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
 test('reports nothing for a delivery that found no connection, and frees its slot', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     let free: number | undefined;
     let status: number | undefined = 503;
@@ -130,7 +128,7 @@ test('reports nothing for a delivery that found no connection, and frees its slo
     const next = async (...deliveries: LeasedDelivery[]) => {
       batches.push(deliveries);
       worker.wake();
-      await clock.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
       return reports.length;
     };
     await worker.start();
@@ -141,7 +139,7 @@ test('reports nothing for a delivery that found no connection, and frees its slo
     expect(await next(leased('one'))).toBe(5);
     expect(reports.at(-1)!.circuit_open_until).toBe((Date.now() + 5000) * 1000);
     // This delivery should have tested the half-open circuit; the next one does.
-    await clock.advanceTimersByTimeAsync(5000);
+    await jest.advanceTimersByTimeAsync(5000);
     status = undefined;
     expect(await next(leased('one'))).toBe(5);
     status = 200;
@@ -150,7 +148,7 @@ test('reports nothing for a delivery that found no connection, and frees its slo
     expect(free).toBe(10);
     await worker.stop();
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
@@ -181,7 +179,7 @@ test('counts exchanges by result, those in flight, and open circuits', async () 
 });
 
 test('counts no circuit as open that is half-open while an exchange tests it', async () => {
-  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
     const metrics = createMetrics('test');
     let answers = true;
@@ -190,17 +188,17 @@ test('counts no circuit as open that is half-open while an exchange tests it', a
     const next = async (...deliveries: LeasedDelivery[]) => {
       batches.push(deliveries);
       worker.wake();
-      await clock.advanceTimersByTimeAsync(0);
+      await jest.advanceTimersByTimeAsync(0);
       return [...(await samples(metrics, 'webhook_in_flight')), ...(await samples(metrics, 'webhook_circuits_open'))];
     };
     await worker.start();
     expect(await next(...[1, 2, 3, 4, 5].map(() => leased('dead')))).toEqual([' 0', ' 1']);
-    await clock.advanceTimersByTimeAsync(5000);
+    await jest.advanceTimersByTimeAsync(5000);
     answers = false;
     expect(await next(leased('dead'))).toEqual([' 1', ' 0']);
     void worker.stop();
   } finally {
-    clock.useRealTimers();
+    jest.useRealTimers();
   }
 });
 
@@ -214,7 +212,7 @@ test('logs that a circuit is open when it opens, not for each failure while it i
   expect(opened).toEqual(['webhook endpoint failing: circuit open']);
   // A line about the same endpoint may be repeated after a minute.
   const later = performance.now() + 60_000;
-  const elapsed = clock.spyOn(performance, 'now').mockImplementation(() => later);
+  const elapsed = jest.spyOn(performance, 'now').mockImplementation(() => later);
   try {
     await send({ ...leased('dead'), probe: true });
     await worker.stop();
