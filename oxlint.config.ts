@@ -5,7 +5,7 @@ import { type OxlintOverride, defineConfig } from 'oxlint';
 const FOUNDATION = ['contract', 'telemetry', 'process', 'postgres', 'grpc'];
 
 /**
- * Allowed imports between packages: contract ← telemetry ← process ← postgres, grpc ← outbox ← record-store ← services. The gateway has no
+ * Allowed imports between packages: contract ← telemetry ← process ← postgres, grpc ← catch-up ← outbox ← record-store ← services. The gateway has no
  * database and no outbox. No other package imports a service, with two exceptions: the command line imports their schemas, to migrate them, and their steps
  * after a restore; the benchmarks import what they measure. Tools that people run around the system are in tools/, which no service, no
  * gateway and no package imports. Tests may import tools/testing and every package they combine.
@@ -20,15 +20,16 @@ const DIRECTION: Record<string, string[]> = {
   'packages/redis': ['telemetry', 'process'],
   'packages/webhook-targets': ['process'],
   'packages/outbox': [...FOUNDATION],
-  'packages/record-store': [...FOUNDATION, 'change-feed', 'outbox'],
-  'packages/change-feed': [...FOUNDATION],
+  'packages/record-store': [...FOUNDATION, 'catch-up', 'change-feed', 'outbox'],
+  'packages/catch-up': [...FOUNDATION],
+  'packages/change-feed': [...FOUNDATION, 'catch-up'],
   'packages/client': [],
   'tools/demo-company': ['contract'],
   'tools/local-stack': ['contract/components', 'process/addresses'],
   'tools/cli': [...FOUNDATION, 'outbox', 'client', 'demo-company', 'local-stack', '*/restored', '*/schema'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   'gateway/console': ['client'],
-  services: [...FOUNDATION, 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
+  services: [...FOUNDATION, 'catch-up', 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
   loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/reports', 'reporting/schema', 'integrations/filter'],
 };
 

@@ -48,6 +48,7 @@ function filesOf(module) {
   return {
     'packages/contract/src/image.ts': ['packages/contract/src/gen/truckroll.binpb', 'packages/contract/src/gen/uncommented.binpb'],
     'packages/record-store/src/migrations.ts': ['packages/record-store/migrations'],
+    'packages/catch-up/src/runs.ts': ['packages/catch-up/migrations'],
     'packages/change-feed/src/kinds.ts': ['packages/change-feed/migrations'],
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],

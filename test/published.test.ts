@@ -67,10 +67,10 @@ describe('an owner’s stored records', () => {
     const held = [...(await keysOf(company)), ...(await keysOf(other))].sort();
     await forget();
     // As in the previous release's schema: no record of any publication.
-    await owners.databases.billing.query({ text: 'delete from publications' });
+    await owners.databases.billing.query({ text: `delete from catch_up where task = 'publish'` });
     await until(`all ${held.length} payments to be published`, publishedKeys, ({ length }) => length === held.length);
     expect(await publishedKeys()).toEqual(held);
-    const incomplete = () => owners.databases.billing.query({ text: 'select * from publications where not complete' });
+    const incomplete = () => owners.databases.billing.query({ text: 'select * from catch_up where not complete' });
     await until('all publications to be complete', incomplete, ({ rowCount }) => rowCount === 0);
   });
 

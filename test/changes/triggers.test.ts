@@ -34,9 +34,9 @@ test.each(tables)('the table of %s notes inserts, updates and deletes as that ki
   expect(rows).toEqual((ids[0]?.type === 'text' ? NOTING_CODES : NOTING).map((name) => ({ name, kind: path })));
 });
 
-test('the backfill of each service has exactly its kinds', async () => {
+test('each service has a run of the feed for exactly its kinds', async () => {
   for (const owner of recordOwners) {
-    const { rows } = await owners.databases[owner].query<{ kind: string }>({ text: 'select kind from change_backfills' });
+    const { rows } = await owners.databases[owner].query<{ kind: string }>({ text: `select subject as kind from catch_up where task = 'feed'` });
     const expected = changeKinds.filter((kind) => kind.owner === owner).map(({ kind }) => kind);
     expect([owner, rows.map(({ kind }) => kind).sort()]).toEqual([owner, expected.sort()]);
   }

@@ -5,6 +5,7 @@ import { blockingStatements, nothingKnown } from './locks.ts';
 
 /** The last migration of each set in release 1.0.0. Databases have applied everything up to it, so those migrations never change. */
 const BEFORE: Readonly<Record<string, string>> = {
+  'catch-up': '0000',
   'change-feed': '0000',
   outbox: '0001_outbox',
   'record-store': '0003_publications',

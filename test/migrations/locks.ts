@@ -25,6 +25,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   TruncateStmt: 'TRUNCATE removes what a replica of the release before may still read',
   VacuumStmt: 'leave VACUUM to autovacuum',
 };
+/** Tables with a few rows, however large an installation is: work on them takes moments. */
+const SMALL = new Set(['catch_up', 'change_backfills', 'publications']);
 const CONCURRENTLY = 'build an index CONCURRENTLY, in steps';
 const BATCHES = 'change rows in batches, in steps';
 /** Functions that return the same value for all rows, so that a column with this default is added without rewriting the table. */
@@ -70,7 +72,8 @@ function inSteps(kind: string, node: Node, known: Known): string[] {
 }
 
 function inTransaction(kind: string, node: Node, fresh: ReadonlySet<string>, known: Known): string[] {
-  const isThere = (relation: Node | undefined): boolean => relation !== undefined && !fresh.has(relation['relname']);
+  const isThere = (relation: Node | undefined): boolean => relation !== undefined && !fresh.has(relation['relname']) && !SMALL.has(relation['relname']);
+  if (kind === 'LockStmt' && !node['relations'].some((each: Node) => isThere(each['RangeVar']))) return [];
   const refused = REFUSED[kind];
   if (refused !== undefined) return [refused];
   if (kind === 'IndexStmt') return isThere(node['relation']) ? [CONCURRENTLY] : [];

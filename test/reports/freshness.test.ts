@@ -155,7 +155,7 @@ it('holds back as_of while an event of the company is a dead letter, and for no 
 
 it('advances as_of of other companies while one company’s records are being published again', async () => {
   const other = await system.createCompany('America/Chicago');
-  const unfinished = async (): Promise<boolean> => (await system.database.query({ text: 'select from billing.publications where not done' })).rowCount > 0;
+  const unfinished = async (): Promise<boolean> => (await system.database.query({ text: 'select from billing.catch_up where not done' })).rowCount > 0;
   const publish = async (): Promise<void> => {
     const paths = new Set<string>();
     for await (const { path, done } of system.channel('billing').client(PublishingServiceService).publish({})) if (done) paths.add(path);

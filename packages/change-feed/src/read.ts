@@ -1,16 +1,16 @@
 // Reads changes in the order of commit (decisions §14): the log first, then the current records.
+import type { Runner } from '@truckroll/catch-up';
 import { ApiError } from '@truckroll/contract';
 import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordChange } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/postgres';
 import { VERSIONS_OF_EPOCH, type ChangeClock, type Moment } from './clock.ts';
-import type { Backfill } from './backfill.ts';
 import type { OwnedKind, ReadRecord, ZonedCompany } from './kinds.ts';
 
 export interface ReadingParts {
   readonly database: Database;
   readonly kinds: ReadonlyMap<string, OwnedKind>;
   readonly clock: ChangeClock;
-  readonly backfill: Backfill;
+  readonly backfilled: Pick<Runner, 'check'>;
 }
 
 const SCANNED_TOGETHER = 5000;
@@ -45,7 +45,7 @@ export function placeOf({ version, after_kind, after_id }: ChangePosition): Plac
 
 /** Checks the kinds and the epoch of positions. Errors: 400, and 410 if the database was restored since they were read. */
 export async function prepare(
-  { kinds, clock, backfill }: ReadingParts,
+  { kinds, clock, backfilled }: ReadingParts,
   { company_id, positions, epoch }: { company_id: string; positions: readonly ChangePosition[]; epoch?: number | null | undefined },
 ): Promise<Moment> {
   for (const { kind } of positions) {
@@ -53,7 +53,7 @@ export async function prepare(
     const message = `This service has ${[...kinds.keys()].join(', ')}.`;
     throw ApiError.invalid([{ location: 'body', field: 'positions', code: 'INVALID_ENUM_VALUE', message }]);
   }
-  await backfill.check(
+  await backfilled.check(
     company_id,
     positions.map(({ kind }) => kind),
   );

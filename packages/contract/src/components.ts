@@ -16,7 +16,7 @@ export interface Component {
   readonly notifies?: true;
   /** Applies events of others to its own tables, and keeps as dead letters those that it could not apply. */
   readonly consumes?: true;
-  /** Publishes records of which others keep read models: `truckroll publish`. */
+  /** Publishes records of which others keep read models: `truckroll catch-up publish`. */
   readonly publishes?: true;
   /** Owners whose <NAME>_ADDRESS it is given. */
   readonly calls?: readonly string[];

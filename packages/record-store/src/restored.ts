@@ -1,7 +1,9 @@
 // Records and names after PostgreSQL was restored to an earlier time (docs/adr/0007).
+import { restartRuns } from '@truckroll/catch-up';
 import { topics } from '@truckroll/contract';
 import type { Keyed, PublishedState, Topic } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
+import { PUBLISH } from './publication.ts';
 import type { Table } from './table.ts';
 
 export function recordStates(tables: readonly Table[]): PublishedState[] {
@@ -19,5 +21,5 @@ export const keyedNames: Keyed = { topic: topics.names, table: 'names', key: { c
 
 /** Makes the service publish all its records again, and publish no watermark until it has. */
 export async function publishAnew(tx: Queryable): Promise<void> {
-  await tx.query({ text: 'update publications set company_id = null, after = null, published = 0, done = false, complete = false' });
+  await restartRuns(tx, PUBLISH);
 }

@@ -19,7 +19,7 @@ const cat = (company: string, id: string): string => `insert into cats values ('
 
 type Feed = ReturnType<typeof feedOf>;
 const start = (): Feed => feedOf(database, 'cats', 'dogs', 'breeds');
-const backfillOf = ({ parts }: Feed) => parts.find(({ name }) => name === 'change backfill')!;
+const backfillOf = ({ parts }: Feed) => parts.find(({ name }) => name === 'catch-up')!;
 
 /** A start does one batch of each kind. */
 async function oneBatch(): Promise<void> {
@@ -69,7 +69,7 @@ test('goes on batch by batch after the start, until every record is in the log o
   const feed = start();
   const backfill = backfillOf(feed);
   await backfill.start();
-  for (let left = 1; left > 0; ) ({ rowCount: left } = await database.query({ text: 'select from change_backfills where not done' }));
+  for (let left = 1; left > 0; ) ({ rowCount: left } = await database.query({ text: 'select from catch_up where not done' }));
   await backfill.stop();
   await transactionsEnded(database);
   expect([await logged('cats', COMPLETE), await logged('cats', BEHIND)]).toEqual([1200, 1800]);
@@ -109,11 +109,11 @@ test('logs records whose ids are codes, in more than one batch, under the digest
 test('leaves a batch to the replica that is doing it, without waiting', async () => {
   await open(many('cats', BEHIND, 2));
   await database.transaction(async (tx) => {
-    await tx.query({ text: `select from change_backfills where kind = 'cats' for update` });
+    await tx.query({ text: `select from catch_up where subject = 'cats' for update` });
     const backfill = backfillOf(start());
     await backfill.start();
     await backfill.stop();
-    expect((await database.query<{ kind: string }>({ text: 'select kind from change_backfills where not done' })).rows).toEqual([{ kind: 'cats' }]);
+    expect((await database.query<{ subject: string }>({ text: 'select subject from catch_up where not done' })).rows).toEqual([{ subject: 'cats' }]);
   });
   expect(await logged('cats', BEHIND)).toBe(0);
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { CatchUp } from '@truckroll/catch-up';
 import { changeFeed } from '@truckroll/change-feed';
 import { ChangeClock } from '../../change-feed/src/clock.ts';
 import { compactor } from '../../change-feed/src/compaction.ts';
@@ -251,7 +252,7 @@ test('a transaction that stays open in another database holds the feed back, and
   const named = new Promise((resolve) => (warn = (line) => void (line['application'] === 'forgotten' && resolve(line))));
   const log = { ...silentLog, warn } as typeof silentLog;
   const metrics = createMetrics('test');
-  const { parts } = changeFeed({ database, kinds: [], log, metrics });
+  const { parts } = changeFeed({ database, kinds: [], catchUp: new CatchUp({ database, log, metrics }), log, metrics });
   const session = await createSession({ url: elsewhere.url, applicationName: 'forgotten' });
   try {
     await session.query({ text: 'begin' });

@@ -1,5 +1,6 @@
 // Which stored records a check names, and what it says of each.
 import { randomUUID } from 'node:crypto';
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { codec, resource } from '@truckroll/contract';
 import type { BrokenRule, CheckRecordsResponse } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -24,7 +25,11 @@ let database: Database;
 let close: () => Promise<void>;
 let company: string;
 beforeAll(
-  async () => void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [outboxTables, recordStoreMigrations, locationTables('')] })),
+  async () =>
+    void ({ database, close } = await openFreshDatabase({
+      schema: 'shop',
+      migrations: [catchUpMigrations, outboxTables, recordStoreMigrations, locationTables('')],
+    })),
 );
 afterAll(() => close());
 beforeEach(() => void (company = randomUUID()));

@@ -1,5 +1,6 @@
 // Transactions that change the same records at once neither overwrite each other nor deadlock.
 import { randomUUID } from 'node:crypto';
+import { CatchUp, catchUpMigrations } from '@truckroll/catch-up';
 import { codec, resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { outboxTables } from '@truckroll/outbox';
@@ -55,7 +56,7 @@ let company: string;
 let low: Location;
 let high: Location;
 beforeAll(async () => {
-  fresh = await freshDatabase({ shop: [outboxTables, recordStoreMigrations, own] });
+  fresh = await freshDatabase({ shop: [catchUpMigrations, outboxTables, recordStoreMigrations, own] });
   database = new Database({ url: fresh.url, schema: 'shop' });
 });
 afterAll(async () => {
@@ -63,7 +64,7 @@ afterAll(async () => {
   await fresh.drop();
 });
 beforeEach(async () => {
-  await database.query({ text: 'truncate locations, publications, unpublished, projection_release' });
+  await database.query({ text: 'truncate locations, catch_up, unpublished, projection_release' });
   company = randomUUID();
   const [lower, higher] = [randomUUID(), randomUUID()].sort() as [string, string];
   [low, high] = [location(lower), location(higher)];
@@ -82,10 +83,15 @@ async function addSource(tx: Transaction, value: string): Promise<void> {
   await refresh(tx, low.id);
 }
 
+function publicationOf(of: Table<Location>): { catchUp: CatchUp; publication: Publication } {
+  const catchUp = new CatchUp({ database, log: silentLog, metrics: createMetrics('test') });
+  return { catchUp, publication: new Publication({ database, tables: [untyped(of)], catchUp, poke: () => undefined }) };
+}
+
 async function publish(of = table): Promise<void> {
-  const publication = new Publication({ database, tables: [untyped(of)], poke: () => undefined, log: silentLog });
-  await publication.start();
-  await publication.stop();
+  const { catchUp } = publicationOf(of);
+  await catchUp.start();
+  await catchUp.stop();
 }
 
 const OUTDATED = { text: 'update locations set projection = 1' };
@@ -209,18 +215,18 @@ describe('publishing stored records', () => {
   });
 
   test('is incomplete after a restore until every record has been published again', async () => {
-    const publication = new Publication({ database, tables: [untyped(table)], poke: () => undefined, log: silentLog });
-    await publication.start();
+    const { catchUp, publication } = publicationOf(table);
+    await catchUp.start();
     while (!(await publication.complete(database)));
-    await publication.stop();
+    await catchUp.stop();
     await database.transaction((tx) => publishAnew(tx));
     expect(await publication.complete(database)).toBe(false);
   });
 
   test('leaves a pass to the replica that is working on it, without waiting for it', async () => {
-    await database.query({ text: `insert into publications (path) values ('locations')` });
+    await database.query({ text: `insert into catch_up (task, subject) values ('publish', 'locations')` });
     await database.transaction(async (tx) => {
-      await tx.query({ text: 'select from publications for update' });
+      await tx.query({ text: 'select from catch_up for update' });
       expect(await mustWait(database, publish())).toBe(false);
     });
     expect(await published()).toEqual([]);
@@ -229,7 +235,7 @@ describe('publishing stored records', () => {
   });
 
   test('leaves changes of an earlier release to the replica that is working on them, without waiting for it', async () => {
-    await database.query({ text: `insert into publications (path, done, complete) values ('locations', true, true)` });
+    await database.query({ text: `insert into catch_up (task, subject, done, complete) values ('publish', 'locations', true, true)` });
     await database.query({ text: `insert into unpublished values ('locations', $1, $2)`, values: [company, low.id] });
     await database.transaction(async (tx) => {
       await tx.query({ text: 'select from unpublished for update' });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { resource } from '@truckroll/contract';
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -50,7 +51,7 @@ const logged: string[] = [];
 const defectLog = { log: createLog('test', 'info', { write: (line) => void logged.push(line) }), requestId: 'r-1' };
 
 beforeAll(async () => {
-  fresh = await freshDatabase({ shop: [outboxTables, recordStoreMigrations, own] });
+  fresh = await freshDatabase({ shop: [catchUpMigrations, outboxTables, recordStoreMigrations, own] });
   database = new Database({ url: fresh.url, schema: 'shop', maxConnections: 4 });
 });
 afterAll(async () => {

@@ -1,10 +1,11 @@
 // The cache of names while the connection for notifications is missing, and at its size limit.
 import { randomUUID } from 'node:crypto';
-import { migrationsIn, type Database, type DatabaseSession, type Queryable } from '@truckroll/postgres';
+import { catchUpMigrations } from '@truckroll/catch-up';
+import type { Database, DatabaseSession, Queryable } from '@truckroll/postgres';
 import { createLog, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { NameCache, writeNames } from '../src/index.ts';
+import { NameCache, writeNames, recordStoreMigrations } from '../src/index.ts';
 import { watched } from './watched.ts';
 
 const KEEP_MS = 3_600_000;
@@ -14,7 +15,7 @@ let database: Database;
 let close: () => Promise<void>;
 let company: string;
 beforeAll(async () => {
-  const migrations = [migrationsIn('record-store', new URL('../migrations/', import.meta.url))];
+  const migrations = [catchUpMigrations, recordStoreMigrations];
   ({ database, close } = await openFreshDatabase({ schema: 'names', migrations }));
 });
 afterAll(() => close());

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { migrationsIn, type Database, type Queryable } from '@truckroll/postgres';
+import type { Database, Queryable } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { holdingLocks, openFreshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { NameCache, nameSubscription, writeNames } from '../src/index.ts';
+import { NameCache, nameSubscription, writeNames, recordStoreMigrations } from '../src/index.ts';
 import { removeNames } from '../src/names.ts';
 import { watched } from './watched.ts';
 
@@ -15,7 +16,7 @@ const ID = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f9';
 let database: Database;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  const migrations = [migrationsIn('record-store', new URL('../migrations/', import.meta.url))];
+  const migrations = [catchUpMigrations, recordStoreMigrations];
   ({ database, close } = await openFreshDatabase({ schema: 'names', migrations }));
 });
 afterAll(() => close());

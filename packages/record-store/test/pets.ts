@@ -1,5 +1,6 @@
 // A service with three kinds of records in the change feed: cats, dogs, and breeds, whose ids are codes.
 import { createHash } from 'node:crypto';
+import { CatchUp, catchUpMigrations } from '@truckroll/catch-up';
 import { changeFeed, changeMigrations, documentKind, type OwnedKind } from '@truckroll/change-feed';
 import type {
   ChangePosition,
@@ -23,7 +24,11 @@ export const keep = (...names: string[]): string => names.map((name) => `select 
 /** `sql` creates the tables of records. */
 export async function openPets(sql = `${table('cats')} ${table('dogs')} ${codes} ${keep('cats', 'dogs', 'breeds')}`) {
   const fresh = await freshDatabase({});
-  await migrate({ url: fresh.url, schema: 'pets', sets: [outboxTables, changeMigrations, { name: 'own', migrations: [{ name: '0001_own', sql }] }] });
+  await migrate({
+    url: fresh.url,
+    schema: 'pets',
+    sets: [catchUpMigrations, outboxTables, changeMigrations, { name: 'own', migrations: [{ name: '0001_own', sql }] }],
+  });
   const database = new Database({ url: fresh.url, schema: 'pets', maxConnections: 6 });
   return {
     database,
@@ -58,10 +63,12 @@ function breeds(database: Database): OwnedKind {
 }
 
 export function feedOf(database: Database, ...names: string[]) {
-  const { parts, handlers } = changeFeed({ database, kinds: kindsOf(database, ...names), log: silentLog, metrics: createMetrics('test') });
+  const options = { database, log: silentLog, metrics: createMetrics('test') };
+  const catchUp = new CatchUp(options);
+  const { parts, handlers } = changeFeed({ ...options, kinds: kindsOf(database, ...names), catchUp });
   const handler = <Q, A>(handle: unknown) => handle as (request: Q) => Promise<A>;
   return {
-    parts,
+    parts: [...parts, catchUp],
     read: handler<ReadChangesRequest, ReadChangesResponse>(handlers.readChanges),
     digest: handler<DigestRecordsRequest, DigestRecordsResponse>(handlers.digestRecords),
     find: handler<FindChangedRequest, FindChangedResponse>(handlers.findChanged),

@@ -1,5 +1,6 @@
 // Two releases of a table's rules on one database: the newer one finds and reprojects what the older one writes.
 import { randomUUID } from 'node:crypto';
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { resource } from '@truckroll/contract';
 import type { ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -31,7 +32,7 @@ const own = {
     },
   ],
 };
-const base: DatabaseSchema = { schema: 'shop', migrations: [recordStoreMigrations, own] };
+const base: DatabaseSchema = { schema: 'shop', migrations: [catchUpMigrations, recordStoreMigrations, own] };
 const links = { account_id: { table: 'location_accounts', of: ({ accounts }: Location) => accounts.flatMap(({ account }) => account?.id ?? []) } };
 
 /** Rules of the previous and the current release: the current one keeps three digits of the postal code and adds a number that cannot be 13. */

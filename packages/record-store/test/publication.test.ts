@@ -1,12 +1,13 @@
 // Passes that publish stored records: progress, completeness, a backlogged outbox, and records that an earlier release has changed.
 import { randomUUID } from 'node:crypto';
+import { CatchUp, catchUpMigrations } from '@truckroll/catch-up';
 import { resource, topics } from '@truckroll/contract';
 import type { PublishResponse } from '@truckroll/contract/gen/records/v1/records';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { CallContext } from '@truckroll/grpc';
 import { outboxTables } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
-import { createLog, silentLog } from '@truckroll/telemetry';
+import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { Publication, defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
 import { locationTables } from './locations.ts';
@@ -29,11 +30,14 @@ const tables = [published('locations'), published('offices')];
 
 let database: Database;
 let close: () => Promise<void>;
-let publication: Publication | undefined;
-beforeAll(async () => void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [outboxTables, recordStoreMigrations, own] })));
+let catchUp: CatchUp | undefined;
+beforeAll(
+  async () =>
+    void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [catchUpMigrations, outboxTables, recordStoreMigrations, own] })),
+);
 afterAll(() => close());
-beforeEach(() => database.query({ text: 'truncate locations, offices, publications, unpublished, outbox' }));
-afterEach(() => publication?.stop());
+beforeEach(() => database.query({ text: 'truncate locations, offices, catch_up, unpublished, outbox' }));
+afterEach(() => catchUp?.stop());
 
 const store = (table: string, count: number) =>
   database.query({
@@ -45,11 +49,15 @@ const idOf = (n: number): string => `00000000-0000-0000-0000-${String(n).padStar
 const events = async (): Promise<number> => (await database.query({ text: 'select from outbox where company_id = $1', values: [COMPANY] })).rowCount;
 const noted = (path: string, id: string) => database.query({ text: 'insert into unpublished values ($1, $2, $3)', values: [path, COMPANY, id] });
 const allDone = () =>
-  database.query({ text: `insert into publications (path, done, complete) select unnest($1::text[]), true, true`, values: [['locations', 'offices']] });
+  database.query({
+    text: `insert into catch_up (task, subject, done, complete) select 'publish', unnest($1::text[]), true, true`,
+    values: [['locations', 'offices']],
+  });
 
-function create(options: { through?: Database; poke?: () => void; log?: typeof silentLog } = {}): Publication {
+function create(options: { through?: Database; poke?: () => void; log?: typeof silentLog } = {}): Publication & Pick<CatchUp, 'start'> {
   const { through = database, poke = () => undefined, log = silentLog } = options;
-  return (publication = new Publication({ database: through, tables, poke, log }));
+  const own = (catchUp = new CatchUp({ database: through, log, metrics: createMetrics('test') }));
+  return Object.assign(new Publication({ database: through, tables, catchUp: own, poke }), { start: () => own.start() });
 }
 
 async function pass(of: Publication, signal = new AbortController().signal): Promise<PublishResponse[]> {
@@ -99,7 +107,7 @@ describe('a requested pass', () => {
     await store('locations', 5);
     await allDone();
     await database.query({
-      text: `update publications set done = false, company_id = $1, after = $2, published = 3 where path = 'locations'`,
+      text: `update catch_up set done = false, company_id = $1, after = $2, processed = 3 where subject = 'locations'`,
       values: [COMPANY, idOf(3)],
     });
     const own = create();
@@ -127,11 +135,13 @@ describe('completeness', () => {
     expect(await own.complete(database)).toBe(false);
     while ((await events()) === 0);
     while (!(await own.complete(database)));
-    // Without being woken, the publication looks again only after 10 s.
-  }, 8000);
+    // Without being woken, the publication looks again only after 5 s.
+  }, 4000);
 
   test('is lacking while one of the paths was never published, whatever other paths are complete', async () => {
-    await database.query({ text: `insert into publications (path, done, complete) values ('locations', true, true), ('former', true, true)` });
+    await database.query({
+      text: `insert into catch_up (task, subject, done, complete) values ('publish', 'locations', true, true), ('publish', 'former', true, true)`,
+    });
     expect(await create().complete(database)).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
 // Reprojecting a stored record also renews its links, applies consequences and publishes. Failures end the pass or refuse one record.
 import { randomUUID } from 'node:crypto';
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { resource, topics } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { outboxTables } from '@truckroll/outbox';
@@ -33,7 +34,10 @@ let database: Database;
 let close: () => Promise<void>;
 let company: string;
 let stored: Location;
-beforeAll(async () => void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [outboxTables, recordStoreMigrations, own] })));
+beforeAll(
+  async () =>
+    void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [catchUpMigrations, outboxTables, recordStoreMigrations, own] })),
+);
 afterAll(() => close());
 beforeEach(async () => {
   company = randomUUID();

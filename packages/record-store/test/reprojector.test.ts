@@ -1,4 +1,5 @@
 // When projections are renewed, what is reported about it, and what ends it.
+import { catchUpMigrations } from '@truckroll/catch-up';
 import type { RefusedRecord, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
 import { outboxTables } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
@@ -17,7 +18,10 @@ const LONG_MS = 3_600_000;
 let database: Database;
 let close: () => Promise<void>;
 let reprojector: Reprojector | undefined;
-beforeAll(async () => void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [outboxTables, recordStoreMigrations, own] })));
+beforeAll(
+  async () =>
+    void ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [catchUpMigrations, outboxTables, recordStoreMigrations, own] })),
+);
 afterAll(() => close());
 beforeEach(async () => {
   await database.query({ text: 'truncate locations, projection_release' });
@@ -200,7 +204,7 @@ test('does not wait for a transaction that only reads', async () => {
 });
 
 test('does not wait for a transaction of another database on the same server', async () => {
-  const other = await openFreshDatabase({ schema: 'shop', migrations: [recordStoreMigrations] });
+  const other = await openFreshDatabase({ schema: 'shop', migrations: [catchUpMigrations, recordStoreMigrations] });
   try {
     await announcedDuring(WRITES, projects, other.database);
   } finally {

@@ -1,6 +1,7 @@
 // When an import has the planner's statistics of its tables renewed.
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { outboxTables } from '@truckroll/outbox';
 import { resource } from '@truckroll/contract';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -23,7 +24,7 @@ let database: Database;
 let close: () => Promise<void>;
 beforeAll(async () => {
   const own = locationTables('create table other (id integer); alter table location_accounts set (autovacuum_enabled = false)');
-  ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [outboxTables, recordStoreMigrations, own] }));
+  ({ database, close } = await openFreshDatabase({ schema: 'shop', migrations: [catchUpMigrations, outboxTables, recordStoreMigrations, own] }));
 }, 60_000);
 afterAll(() => close());
 

@@ -1,7 +1,9 @@
+import { CatchUp } from '@truckroll/catch-up';
 import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { ReceivablesReportServiceService } from '@truckroll/contract/gen/billing/v1/receivables_report';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -26,13 +28,14 @@ export function createBilling(config: BillingConfig): Service {
       const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
-      const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });
+      const catchUp = new CatchUp({ database, log, metrics });
+      const publication = new Publication({ database, tables, catchUp, poke: () => outbox.poke() });
       const published = [...publication.topics, topics.billingAudit];
       const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: published, complete: publication.complete, log, metrics });
       const subscriptions = [nameSubscription(SCHEMA)];
       background(names);
       background(outbox);
-      background(publication);
+      background(catchUp);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
@@ -41,8 +44,9 @@ export function createBilling(config: BillingConfig): Service {
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
       server.implement(ProjectionServiceService, reprojector.handlers());
+      server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(PublishingServiceService, publication.handlers());
-      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
+      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });

@@ -1,3 +1,4 @@
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn } from '@truckroll/postgres';
@@ -6,4 +7,7 @@ import { tables } from './resources/index.ts';
 
 const own = migrationsIn('billing', new URL('../migrations/', import.meta.url));
 
-export const schema = withProjections({ schema: 'billing', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own] }, tables);
+export const schema = withProjections(
+  { schema: 'billing', migrations: [catchUpMigrations, recordStoreMigrations, outboxTables, changeMigrations, own] },
+  tables,
+);

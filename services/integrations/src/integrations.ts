@@ -1,3 +1,4 @@
+import { CatchUp } from '@truckroll/catch-up';
 import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
@@ -17,6 +18,7 @@ import { EndpointCountServiceService } from '@truckroll/contract/gen/integration
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { createService, type CallContext } from '@truckroll/grpc';
 import { chooseMailProvider } from '@truckroll/mail';
@@ -123,8 +125,11 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(AuditServiceService, bound(auditTrail, context));
       server.implement(AuditAdminServiceService, bound(auditAdmin, context));
-      const changes = changeFeed({ database, kinds: [companyKind(database)], log, metrics });
+      const catchUp = new CatchUp({ database, log, metrics });
+      const changes = changeFeed({ database, kinds: [companyKind(database)], catchUp, log, metrics });
       changes.parts.forEach(background);
+      background(catchUp);
+      server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);

@@ -1,3 +1,4 @@
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn, type Queryable, type DatabaseSchema } from '@truckroll/postgres';
@@ -5,7 +6,7 @@ import { auditRole } from './audit/store.ts';
 
 const own = migrationsIn('integrations', new URL('../migrations/', import.meta.url));
 
-export const schema: DatabaseSchema = { schema: 'integrations', migrations: [outboxTables, changeMigrations, own] };
+export const schema: DatabaseSchema = { schema: 'integrations', migrations: [catchUpMigrations, outboxTables, changeMigrations, own] };
 
 /** Records in the audit trail the migrations that `truckroll migrate` has applied to a service's schema. */
 export async function recordMigration(db: Pick<Queryable, 'query'>, name: string, applied: readonly string[]): Promise<void> {

@@ -1,6 +1,8 @@
+import { CatchUp } from '@truckroll/catch-up';
 import { changeFeed } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
@@ -52,8 +54,11 @@ export function createReporting(config: ReportingConfig): Service {
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);
       server.implement(ProjectionServiceService, reprojector.handlers());
-      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), log, metrics });
+      const catchUp = new CatchUp({ database, log, metrics });
+      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), catchUp, log, metrics });
       changes.parts.forEach(background);
+      background(catchUp);
+      server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

@@ -1,3 +1,4 @@
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn, type MigrationSet } from '@truckroll/postgres';
@@ -16,7 +17,10 @@ const versions: MigrationSet = {
   })),
 };
 
-export const schema = withProjections({ schema: 'reporting', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own, versions] }, projected);
+export const schema = withProjections(
+  { schema: 'reporting', migrations: [catchUpMigrations, recordStoreMigrations, outboxTables, changeMigrations, own, versions] },
+  projected,
+);
 
 /** Settings for transactions that update sums with their changes. After changes by other writers, sums are rebuilt. */
 export const keepingSettings = { ...schema.settings, 'truckroll.keeps_summaries': String(SUMMARIES_VERSION) };

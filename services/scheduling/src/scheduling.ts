@@ -1,5 +1,7 @@
+import { CatchUp } from '@truckroll/catch-up';
 import { changeFeed, documentKind } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
+import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -37,12 +39,13 @@ export function createScheduling(config: SchedulingConfig): Service {
       const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
-      const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });
+      const catchUp = new CatchUp({ database, log, metrics });
+      const publication = new Publication({ database, tables, catchUp, poke: () => outbox.poke() });
       const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, complete: publication.complete, log, metrics });
       background({ name: 'job classes', start: () => storeJobClasses(database), stop: async () => undefined });
       background(names);
       background(outbox);
-      background(publication);
+      background(catchUp);
       background(keyPurge(database, log));
       const poke = (): void => outbox.poke();
       const providers = chooseProviders(config, log);
@@ -52,13 +55,14 @@ export function createScheduling(config: SchedulingConfig): Service {
       background(reprojector);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
       server.implement(ProjectionServiceService, reprojector.handlers());
+      server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(PublishingServiceService, publication.handlers());
       const kinds = [
         ...recordKinds(tables, { database, names }),
         documentKind(database, 'service-requests', 'service_requests'),
         documentKind(database, 'interactions', 'interactions'),
       ];
-      const changes = changeFeed({ database, kinds, log, metrics });
+      const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       serveRecords(server, tables, { database, names, afterImport: poke });

@@ -1,3 +1,4 @@
+import { catchUpMigrations } from '@truckroll/catch-up';
 import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn } from '@truckroll/postgres';
@@ -7,7 +8,7 @@ import { tables } from './resources/index.ts';
 
 const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
 
-export const schema = withProjections({ schema: 'scheduling', migrations: [recordStoreMigrations, outboxTables, changeMigrations, own] }, [
+export const schema = withProjections({ schema: 'scheduling', migrations: [catchUpMigrations, recordStoreMigrations, outboxTables, changeMigrations, own] }, [
   ...tables,
   serviceRequests,
 ]);

@@ -41,10 +41,10 @@ test('publishes every name once, however many pages they fill', async () => {
 });
 
 test('publishes no watermark until every record has been published again', async () => {
-  await database.query({ text: `insert into publications (path, done, complete, published) values ('jobs', true, true, 7)` });
+  await database.query({ text: `insert into catch_up (task, subject, done, complete, processed) values ('publish', 'jobs', true, true, 7)` });
   await database.transaction((tx) => restored.renew(tx));
-  const { rows } = await database.query({ text: 'select path, done, complete, published from publications' });
-  expect(rows).toEqual([{ path: 'jobs', done: false, complete: false, published: 0 }]);
+  const { rows } = await database.query({ text: 'select subject, done, complete, processed from catch_up where task = $1', values: ['publish'] });
+  expect(rows).toEqual([{ subject: 'jobs', done: false, complete: false, processed: 0 }]);
 });
 
 test('knows how many events service requests and interactions of a company had', async () => {

@@ -7,6 +7,7 @@ export interface Listed {
 
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   audit: { usage: 'audit [options]', description: 'See who did what, in one company or in all of them, newest first.' },
+  'catch-up': { usage: 'catch-up [options] [task]', description: 'Show how far services have processed stored records, or process them again.' },
   company: { usage: 'company', description: 'Companies and their settings.' },
   'dead-letters': { usage: 'dead-letters|parked', description: 'See events that services could not apply, and apply them again.' },
   demo: { usage: 'demo [options]', description: 'Create a company with generated records, a user, an API key and a user token.' },
@@ -18,7 +19,6 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   listen: { usage: 'listen [options]', description: 'Receive webhooks on this machine, verify and print them.' },
   migrate: { usage: 'migrate [options]', description: 'Migrate the schemas of all services to this version.' },
   probe: { usage: 'probe [options]', description: 'Check from outside whether an installation works.' },
-  publish: { usage: 'publish <service>', description: 'Publish again all records of a service that other services keep in read models.' },
   rebuild: { usage: 'rebuild <service>', description: "Rebuild a service's read models of other services' records from their topics." },
   report: { usage: 'report [options] <name>', description: 'Print a report of a company.' },
   reproject: {
@@ -42,4 +42,4 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
 };
 
 /** Current names of commands that the previous release named otherwise. */
-export const FORMER_NAMES: Readonly<Record<string, string>> = { parked: 'dead-letters' };
+export const FORMER_NAMES: Readonly<Record<string, string>> = { parked: 'dead-letters', publish: 'catch-up' };

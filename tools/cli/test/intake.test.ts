@@ -91,7 +91,7 @@ test('finishes its current work when a day is interrupted, and says how far it g
   expect(stdout).toMatch(/\n\nrequests +\d+/);
 }, 60_000);
 
-test.each([['verify'], ['publish', 'billing'], ['rebuild', 'reporting']])('%s %s shows its progress on a terminal', async (...words) => {
+test.each([['verify'], ['catch-up', 'publish'], ['rebuild', 'reporting']])('%s %s shows its progress on a terminal', async (...words) => {
   // The read models may not be up to date yet; verify then ends with 1.
   const { stderr } = await truckroll(words, system.env, system.folder, true);
   expect(stderr).toMatch(/\d+ % +[\d,]+ (records|events)/);

@@ -61,10 +61,18 @@ test('probe says whether an installation works, including its owner of keys and 
   expect(away.stdout.split('\n')[0]).toContain('GET /readyz without a key was not answered: ');
 });
 
-test('publish lists every record that others copy, and rejects a service whose records no service copies', async () => {
+test('catch-up shows every run, and does a task again in the services that have it', async () => {
+  const { runs } = await json<{ runs: { service: string; task: string; subject: string }[] }>('catch-up');
+  expect(runs).toEqual(expect.arrayContaining([expect.objectContaining({ service: 'integrations', task: 'feed', subject: 'company', done: true })]));
+  const again = await json<{ runs: typeof runs }>('catch-up', 'publish', '--service', 'billing');
+  expect(again.runs.map(({ service, subject }) => `${service} ${subject}`).sort()).toEqual(['billing invoices', 'billing payments', 'billing refunds']);
+  expect((await system.truckroll('catch-up', 'publish', '--service', 'reporting')).stderr).toContain('give scheduling or billing');
+  expect((await system.truckroll('catch-up', 'groom')).stderr).toContain('give publish or feed');
+});
+
+test('publish is what the previous release called catch-up publish', async () => {
   const { published } = await json<{ published: Record<string, number> }>('publish', 'billing');
-  expect(Object.keys(published).sort()).toEqual(expect.arrayContaining(['invoices', 'payments', 'refunds']));
-  expect((await system.truckroll('publish', 'reporting')).stderr).toContain('give scheduling or billing');
+  expect(Object.keys(published).sort()).toEqual(['invoices', 'payments', 'refunds']);
 });
 
 test('endpoints shows the state of all companies’ endpoints, only to the operator', async () => {

@@ -1,0 +1,66 @@
+// The tasks of one service, and what operators see of them.
+import { ApiError } from '@truckroll/contract';
+import type { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
+import type { Handlers } from '@truckroll/grpc';
+import type { Database } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
+import type { Logger, Metrics } from '@truckroll/telemetry';
+import { Runner, type RunnerOptions } from './runner.ts';
+import { runsIn } from './runs.ts';
+import type { Task } from './task.ts';
+
+export interface CatchUpOptions {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export class CatchUp implements BackgroundPart {
+  readonly name = 'catch-up';
+  readonly #runners = new Map<string, Runner>();
+  readonly #options: RunnerOptions;
+
+  constructor({ database, log, metrics }: CatchUpOptions) {
+    const processed = metrics.counter('catch_up_records_total', 'Stored records that runs of a task have processed', ['task']);
+    const unfinished = metrics.gauge('catch_up_runs_unfinished', 'Runs of a task that have not reached the end', ['task']);
+    this.#options = {
+      database,
+      log,
+      metrics: {
+        progress(task, count, left) {
+          processed.inc({ task }, count);
+          unfinished.set({ task }, left);
+        },
+      },
+    };
+  }
+
+  /** Adds a task before the start. The runner wakes it and checks its gate. */
+  add(task: Task): Runner {
+    const runner = new Runner(task, this.#options);
+    this.#runners.set(task.name, runner);
+    return runner;
+  }
+
+  async start(): Promise<void> {
+    for (const runner of this.#runners.values()) await runner.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#runners.values()].map((runner) => runner.stop()));
+  }
+
+  handlers(): Handlers<typeof CatchUpServiceService> {
+    return {
+      listRuns: async () => ({ runs: (await runsIn(this.#options.database)).map((run) => ({ ...run, total: 0 })) }),
+      startRuns: ({ task }, { signal }) => this.#runnerOf(task).again(signal),
+    };
+  }
+
+  #runnerOf(task: string): Runner {
+    const found = this.#runners.get(task);
+    if (found !== undefined) return found;
+    const message = `This service has ${[...this.#runners.keys()].join(', ')}.`;
+    throw ApiError.invalid([{ location: 'body', field: 'task', code: 'INVALID_ENUM_VALUE', message }]);
+  }
+}
