@@ -56,7 +56,7 @@ import { deliveryCounter, webhookMetrics } from './webhooks/health/metrics.ts';
 import { endpointCounts, webhookHealth } from './webhooks/health/read.ts';
 import { lease, renew } from './webhooks/queue/lease.ts';
 import { Partitions } from './webhooks/log/partitions.ts';
-import { Recoveries } from './webhooks/queue/recover.ts';
+import { recoveries } from './webhooks/queue/recover.ts';
 import { report, reportAll } from './webhooks/queue/report.ts';
 import { createSecretBox } from './webhooks/endpoints/secrets.ts';
 import { webhooks } from './webhooks/webhooks.ts';
@@ -88,7 +88,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, restMs: AUDIT_REST_MS, log, metrics });
       const partitions = new Partitions(database, log);
       const notices = new DueNotices({ database, schema: SCHEMA, others: { [INVALIDATIONS]: () => invalidations.announced() }, log });
-      const recoveries = new Recoveries(database, log);
+      const catchUp = new CatchUp({ database, log, metrics });
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = {
         allowHttp: config.webhookAllowHttp,
@@ -102,7 +102,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         secrets,
         targets,
         partitions,
-        recoveries,
+        recoveries: catchUp.add(recoveries(database)),
         notices,
         stopping,
         deliveries: deliveryCounter(metrics),
@@ -125,10 +125,8 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(AuditServiceService, bound(auditTrail, context));
       server.implement(AuditAdminServiceService, bound(auditAdmin, context));
-      const catchUp = new CatchUp({ database, log, metrics });
       const changes = changeFeed({ database, kinds: [companyKind(database)], catchUp, log, metrics });
       changes.parts.forEach(background);
-      background(catchUp);
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
@@ -138,7 +136,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(revokedKeyPurge(database, log));
       background(auditPurge(database, log));
       background(partitions);
-      background(recoveries);
+      background(catchUp);
       background(notices);
       background(countKeeping(database, log));
       background(webhookAlerts(database, log));

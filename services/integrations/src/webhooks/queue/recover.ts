@@ -1,9 +1,8 @@
 // Queues events again: WebhookService.RecoverWebhook, what was skipped before an endpoint was resumed, and the background work of both.
+import type { Task } from '@truckroll/catch-up';
 import { checkRecoveryRange, formatInstant, now, refuseBroken } from '@truckroll/contract';
 import { RecoveryInclude, type RecoverWebhookRequest, type RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Database, Transaction } from '@truckroll/postgres';
-import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
-import type { Logger } from '@truckroll/telemetry';
 import type { Context } from '../../context.ts';
 import { callerOf, checked } from '../../requests.ts';
 import { auditEndpoint } from '../endpoints/audit.ts';
@@ -164,46 +163,14 @@ async function queueSome(tx: Transaction, range: Range): Promise<number> {
   return rowCount;
 }
 
-/** Poll interval in ms for recoveries that other replicas began or left behind. */
-const LOOK_MS = 5000;
-
 /** Continues recoveries in the background after their calls were answered, and ends what waits too long for paused endpoints. */
-export class Recoveries implements BackgroundPart {
-  readonly name = 'webhook recoveries';
-  readonly #database: Database;
-  readonly #log: Logger;
-  readonly #looks = new PeriodicTask(LOOK_MS, () => this.#run());
-  #failures = 0;
-
-  constructor(database: Database, log: Logger) {
-    this.#database = database;
-    this.#log = log;
-  }
-
-  async start(): Promise<void> {
-    this.#looks.start();
-  }
-
-  /** Finishes the current transaction; the next process continues. */
-  stop(): Promise<void> {
-    return this.#looks.stop();
-  }
-
-  /** Call after committing a new recovery. */
-  look(): void {
-    this.#looks.now();
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (!this.#looks.stopped && (await recoverSome(this.#database)));
-      while (!this.#looks.stopped && (await replaySome(this.#database)));
-      await sendResumed(this.#database);
-      while (!this.#looks.stopped && (await skipOverdue(this.#database)));
-      this.#failures = 0;
-    } catch (error) {
-      this.#failures += 1;
-      logOutage(this.#log, 'a recovery of webhooks waits for the database', this.#failures, error);
-    }
-  }
+export function recoveries(database: Database): Task {
+  return {
+    name: 'recover',
+    async due() {
+      if ((await recoverSome(database)) || (await replaySome(database))) return true;
+      await sendResumed(database);
+      return await skipOverdue(database);
+    },
+  };
 }
