@@ -4,7 +4,7 @@ import type { CatchUpRun } from '@truckroll/contract/gen/records/v1/catch_up';
 import type { CallContext } from '@truckroll/grpc';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { openFreshDatabase } from '@truckroll/testing';
+import { mustWait, openFreshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { CatchUp, catchUpMigrations, restartRuns, type TaskBatch, type Cursor, type Task } from '../src/index.ts';
 
@@ -112,7 +112,7 @@ describe('a run', () => {
     await database.query({ text: `insert into catch_up (task, subject) values ('groom', 'cats')` });
     await database.transaction(async (tx) => {
       await tx.query({ text: 'select from catch_up for update' });
-      await oneBatch(cats);
+      expect(await mustWait(database, oneBatch(cats))).toBe(false);
     });
     expect(await seen(LOW)).toBe(0);
     await oneBatch(cats);
