@@ -1,9 +1,10 @@
 // npm run bench:against: this checkout compared with another commit, in turn on one machine.
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, runMain } from '@truckroll/local-stack';
 import { checkoutOf, commitOf, thisCheckout } from './against/checkouts.ts';
-import { compare, tableOf } from './against/compare.ts';
+import { compare, tableOf, verdictOf } from './against/compare.ts';
 import type { StartLoad } from './against/load.ts';
 import { idle } from './against/idle.ts';
 import { imports } from './against/imports.ts';
@@ -19,8 +20,9 @@ const KINDS: Readonly<Record<string, StartLoad>> = { reads: readsOf('pages'), de
 const HELP = `npm run bench:against -- COMMIT ${Object.keys(KINDS).join('|')} [--pairs 10] [--seconds 8] [--now COMMIT] [--results FILE] [--quick]
 
 Builds COMMIT in .truckroll/checkouts, loads it and this checkout (or the commit of --now) in turn over HTTP, gRPC and Kafka, and prints
-medians, and how many times as fast or as cheap the new side is, with bounds that hold with 95 % confidence each. Exits with 1 if throughput
-or CPU time per operation is worse for certain: if the upper bound of its ratio is below ${LEAST}. With fewer than 5 pairs there are no bounds.
+medians, and how many times as good (fast, cheap) the new side is: above 1 is better. That is the middle of the pairs' ratios, with bounds
+that hold with 95 % confidence each. Exits with 1 if throughput or CPU time per operation is worse for certain: if the upper bound of its
+ratio is below ${LEAST}. With fewer than 5 pairs there are no bounds.
 COMMIT release is the last release, best is the best commit so far (loadtest/records.json). --results writes all figures to a file.
 --quick uses little data and 5 short rounds: for developing only.
 `;
@@ -40,15 +42,18 @@ await runMain(async () => {
   const start = KINDS[kind];
   if (start === undefined) throw new Problem(`${kind} is not known: give ${Object.keys(KINDS).join(', ')}.`);
   requireWrk();
-  const { quick } = values;
+  const { quick, results } = values;
+  const pairs = positive('pairs', values.pairs) ?? (quick ? 5 : 10);
+  const size = { quick, pairs, seconds: positive('seconds', values.seconds) ?? (quick ? 1 : 8) };
+  if (results !== undefined && !existsSync(dirname(results))) throw new Problem(`--results ${results}: make its folder first.`);
   const subjects = {
     before: checkoutOf(commitOf(commit, kind)),
     after: values.now === undefined ? thisCheckout() : checkoutOf(commitOf(values.now, kind)),
   };
-  const pairs = positive('pairs', values.pairs) ?? (quick ? 5 : 10);
-  const rows = await compare(subjects, start, { quick, pairs, seconds: positive('seconds', values.seconds) ?? (quick ? 1 : 8) });
+  const comparison = await compare(subjects, start, size);
+  const { rows, others } = comparison;
   const names = { before: subjects.before.name, after: subjects.after.name };
-  process.stdout.write(`\n${kind}, ${pairs} pairs\n${tableOf(rows, names)}`);
-  if (values.results !== undefined) writeFileSync(values.results, `${JSON.stringify({ kind, ...names, pairs, rows }, null, 2)}\n`);
+  process.stdout.write(`\n${kind}, ${pairs} pairs\n${tableOf(rows, names)}\n${verdictOf(comparison)}`);
+  if (results !== undefined) writeFileSync(results, `${JSON.stringify({ kind, ...names, pairs, others, rows }, null, 2)}\n`);
   return exitCodeOf(rows.filter(({ judged }) => judged).map(({ ratio }) => ratio));
 });

@@ -1,4 +1,4 @@
-import { rowsOf } from '../../loadtest/against/compare.ts';
+import { rowsOf, verdictOf } from '../../loadtest/against/compare.ts';
 import { exitCodeOf, ratioOf } from '../../loadtest/measure/paired.ts';
 
 test('the ratio is the middle of the pairs, whatever one odd pair says', () => {
@@ -51,4 +51,25 @@ test('every ratio is above 1 if the new side is better, and only throughput and 
 test('a load without a rate is judged by its CPU time alone', () => {
   const rounds = [{ operations: 10, cpu: { gateway: 2 } }];
   expect(rowsOf({ before: rounds, after: rounds }).flatMap(({ figure, judged }) => (judged ? [figure] : []))).toEqual(['CPU ms each']);
+});
+
+test.each([
+  ['a certain loss', [0.9, 0.92, 0.94, 0.95, 0.96], 0, ['Worse for certain (at most below 0.97): a second.']],
+  ['no certain loss', [0.9, 0.92, 0.94, 0.95, 1.1], 0.2, ['Nothing that is judged is worse for certain (no at most is below 0.97).']],
+  ['too few pairs', [0.5, 0.5], 0, ['Fewer than 5 pairs have no bounds, so nothing is certain.']],
+  [
+    'a busy machine',
+    [1, 1, 1, 1, 1],
+    0.21,
+    [
+      'Nothing that is judged is worse for certain (no at most is below 0.97).',
+      'Other processes used 0.21 of a core meanwhile, more than 0.2: repeat this on a quiet machine.',
+    ],
+  ],
+])('the verdict after %s', (_, pairs, others, lines) => {
+  const rows = [
+    { figure: 'a second', before: 1, after: 1, ratio: ratioOf(pairs), judged: true },
+    { figure: 'median ms', before: 1, after: 1, ratio: ratioOf([0.5, 0.5, 0.5, 0.5, 0.5]), judged: false },
+  ];
+  expect(verdictOf({ rows, others }).trimEnd().split('\n')).toEqual(lines);
 });

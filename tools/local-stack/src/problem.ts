@@ -10,9 +10,10 @@ export function fullDisk(error: unknown, path: string): Problem | undefined {
   return new Problem(`The disk that holds ${path} is full: free some space there and start again.`);
 }
 
-/** Text to print for an error: a Problem's sentence alone, any other error with its stack. */
+/** Text to print for an error: a Problem's sentence alone, and so for unknown options; any other error with its stack. */
 export function describe(error: unknown): string {
   if (error instanceof Problem) return error.message;
+  if (error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS_')) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
