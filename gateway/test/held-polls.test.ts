@@ -42,7 +42,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a poll that begins during a call is asked for at once, and shares the next call', async () => {
+test('a poll that begins during a call has its own call at once, and shares the next one', async () => {
   const { polls, calls } = held();
   const asked = () => calls.splice(0).map((call) => (call.answer([]), call.awaited.map(({ company_id }) => company_id)));
   for (const company of [ACME, OTHER]) await polls.hold(company, invoices, MINUTE_MS, never());

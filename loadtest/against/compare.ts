@@ -28,7 +28,7 @@ const MOST_OTHERS = 0.2;
 
 export interface Comparison {
   readonly rows: readonly Row[];
-  /** Cores that processes outside the comparison used meanwhile, the median of all rounds. */
+  /** Cores that other processes used while a round ran: the median of all rounds. */
   readonly others: number;
 }
 
@@ -118,5 +118,5 @@ export function verdictOf({ rows, others }: Comparison): string {
         ? `Nothing that is judged is worse for certain (no at most is below ${LEAST}).`
         : 'Fewer than 5 pairs have no bounds, so nothing is certain.';
   if (!(others > MOST_OTHERS)) return `${verdict}\n`;
-  return `${verdict}\nOther processes used ${rounded(others)} of a core meanwhile, more than ${MOST_OTHERS}: repeat this on a quiet machine.\n`;
+  return `${verdict}\nOther processes used ${rounded(others)} of a core at the same time, more than ${MOST_OTHERS}: repeat this on a quiet machine.\n`;
 }

@@ -63,7 +63,7 @@ test.each([
     0.21,
     [
       'Nothing that is judged is worse for certain (no at most is below 0.97).',
-      'Other processes used 0.21 of a core meanwhile, more than 0.2: repeat this on a quiet machine.',
+      'Other processes used 0.21 of a core at the same time, more than 0.2: repeat this on a quiet machine.',
     ],
   ],
 ])('the verdict after %s', (_, pairs, others, lines) => {

@@ -1,6 +1,6 @@
 // Polls of the change feed that wait for the next change. They share calls, which ask a service one after another which companies have
-// changed. A poll that begins meanwhile does not wait for the call under way: the service answers all calls at its next look, and from
-// then on they are one.
+// changed. A new poll does not wait for the call under way: the service answers all calls at its next look, and from then on they
+// are one.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
 import type { AwaitedChange, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';

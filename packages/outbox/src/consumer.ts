@@ -33,7 +33,7 @@ export interface ConsumerOptions {
    */
   readonly places?: Places;
   passed?(topic: string, partition: number, offset: number): Promise<void>;
-  /** Time between applying a batch and the next fetch, in ms, for events that nobody waits for: larger batches cost less. Default 0. */
+  /** Time between applying a batch and the next fetch, in ms, for events that no client waits for: larger batches cost less. Default 0. */
   readonly restMs?: number;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -94,7 +94,7 @@ test('stores what an import would derive, byte for byte', async () => {
   for (const member of [1, 3]) other = await add(other, member);
   one = await remove(one, 1);
   other = await remove(other, 0);
-  // An imported visit may have a technician twice; the link stays with the one that stays.
+  // An imported visit may have a technician twice: removing one assignment keeps the link.
   const twice = { job_id: job['id'], appointment_id: one.id, team_member: line.ref(members[0]!.id), status: 'CANCELED' };
   await company.store('job-assignments', line.assignment(twice));
   one = await company.detail('job-appointments', one.id);
