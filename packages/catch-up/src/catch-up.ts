@@ -1,6 +1,6 @@
 // The tasks of one service, and what operators see of them.
 import { ApiError } from '@truckroll/contract';
-import type { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
+import type { CatchUpRun, CatchUpServiceService, StartRunsResponse } from '@truckroll/contract/gen/records/v1/catch_up';
 import type { Handlers } from '@truckroll/grpc';
 import type { Database } from '@truckroll/postgres';
 import type { BackgroundPart } from '@truckroll/process';
@@ -53,7 +53,7 @@ export class CatchUp implements BackgroundPart {
   handlers(): Handlers<typeof CatchUpServiceService> {
     return {
       listRuns: async () => ({ runs: (await runsIn(this.#options.database)).map((run) => ({ ...run, total: 0 })) }),
-      startRuns: ({ task }, { signal }) => this.#runnerOf(task).again(signal),
+      startRuns: ({ task }, { signal }) => responses(this.#runnerOf(task).again(signal)),
     };
   }
 
@@ -63,4 +63,8 @@ export class CatchUp implements BackgroundPart {
     const message = `This service has ${[...this.#runners.keys()].join(', ')}.`;
     throw ApiError.invalid([{ location: 'body', field: 'task', code: 'INVALID_ENUM_VALUE', message }]);
   }
+}
+
+async function* responses(runs: AsyncIterable<CatchUpRun>): AsyncIterable<StartRunsResponse> {
+  for await (const run of runs) yield { run };
 }

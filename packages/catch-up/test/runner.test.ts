@@ -1,6 +1,6 @@
 // Runs of tasks: their order and progress, what another replica or a failure leaves, and the gates that they open.
 import { randomUUID } from 'node:crypto';
-import type { CatchUpRun } from '@truckroll/contract/gen/records/v1/catch_up';
+import type { CatchUpRun, StartRunsResponse } from '@truckroll/contract/gen/records/v1/catch_up';
 import type { CallContext } from '@truckroll/grpc';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
@@ -62,8 +62,8 @@ const state = async () => (await database.query({ text: 'select subject, process
 async function startRuns(handlers: ReturnType<CatchUp['handlers']>, task: string, reported?: () => void): Promise<CatchUpRun[]> {
   const runs: CatchUpRun[] = [];
   const context = { signal: new AbortController().signal } as CallContext;
-  for await (const run of handlers.startRuns({ task }, context) as AsyncIterable<CatchUpRun>) {
-    runs.push(run);
+  for await (const { run } of handlers.startRuns({ task }, context) as AsyncIterable<StartRunsResponse>) {
+    runs.push(run as CatchUpRun);
     reported?.();
   }
   return runs;

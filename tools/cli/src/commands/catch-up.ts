@@ -78,7 +78,8 @@ async function start(session: Session, owners: readonly Owner[], task: string): 
   try {
     for (const service of owners) {
       try {
-        for await (const run of session.channel(service).client(CatchUpServiceService).startRuns({ task }, { signal: session.io.signal })) {
+        for await (const { run } of session.channel(service).client(CatchUpServiceService).startRuns({ task }, { signal: session.io.signal })) {
+          if (run == null) continue;
           // The total of a run that has ended is exact.
           runs.set(`${service} ${run.subject}`, { ...run, service, total: run.done ? run.processed : run.total });
           const [count, total] = [sum(runs.values(), 'processed'), sum(runs.values(), 'total')];
