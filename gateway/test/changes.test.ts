@@ -201,7 +201,9 @@ test('an empty page with more to come is answered at once, and the next poll rea
   idle = unfinished = true;
   awaited.length = reads = 0;
   const first = await gateway.get(`${FEED}?kinds=invoices&wait=30`);
-  expect([first.body.data, first.body.hasMore, awaited, reads]).toEqual([[], true, [], 1]);
+  // The last call of the poll before, for other kinds, may arrive late.
+  const own = awaited.filter(([one]) => one?.kinds.length === 1);
+  expect([first.body.data, first.body.hasMore, own, reads]).toEqual([[], true, [], 1]);
   unfinished = false;
   const second = await gateway.get(`${FEED}?kinds=invoices&wait=0&cursor=${first.body.nextCursor}`);
   expect([second.body.hasMore, reads]).toEqual([false, 2]);
@@ -213,7 +215,7 @@ test('an empty page with more to come is answered at once, and the next poll rea
 test('a poll from now on skips the past once, and reads on from there when something has changed', async () => {
   idle = false;
   asked.length = 0;
-  expect((await gateway.get(`${FEED}?kinds=invoices&cursor=now&wait=1`)).status).toBe(200);
+  expect((await gateway.get(`${FEED}?kinds=invoices&cursor=now&wait=3`)).status).toBe(200);
   const [first, second] = asked.map(({ skip, positions }) => [skip, positions[0]?.version]);
   expect([first, second]).toEqual([
     [true, 0],
