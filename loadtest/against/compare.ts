@@ -2,8 +2,9 @@
 import { say, runFolder } from '@truckroll/local-stack';
 import { join } from 'node:path';
 import { machineMs } from '../load/machine.ts';
+import { MOST_OTHERS } from '../load/verdict.ts';
 import { perEach, statOf, totalOf, withCpu, type CpuMs } from '../measure/cpu.ts';
-import { LEAST, exitCodeOf, ratioOf, type Ratio } from '../measure/paired.ts';
+import { LEAST, isLoss, ratioOf, type Ratio } from '../measure/paired.ts';
 import { rounded, table } from '../measure/report.ts';
 import { inTurn, median } from '../measure/turns.ts';
 import { startStack } from '../system/stack.ts';
@@ -22,9 +23,6 @@ export interface Row {
 
 type Sides<T> = Readonly<Record<'before' | 'after', T>>;
 type Measured = Outcome & { readonly cpu: CpuMs; readonly others: number };
-
-/** Cores that other processes may use: more makes a result doubtful. */
-const MOST_OTHERS = 0.2;
 
 export interface Comparison {
   readonly rows: readonly Row[];
@@ -109,7 +107,7 @@ export function tableOf(rows: readonly Row[], names: Sides<string>): string {
 /** Says whether a judged row is worse for certain, and whether the result can be believed. */
 export function verdictOf({ rows, others }: Comparison): string {
   const judged = rows.filter((row) => row.judged);
-  const lost = judged.filter(({ ratio }) => exitCodeOf([ratio]) === 1).map(({ figure }) => figure);
+  const lost = judged.filter(({ ratio }) => isLoss(ratio)).map(({ figure }) => figure);
   const sure = judged.every(({ ratio: { high } }) => high < Infinity);
   const verdict =
     lost.length > 0

@@ -61,7 +61,8 @@ export interface Conditions {
 
 const MOST_GENERATOR = 0.8;
 const LEAST_SPIN = 0.9;
-const MOST_OTHERS = 0.2;
+/** Cores that other processes may use: more makes a result doubtful. */
+export const MOST_OTHERS = 0.2;
 export const STALL_MS = 500;
 
 export function goodput(rows: readonly Row[]): number {

@@ -39,7 +39,12 @@ function leftOut(pairs: number): number {
   return sum;
 }
 
+/** Whether the new side is worse for certain. */
+export function isLoss({ high }: Ratio): boolean {
+  return high < LEAST;
+}
+
 /** The exit code: 1 if one of the ratios is a loss. */
 export function exitCodeOf(judged: readonly Ratio[]): number {
-  return judged.some(({ high }) => high < LEAST) ? 1 : 0;
+  return judged.some(isLoss) ? 1 : 0;
 }
