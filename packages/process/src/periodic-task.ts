@@ -1,6 +1,6 @@
 import type { BackgroundPart } from './component.ts';
 
-/** Runs work periodically and on demand, never concurrently: the interval starts when the work ends. */
+/** Runs work periodically and on demand, never concurrently: the interval starts when the work ends. A demand during a round gets a round after it. */
 export class PeriodicTask {
   readonly #everyMs: number;
   readonly #work: (signal: AbortSignal) => Promise<void>;
@@ -8,6 +8,7 @@ export class PeriodicTask {
   readonly #againMs: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
+  #demanded = false;
   #stopping = new AbortController();
   #failures = 0;
 
@@ -39,7 +40,8 @@ export class PeriodicTask {
   }
 
   now(): void {
-    this.#after(0);
+    if (this.#running === undefined) this.#after(0);
+    else this.#demanded = true;
   }
 
   asPart(name: string): BackgroundPart {
@@ -47,12 +49,14 @@ export class PeriodicTask {
   }
 
   #after(ms: number): void {
-    if (this.stopped || this.#running !== undefined) return;
+    if (this.stopped) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
+      this.#demanded = false;
       this.#running = this.#run(this.#stopping.signal).finally(() => {
         this.#running = undefined;
-        this.#after(this.#failures > 0 ? this.#againMs : this.#everyMs);
+        const restMs = this.#demanded ? 0 : this.#everyMs;
+        this.#after(this.#failures > 0 ? this.#againMs : restMs);
       });
     }, ms);
   }

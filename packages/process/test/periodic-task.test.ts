@@ -60,7 +60,7 @@ test('tries again sooner after a failure, if it should', async () => {
   await task.stop();
 });
 
-test('begins no round while another one runs', async () => {
+test('begins no round while another one runs, but one at once after it if it was asked for', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { task, rounds } = steered(1000);
   task.start();
@@ -70,12 +70,15 @@ test('begins no round while another one runs', async () => {
   await jest.advanceTimersByTimeAsync(10_000);
   expect(rounds).toHaveLength(1);
   rounds[0]!.end();
-  await jest.advanceTimersByTimeAsync(999);
-  expect(rounds).toHaveLength(1);
-  task.now();
   await jest.advanceTimersByTimeAsync(0);
   expect(rounds).toHaveLength(2);
   rounds[1]!.end();
+  await jest.advanceTimersByTimeAsync(999);
+  expect(rounds).toHaveLength(2);
+  task.now();
+  await jest.advanceTimersByTimeAsync(0);
+  expect(rounds).toHaveLength(3);
+  rounds[2]!.end();
   await task.stop();
 });
 
