@@ -170,6 +170,7 @@ export class Evaluator {
     if (!plain) return this.#unknown(node);
     if (node.operatorToken.kind === ts.SyntaxKind.EqualsEqualsEqualsToken) return left === right;
     if (node.operatorToken.kind === ts.SyntaxKind.ExclamationEqualsEqualsToken) return left !== right;
+    if (node.operatorToken.kind === ts.SyntaxKind.PlusToken && isNumber(left) && isNumber(right)) return String(Number(left) + Number(right));
     return this.#unknown(node);
   }
 
@@ -374,4 +375,9 @@ function rendered(value: Value, before: string): string {
 
 function returns(node: ts.Node): boolean {
   return ts.isReturnStatement(node) || (!ts.isFunctionLike(node) && ts.forEachChild(node, returns) === true);
+}
+
+/** Numbers, such as that of a parameter, are texts here. */
+function isNumber(value: Value): boolean {
+  return typeof value === 'string' && /^\d+$/.test(value);
 }

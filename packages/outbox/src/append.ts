@@ -27,26 +27,34 @@ export async function append(tx: Queryable, events: readonly OutgoingEvent[]): P
 
 /** The statement of `append`, for callers that batch it with other statements. Throws EventTooLarge. */
 export function appending(events: readonly OutgoingEvent[]): Statement {
-  for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
-  return {
-    name: 'outbox_append',
-    text: `insert into outbox (${COLUMNS})
-      select event_id, topic, key, type, company_id, sequence, payload, $8, $9::uuid
-      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::bigint[], $7::bytea[])
+  return { name: 'outbox_append', text: APPEND, values: appendingValues(events) };
+}
+
+/** Text of `appending` for a part of a larger statement, in which `first` is the number of the first of `appendingValues`. */
+export function appendingText(first: number): string {
+  const $ = (n: number): string => `$${first + n}`;
+  return `insert into outbox (${COLUMNS})
+      select event_id, topic, key, type, company_id, sequence, payload, ${$(7)}, ${$(8)}::uuid
+      from unnest(${$(0)}::uuid[], ${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::uuid[], ${$(5)}::bigint[], ${$(6)}::bytea[])
         with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
-      order by position`,
-    values: [
-      binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
-      binaryArrays.text(events.map((event) => event.topic)),
-      binaryArrays.text(events.map((event) => event.key)),
-      binaryArrays.text(events.map((event) => event.type)),
-      binaryArrays.uuid(events.map((event) => event.companyId)),
-      binaryArrays.bigint(events.map((event) => event.sequence)),
-      binaryArrays.bytea(events.map((event) => event.payload)),
-      activeTraceparent() ?? null,
-      currentRequest()?.requestId ?? null,
-    ],
-  };
+      order by position`;
+}
+const APPEND = appendingText(1);
+
+/** Throws EventTooLarge. */
+export function appendingValues(events: readonly OutgoingEvent[]): unknown[] {
+  for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
+  return [
+    binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
+    binaryArrays.text(events.map((event) => event.topic)),
+    binaryArrays.text(events.map((event) => event.key)),
+    binaryArrays.text(events.map((event) => event.type)),
+    binaryArrays.uuid(events.map((event) => event.companyId)),
+    binaryArrays.bigint(events.map((event) => event.sequence)),
+    binaryArrays.bytea(events.map((event) => event.payload)),
+    activeTraceparent() ?? null,
+    currentRequest()?.requestId ?? null,
+  ];
 }
 
 /** COLUMNS without the payload. */
@@ -74,15 +82,6 @@ export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number)
 /** SQL that stores such events from the rows of `from`, in the order of the column `order`. `from` must have all of COLUMNS. */
 export function appendingRows(from: string, order: string): string {
   return `insert into outbox (${COLUMNS}) select ${COLUMNS} from ${from} order by ${order}`;
-}
-
-/** Statement that stores one event, whose payload is the column `payload` of the only row of `from`. */
-export function appendingMade({ event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns, from: string): Statement {
-  return {
-    text: `insert into outbox (${COLUMNS})
-      select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, payload, $7::text, $8::uuid from ${from}`,
-    values: [event_id, topic, key, type, company_id, sequence, trace, request_id],
-  };
 }
 
 function refuseLarge(event: Omit<OutgoingEvent, 'payload'>, bytes: number): void {

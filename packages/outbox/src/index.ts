@@ -1,5 +1,5 @@
 export { withAdmin } from './admin.ts';
-export { EventTooLarge, append, appending, appendingMade, appendingRows, madeColumns, type MadeColumns } from './append.ts';
+export { EventTooLarge, append, appending, appendingRows, appendingText, appendingValues, madeColumns, type MadeColumns } from './append.ts';
 export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedService } from './audit.ts';
 export { Consumer } from './consumer.ts';
 export { beginningsOf, endsOf, moveGroup, overallOf, type Offsets } from './ends.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { forgetEnded, giveUp, hasWork } from '@truckroll/mail';
 import { freshDatabase, pinClock, type PinnedClock, type TestDatabase } from '@truckroll/testing';
-import { answered, answering, purgeKeys } from '../src/assignments/idempotency.ts';
+import { answered, answeringText, answeringValues, purgeKeys } from '../src/assignments/idempotency.ts';
 import { postpone, take } from '../src/notifications/store.ts';
 import { schema } from '../src/schema.ts';
 
@@ -34,7 +34,9 @@ describe('an idempotency key', () => {
   const end = T + 30 * DAY;
   async function stored() {
     const claim = { companyId: randomUUID(), userId: randomUUID(), key: 'key-00001', fingerprint: Buffer.of(1) };
-    await clock.database.transaction((tx) => tx.query(answering(claim, { status: 201, location: null, response: Buffer.of(2) })));
+    await clock.database.transaction((tx) =>
+      tx.query({ text: answeringText(1), values: answeringValues(claim, { status: 201, location: null, response: Buffer.of(2) }) }),
+    );
     await clock.database.query({ text: 'update idempotency_keys set created_at = $1', values: [formatInstant(T)] });
     return claim;
   }

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, checkRanges, now, refuseBroken, shapeNamed } from '@truckroll/contract';
 import { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
-import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import type { CallContext } from '@truckroll/grpc';
 import { nameInReference } from '@truckroll/record-store';
 import { eventsOf } from './events.ts';
 import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from '../visits/rules.ts';
-import { holdVisit, storingAdded, type HeldVisit } from './store.ts';
+import { ADDING, addingValues, holdVisit, type HeldVisit } from './store.ts';
 import { perform, type PlannedChange, type Write, type WriteServices } from './write.ts';
 
 interface Found {
@@ -18,7 +18,7 @@ interface Found {
 
 const REQUEST = shapeNamed('truckroll.scheduling.v1.AddAssignmentRequest');
 
-const ADDING: Write<AddAssignmentRequest, Found> = {
+const ADD: Write<AddAssignmentRequest, Found> = {
   name: 'AddAssignment',
   encode: (command) => AddAssignmentRequest.encode(command),
   find: (tx, key, companyId, { appointment_id, team_member_id }) => holdVisit(tx, key, companyId, appointment_id, team_member_id),
@@ -28,7 +28,7 @@ const ADDING: Write<AddAssignmentRequest, Found> = {
 /** Returns AddAssignmentResponse. Errors: as `perform`. */
 export async function addAssignment(services: WriteServices, request: AddAssignmentRequest, context: CallContext): Promise<Buffer> {
   refuseBroken(checkRanges(REQUEST, request));
-  return perform(services, ADDING, request, context);
+  return perform(services, ADD, request, context);
 }
 
 function plan(companyId: string, request: AddAssignmentRequest, found: Found | undefined): PlannedChange {
@@ -50,7 +50,7 @@ function plan(companyId: string, request: AddAssignmentRequest, found: Found | u
     updated_at: undefined,
   };
   return {
-    name: 'add_assignment',
+    storing: ADDING,
     held,
     next: withAssignments(visit, [...visit.assignments, assignment]),
     *refusals() {
@@ -62,8 +62,8 @@ function plan(companyId: string, request: AddAssignmentRequest, found: Found | u
     location: `/v1/job-assignments/${assignment.id}`,
     audited: { action: 'assignment.added', assignment, is: 'after' },
     store(changed) {
-      const { document, change } = storingAdded(companyId, changed, assignment);
-      return { change, events: eventsOf(companyId, changed, assignment, document) };
+      const document = Assignment.encode(assignment).finish();
+      return { values: addingValues(companyId, changed, assignment, document), events: eventsOf(companyId, changed, assignment, document) };
     },
   };
 }

@@ -3,7 +3,7 @@
 // without an answer. A write that meets such a row when it stores its own starts again.
 import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import { isLockTimeout, isUniqueViolation, type Database, type Statement, type Transaction } from '@truckroll/postgres';
+import { isLockTimeout, isUniqueViolation, type Database, type Transaction } from '@truckroll/postgres';
 
 const KEPT = `interval '30 days'`;
 /** Maximum wait of a request for another one with its key, and of a write for a visit. */
@@ -89,13 +89,17 @@ export async function answered(tx: Transaction, { companyId, userId, key, finger
   return row;
 }
 
-/** Stores the answer under its key. Fails if another write has stored its own: see `isTaken`. */
-export function answering({ companyId, userId, key, fingerprint }: Claim, { status, location, response }: Answer): Statement {
-  return {
-    name: 'store_idempotency_key',
-    text: `insert into idempotency_keys (company_id, user_id, key, fingerprint, status, location, response) values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [companyId, userId, key, fingerprint, status, location, response],
-  };
+export const ANSWERING_VALUES = 7;
+
+/** Stores the answer under its key. `first` is the number of the first of `answeringValues`. Fails if another write has stored its own: see `isTaken`. */
+export function answeringText(first: number): string {
+  const $ = (n: number): string => `$${first + n}`;
+  return `insert into idempotency_keys (company_id, user_id, key, fingerprint, status, location, response)
+    values (${$(0)}, ${$(1)}, ${$(2)}, ${$(3)}, ${$(4)}, ${$(5)}, ${$(6)})`;
+}
+
+export function answeringValues({ companyId, userId, key, fingerprint }: Claim, { status, location, response }: Answer): unknown[] {
+  return [companyId, userId, key, fingerprint, status, location, response];
 }
 
 /** Whether a write of the previous release, which takes no lock, had the key at the same time and was faster. */

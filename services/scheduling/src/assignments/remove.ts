@@ -4,10 +4,10 @@ import { RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/a
 import type { CallContext } from '@truckroll/grpc';
 import { eventsOf } from './events.ts';
 import { refuseRemoving, refuseStale, withAssignments } from '../visits/rules.ts';
-import { holdVisitOf, storingRemoved, type HeldVisit } from './store.ts';
+import { REMOVING, holdVisitOf, removingValues, type HeldVisit } from './store.ts';
 import { perform, type PlannedChange, type Write, type WriteServices } from './write.ts';
 
-const REMOVING: Write<RemoveAssignmentRequest, HeldVisit> = {
+const REMOVE: Write<RemoveAssignmentRequest, HeldVisit> = {
   name: 'RemoveAssignment',
   encode: (command) => RemoveAssignmentRequest.encode(command),
   find: (tx, key, companyId, { id }) => holdVisitOf(tx, key, companyId, id),
@@ -16,7 +16,7 @@ const REMOVING: Write<RemoveAssignmentRequest, HeldVisit> = {
 
 /** Returns RemoveAssignmentResponse. Errors: as `perform`. */
 export function removeAssignment(services: WriteServices, request: RemoveAssignmentRequest, context: CallContext): Promise<Buffer> {
-  return perform(services, REMOVING, request, context);
+  return perform(services, REMOVE, request, context);
 }
 
 function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVisit | undefined): PlannedChange {
@@ -25,7 +25,7 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
   if (held === undefined || assignment === undefined) throw ApiError.notFound('assignment');
   const { visit } = held;
   return {
-    name: 'remove_assignment',
+    storing: REMOVING,
     held,
     next: withAssignments(
       visit,
@@ -39,7 +39,7 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
     location: null,
     audited: { action: 'assignment.removed', assignment, is: 'before' },
     store: (changed) => ({
-      change: storingRemoved(companyId, changed, assignment),
+      values: removingValues(companyId, changed, assignment),
       events: eventsOf(companyId, changed, assignment, null),
     }),
   };

@@ -1,19 +1,18 @@
 // One transaction holds the key and stores the change, its events, the notification and the answer (decisions §5).
-import { ApiError, messageJson } from '@truckroll/contract';
-import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { ApiError, encodeFragment, messageJson } from '@truckroll/contract';
+import { AddAssignmentResponse, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import type { CallContext } from '@truckroll/grpc';
-import { appending, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
+import { appendingValues, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
 import { nameInReference, type RecordReader } from '@truckroll/record-store';
-import { expression, combine, type Expressions } from '../statements/combine.ts';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
-import { answered, answering, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';
+import { answered, answeringValues, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';
 import { technicians } from '../visits/rules.ts';
-import { changeOf, type ChangedVisit, type HeldVisit } from './store.ts';
+import { changeOf, type ChangedVisit, type HeldVisit, type Storing } from './store.ts';
 
 export interface WriteServices {
   database: Database;
@@ -29,7 +28,7 @@ export interface Command {
 }
 
 export interface PlannedChange {
-  name: string;
+  storing: Storing;
   held: HeldVisit;
   next: Visit;
   /** Reasons to refuse the change, in the order of the checks. */
@@ -37,7 +36,8 @@ export interface PlannedChange {
   status: number;
   location: string | null;
   audited: { action: string; assignment: Assignment; is: 'before' | 'after' };
-  store(changed: ChangedVisit): { change: Expressions; events: OutgoingEvent[] };
+  /** The values of the change itself in `storing`, and its events. */
+  store(changed: ChangedVisit): { values: unknown[]; events: OutgoingEvent[] };
 }
 
 export interface Write<C extends Command, F> {
@@ -98,14 +98,14 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   for (const refusal of planned.refusals()) if (refusal !== undefined) throw refusal;
 
   const changed = changeOf(held, next);
-  const outcome = Buffer.from(NotificationOutcome.encode(notification).finish());
   const visit = await reader.assembled(tx, companyId, held.document, changed.derived);
-  const response = Buffer.concat([visit, Buffer.of(NOTIFICATION_TAG, outcome.length), outcome]);
+  // Both writes answer with the same fields.
+  const response = Buffer.concat([visit, encodeFragment(AddAssignmentResponse, { notification })]);
   const answer = { status: planned.status, location: planned.location, response };
   if (held.booked) await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
-  const { change, events } = planned.store(changed);
-  const all = [...events, auditEventOf(companyId, command.caller, planned.audited)];
-  await tx.finish([combine(planned.name, [change, expression('appended', appending(all)), expression('answered', answering(key, answer))])]);
+  const { values, events } = planned.store(changed);
+  const appended = appendingValues([...events, auditEventOf(companyId, command.caller, planned.audited)]);
+  await tx.finish([{ ...planned.storing, values: [...values, ...answeringValues(key, answer), ...appended] }]);
   return answer;
 }
 
@@ -116,6 +116,3 @@ function auditEventOf(companyId: string, caller: Caller, { action, assignment, i
   const state = messageJson('truckroll.scheduling.v1.Assignment', shown, 'snake');
   return auditEvent('scheduling', { companyId, caller, action, object: { kind: 'job-assignments', id }, [is]: state });
 }
-
-/** Tag of field 2 of both responses, a message. Field 1, `data`, is already in the assembled visit. */
-const NOTIFICATION_TAG = 0x12;

@@ -79,14 +79,14 @@ function recording(recordings: readonly Recording[]): Statement {
     name: 'record_service_requests',
     text: `with given as (
         select * from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[])
-          with ordinality g (company_id, id, before, after, fingerprint, head, event_id, topic, key, type, trace, request_id, place)),
+          with ordinality g (company_id, id, before, after, fingerprint, head, event_id, topic, key, type, trace, request_id, ordinal)),
       known as (
-        select g.place, s.fingerprint, s.recorded from given g join service_requests s on s.company_id = g.company_id and s.id = g.id),
+        select g.ordinal, s.fingerprint, s.recorded from given g join service_requests s on s.company_id = g.company_id and s.id = g.id),
       free as (
         select company_id from service_request_numbers where company_id = any($1::uuid[]) for no key update skip locked),
       fresh as (
-        select g.*, row_number() over (partition by g.company_id order by g.place) as turn, count(*) over (partition by g.company_id) as count
-        from given g join free f on f.company_id = g.company_id where not exists (select from known k where k.place = g.place)),
+        select g.*, row_number() over (partition by g.company_id order by g.ordinal) as turn, count(*) over (partition by g.company_id) as count
+        from given g join free f on f.company_id = g.company_id where not exists (select from known k where k.ordinal = g.ordinal)),
       numbered as (
         update service_request_numbers n set latest = n.latest + f.count from fresh f where f.company_id = n.company_id and f.turn = 1
         returning n.company_id, n.latest - f.count as latest_before),
@@ -98,8 +98,8 @@ function recording(recordings: readonly Recording[]): Statement {
         insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
         select company_id, id, 1, document, fingerprint, document, true, ${serviceRequests.version} from record),
       events as (select *, 1 as sequence, head || length_delimited(document) as payload from record),
-      appended as (${appendingRows('events', 'place')})
-      select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,
+      appended as (${appendingRows('events', 'ordinal')})
+      select r.number, k.fingerprint, k.recorded from given g left join record r on r.ordinal = g.ordinal left join known k on k.ordinal = g.ordinal order by g.ordinal`,
     values: [
       uuid(of(({ companyId }) => companyId)),
       uuid(of(({ id }) => id)),

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { appendingMade, madeColumns } from '@truckroll/outbox';
+import { appendingRows, madeColumns } from '@truckroll/outbox';
 import { isUniqueViolation, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/postgres';
-import { expression, combine } from '../statements/combine.ts';
 import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
 import type { IntakeServices } from './services.ts';
@@ -108,26 +107,22 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
 
 /** Numbers have no gaps: each recording waits a moment for the previous one to commit. */
 function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
-  return combine(
-    'record_service_request',
-    [
-      expression('numbered', {
-        text: `insert into service_request_numbers as n (company_id, latest) values ($1, 1)
-        on conflict (company_id) do update set latest = n.latest + 1 returning 'SR-' || latest as number`,
-        values: [companyId],
-      }),
-      expression('record', {
-        text: `select number, $1::bytea || length_delimited(convert_to(number, 'UTF8')) || $2::bytea as document from numbered`,
-        values: [before, after],
-      }),
-      expression('stored', {
-        text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
-        select $1::uuid, $2::uuid, 1, document, $3::bytea, document, true, ${serviceRequests.version} from record`,
-        values: [companyId, id, fingerprint],
-      }),
-      expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
-      expression('appended', appendingMade(event, 'event')),
-    ],
-    'number from numbered',
-  );
+  const { event_id, topic, key, type, sequence, trace, request_id } = event;
+  return {
+    name: 'record_service_request',
+    text: `with numbered as (
+        insert into service_request_numbers as n (company_id, latest) values ($1, 1)
+        on conflict (company_id) do update set latest = n.latest + 1 returning 'SR-' || latest as number),
+      record as (select number, $3::bytea || length_delimited(convert_to(number, 'UTF8')) || $4::bytea as document from numbered),
+      stored as (
+        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
+        select $1, $2, 1, document, $5, document, true, ${serviceRequests.version} from record),
+      event as (
+        select $1::uuid as company_id, $7::uuid as event_id, $8::text as topic, $9::text as key, $10::text as type, $11::bigint as sequence,
+          $12::text as trace, $13::uuid as request_id, $6::bytea || length_delimited(document) as payload
+        from record),
+      appended as (${appendingRows('event', 'event_id')})
+      select number from numbered`,
+    values: [companyId, id, before, after, fingerprint, head, event_id, topic, key, type, sequence, trace, request_id],
+  };
 }
