@@ -105,17 +105,17 @@ export function cutPage({ changes, parts, progress, asOf }: FeedPage, count: num
   const { owner, before, from, placed } = parts[at] as Part;
   if (!placed) return undefined;
   const last = changes[count - 1] as RecordChange;
-  const place = { version: last.logged_version ?? last.version, after_kind: last.kind, after_id: last.logged_id ?? last.id };
-  const read = [...from].map(([kind, position]) => [kind, isAfter(place, position) ? { ...position, ...place } : position] as const);
+  const logged = { version: last.logged_version ?? last.version, after_kind: last.kind, after_id: last.logged_id ?? last.id };
+  const read = [...from].map(([kind, position]) => [kind, isAfter(logged, position) ? { ...position, ...logged } : position] as const);
   const cut = new Map(progress).set(owner, { epoch: before.epoch, positions: new Map([...before.positions, ...read]) });
   for (const later of parts.slice(at + 1)) cut.set(later.owner, later.before);
   return { changes: changes.slice(0, count), parts: [], progress: cut, more: true, asOf };
 }
 
-type Place = Pick<ChangePosition, 'version' | 'after_kind' | 'after_id'>;
+type LogPosition = Pick<ChangePosition, 'version' | 'after_kind' | 'after_id'>;
 
 /** The order of the services' logs. An empty id comes before all others. */
-function isAfter(a: Place, b: Place): boolean {
+function isAfter(a: LogPosition, b: LogPosition): boolean {
   if (a.version !== b.version) return a.version > b.version;
   return a.after_kind === b.after_kind ? a.after_id > b.after_id : a.after_kind > b.after_kind;
 }

@@ -1,7 +1,7 @@
 // Sums by which a copy can prove that it is complete (decisions §14, rule 9).
 import type { ChangePosition, DigestRecordsRequest, DigestRecordsResponse, RecordDigest } from '@truckroll/contract/gen/records/v1/changes';
 import { VERSIONS_OF_EPOCH, type Moment } from './clock.ts';
-import { placeOf, prepare, type ReadingParts } from './read.ts';
+import { logPositionOf, prepare, type ReadingParts } from './read.ts';
 
 /** Sums are kept below 2^53, which every language's numbers hold exactly. */
 const MODULUS = 2 ** 53;
@@ -86,13 +86,13 @@ async function readLive({ database, kinds }: ReadingParts, kind: string, company
 /** Buckets of a kind in which something has changed since the position. */
 async function readChanged({ database, kinds }: ReadingParts, position: ChangePosition, companyId: string, buckets: boolean): Promise<Set<number>> {
   const { table, codes } = kinds.get(position.kind)!;
-  const place = placeOf(position);
+  const after = logPositionOf(position);
   // A code is not in the log. No record with a code is ever deleted.
   const changed = codes === true ? `record_changes c join ${table} t on t.company_id = c.company_id and md5(t.id)::uuid = c.id` : 'record_changes c';
   const { rows } = await database.of(companyId).query<{ bucket: number }>({
     text: `select distinct ${bucketOf(codes === true ? 't.id' : 'c.id', buckets, codes)} as bucket from ${changed}
       where c.company_id = $1 and (c.version, c.kind, c.id) > ($3, $4, $5) and c.kind = $2`,
-    values: [companyId, position.kind, place.version, place.kind, place.id],
+    values: [companyId, position.kind, after.version, after.kind, after.id],
   });
   return new Set(rows.map(({ bucket }) => bucket));
 }

@@ -10,7 +10,7 @@ export interface ZonedCompany {
 }
 
 export interface ReadRecord {
-  /** The public id. Differs from the place's id if it is a code. */
+  /** The public id. Differs from the logged id if it is a code. */
   readonly id: string;
   /** Encoded. */
   readonly record: Uint8Array;
@@ -25,8 +25,8 @@ export interface OwnedKind {
   /** Company id under which records that are the same in every company are stored. */
   readonly storedUnder?: string;
   /**
-   * The records at these places, in their order, as reads return them; undefined for those that are gone. Shorter than `ids` if the others
-   * would exceed `most` bytes; at least one place is read.
+   * The records with these logged ids, in their order, as reads return them; undefined for those that are gone. Shorter than `ids` if the others
+   * would exceed `most` bytes; at least one is read.
    */
   read(company: ZonedCompany, ids: readonly string[], most: number): Promise<readonly (ReadRecord | undefined)[]>;
 }

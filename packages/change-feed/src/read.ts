@@ -18,13 +18,13 @@ const SCANNED_TOGETHER = 5000;
 const MOST_SCANNED = 50_000;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-interface Place {
+interface LogPosition {
   readonly version: number;
   readonly kind: string;
   readonly id: string;
 }
 
-interface Scanned extends Place {
+interface Scanned extends LogPosition {
   readonly changed_at: number;
 }
 
@@ -34,12 +34,12 @@ interface Found extends Scanned {
 }
 
 /** Order by version, kind, id. Kinds and ids compare as bytes, as the index does. */
-function isAfter(a: Place, b: Place): boolean {
+function isAfter(a: LogPosition, b: LogPosition): boolean {
   if (a.version !== b.version) return a.version > b.version;
   return a.kind === b.kind ? a.id > b.id : a.kind > b.kind;
 }
 
-export function placeOf({ version, after_kind, after_id }: ChangePosition): Place {
+export function logPositionOf({ version, after_kind, after_id }: ChangePosition): LogPosition {
   return { version, kind: after_kind, id: after_id === '' ? NO_ID : after_id };
 }
 
@@ -65,19 +65,19 @@ export async function prepare(
 export async function readChanges(parts: ReadingParts, request: ReadChangesRequest): Promise<ReadChangesResponse> {
   const { company_id: companyId, time_zone: timeZone, limit, most_bytes: mostBytes } = request;
   const moment = await prepare(parts, request);
-  const end: Place = { version: moment.below, kind: '', id: NO_ID };
+  const end: LogPosition = { version: moment.below, kind: '', id: NO_ID };
   if (request.skip) {
     const positions = request.positions.map(({ kind }) => positionAt(kind, end, moment.below));
     return { changes: [], positions, epoch: moment.epoch, more: false, as_of: moment.asOf, placed: true };
   }
-  const places = new Map(request.positions.map((position) => [position.kind, placeOf(position)]));
+  const starts = new Map(request.positions.map((position) => [position.kind, logPositionOf(position)]));
   const beganAt = new Map(request.positions.map(({ kind, version, began_at }) => [kind, version === 0 ? moment.below : began_at]));
   const isWanted = (row: Scanned): boolean => {
-    const place = places.get(row.kind);
-    return place !== undefined && isAfter(row, place);
+    const start = starts.get(row.kind);
+    return start !== undefined && isAfter(row, start);
   };
   const found: Found[] = [];
-  let at = [...places.values()].reduce((least, place) => (isAfter(least, place) ? place : least), end);
+  let at = [...starts.values()].reduce((least, start) => (isAfter(least, start) ? start : least), end);
   let more = true;
   for (let scanned = 0; found.length < limit && scanned < MOST_SCANNED; ) {
     // Twice as many each time: most rows may be of kinds that were not requested, or superseded.
@@ -111,21 +111,21 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
     at = found[kept - 1] as Scanned;
     more = true;
   }
-  const positions = [...places].map(([kind, place]) => positionAt(kind, isAfter(at, place) ? at : place, beganAt.get(kind) as number));
+  const positions = [...starts].map(([kind, start]) => positionAt(kind, isAfter(at, start) ? at : start, beganAt.get(kind) as number));
   return { changes: changes.slice(0, kept).filter((change) => change !== undefined), positions, epoch: moment.epoch, more, as_of: moment.asOf, placed: true };
 }
 
-function positionAt(kind: string, { version, kind: afterKind, id }: Place, beganAt: number): ChangePosition {
+function positionAt(kind: string, { version, kind: afterKind, id }: LogPosition, beganAt: number): ChangePosition {
   return { kind, version, after_kind: afterKind, after_id: id === NO_ID ? '' : id, began_at: beganAt };
 }
 
-async function scan({ database, kinds }: ReadingParts, companyId: string, after: Place, below: number, most: number): Promise<Scanned[]> {
+async function scan({ database, kinds }: ReadingParts, companyId: string, after: LogPosition, below: number, most: number): Promise<Scanned[]> {
   const shared = [...new Set([...kinds.values()].flatMap(({ storedUnder }) => storedUnder ?? []))];
   const one = (company: string): string => `(select distinct on (version, kind, id) version, kind, id, changed_at from record_changes
       where company_id = ${company} and (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
   const { rows } = await database.of(companyId).query<Scanned>({
     name: `scan_changes_${shared.length}`,
-    text: `select * from (${[one('$1'), ...shared.map((_, index) => one(`$${index + 7}`))].join(' union all ')}) places
+    text: `select * from (${[one('$1'), ...shared.map((_, index) => one(`$${index + 7}`))].join(' union all ')}) logged
       order by version, kind, id limit $6`,
     values: [companyId, after.version, after.kind, after.id, below, most, ...shared],
   });
@@ -134,8 +134,8 @@ async function scan({ database, kinds }: ReadingParts, companyId: string, after:
 
 const keyOf = ({ kind, id }: Scanned): string => `${kind} ${id}`;
 
-/** The rows of each kind. A page reads one kind after another, so that it takes one connection, and one place in the queue for it. */
-const byKind = <T extends Place>(rows: readonly T[]): Map<string, T[]> => Map.groupBy(rows, ({ kind }) => kind);
+/** The rows of each kind. A page reads one kind after another, so that it takes one connection, and one turn in the queue for it. */
+const byKind = <T extends LogPosition>(rows: readonly T[]): Map<string, T[]> => Map.groupBy(rows, ({ kind }) => kind);
 
 /** Versions of the latest changes of these records, by keyOf: without those that have been deleted. */
 async function versionsOf({ database, kinds }: ReadingParts, companyId: string, rows: readonly Scanned[]): Promise<Map<string, number>> {
@@ -181,11 +181,11 @@ function changeOf({ kind, id, version, changed_at, latest }: Found, read: ReadRe
   if (read === undefined) return undefined;
   const { buffer, byteOffset, length } = read.record;
   const shown = shownVersion(Math.min(version, latest), epoch);
-  const place = { ...(shown === version ? {} : { logged_version: version }), ...(read.id === id ? {} : { logged_id: id }) };
-  return { kind, id: read.id, version: shown, changed_at, record: Buffer.from(buffer, byteOffset, length), ...place };
+  const logged = { ...(shown === version ? {} : { logged_version: version }), ...(read.id === id ? {} : { logged_id: id }) };
+  return { kind, id: read.id, version: shown, changed_at, record: Buffer.from(buffer, byteOffset, length), ...logged };
 }
 
-/** After a restore, records keep their places, and their versions are above all that were shown before it. */
+/** After a restore, records keep their positions, and their versions are above all that were shown before it. */
 function shownVersion(version: number, epoch: number): number {
   return Math.max(version, epoch * VERSIONS_OF_EPOCH);
 }

@@ -39,16 +39,16 @@ export class ChangeWatch {
       const all = waiting.flatMap(({ awaited }) => awaited);
       const versions = all.length === 0 ? new Map<number, number>() : await this.#changed(all, below);
       // A poll from before a restore is woken, so that its next read answers 410.
-      all.forEach(({ version }, place) => {
-        if (version < epoch * VERSIONS_OF_EPOCH) versions.set(place, below);
+      all.forEach(({ version }, index) => {
+        if (version < epoch * VERSIONS_OF_EPOCH) versions.set(index, below);
       });
       let start = 0;
       for (const { awaited, resolve } of waiting) {
         const first = start;
         start += awaited.length;
-        const changed = awaited.flatMap((_, place) => {
-          const version = versions.get(first + place);
-          return version === undefined ? [] : [{ place, version }];
+        const changed = awaited.flatMap((_, index) => {
+          const version = versions.get(first + index);
+          return version === undefined ? [] : [{ place: index, version }];
         });
         resolve({ changed, below, as_of: asOf });
       }
@@ -58,10 +58,10 @@ export class ChangeWatch {
   }
 
   async #changed(awaited: readonly AwaitedChange[], below: number): Promise<Map<number, number>> {
-    const { rows } = await this.#database.query<{ place: number; version: number }>({
+    const { rows } = await this.#database.query<{ ordinal: number; version: number }>({
       name: 'find_changed',
-      text: `select w.place, latest.version
-        from unnest($1::uuid[], $2::text[], $3::bigint[]) with ordinality w(company_id, kinds, version, place),
+      text: `select w.ordinal, latest.version
+        from unnest($1::uuid[], $2::text[], $3::bigint[]) with ordinality w(company_id, kinds, version, ordinal),
           lateral (select max(c.version) as version from unnest(w.company_id || $5::uuid[]) s(company_id), lateral (
             select version from record_changes c where c.company_id = s.company_id and c.version >= w.version and c.version < $4
               and c.kind = any(string_to_array(w.kinds, ' ')) order by version desc limit 1) c) latest
@@ -74,6 +74,6 @@ export class ChangeWatch {
         this.#shared,
       ],
     });
-    return new Map(rows.map(({ place, version }) => [place - 1, version]));
+    return new Map(rows.map(({ ordinal, version }) => [ordinal - 1, version]));
   }
 }

@@ -19,7 +19,7 @@ export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'sn
   return { value: value as T, problems };
 }
 
-interface Place {
+interface FieldContext {
   /** Path of the object; empty for the root. */
   at: string;
   /** Name of the field, with the index in a list. */
@@ -29,7 +29,7 @@ interface Place {
 }
 
 const join = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`);
-const pathOf = ({ at, name }: Place): string => join(at, name);
+const pathOf = ({ at, name }: FieldContext): string => join(at, name);
 
 function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): Record<string, unknown> {
   const message: Record<string, unknown> = {};
@@ -58,49 +58,49 @@ function refuseUnknown(names: readonly string[], known: readonly string[], at: s
   }
 }
 
-function readField(field: Field, value: unknown, place: Place): unknown {
-  const { problems } = place;
-  if (field.repeated) return readList(field, value, place);
+function readField(field: Field, value: unknown, context: FieldContext): unknown {
+  const { problems } = context;
+  if (field.repeated) return readList(field, value, context);
   if (value === undefined || value === null) {
     if (value === null && field.nullClears === true) return zeroOf(field);
     if (!field.nullable && !field.dispensable) {
-      problems.push({ field: pathOf(place), code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
+      problems.push({ field: pathOf(context), code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
     } else if (value === null && !field.nullable) {
-      problems.push({ field: pathOf(place), code: 'INVALID_FORMAT', message: 'It cannot be null: give a value, or leave it out.' });
+      problems.push({ field: pathOf(context), code: 'INVALID_FORMAT', message: 'It cannot be null: give a value, or leave it out.' });
     }
     return defaultOf(field);
   }
   if (field.kind === 'list') {
     const [values] = (field.shape as Shape).fields;
-    return { values: readList(values as Field, value, place) };
+    return { values: readList(values as Field, value, context) };
   }
-  return readOne(field, value, place);
+  return readOne(field, value, context);
 }
 
-function readList(field: Field, value: unknown, place: Place): unknown[] {
-  const { name, problems } = place;
+function readList(field: Field, value: unknown, context: FieldContext): unknown[] {
+  const { name, problems } = context;
   const { minItems, maxItems } = field.range ?? {};
   if (!Array.isArray(value)) {
     const missing = value === undefined || value === null;
     const message = minItems === undefined ? 'Give a list, [] when there is none.' : `Give a list of at least ${minItems}.`;
-    problems.push({ field: pathOf(place), code: missing ? 'MISSING' : 'INVALID_FORMAT', message });
+    problems.push({ field: pathOf(context), code: missing ? 'MISSING' : 'INVALID_FORMAT', message });
     return [];
   }
   if (minItems !== undefined && value.length < minItems) {
-    problems.push({ field: pathOf(place), code: 'OUT_OF_RANGE', message: `Give at least ${minItems}.` });
+    problems.push({ field: pathOf(context), code: 'OUT_OF_RANGE', message: `Give at least ${minItems}.` });
   }
   if (maxItems !== undefined && value.length > maxItems) {
-    problems.push({ field: pathOf(place), code: 'OUT_OF_RANGE', message: `Give at most ${maxItems}.` });
+    problems.push({ field: pathOf(context), code: 'OUT_OF_RANGE', message: `Give at most ${maxItems}.` });
   }
-  return value.map((element, index) => readOne(field, element, { ...place, name: `${name}[${index}]` }));
+  return value.map((element, index) => readOne(field, element, { ...context, name: `${name}[${index}]` }));
 }
 
-function readOne(field: Field, value: unknown, place: Place): unknown {
-  if (field.shape !== undefined) return readObject(field.shape, value, pathOf(place), place.keys, place.problems);
+function readOne(field: Field, value: unknown, context: FieldContext): unknown {
+  if (field.shape !== undefined) return readObject(field.shape, value, pathOf(context), context.keys, context.problems);
   if (field.endless && typeof value === 'string' && beyondInstants(value) === 'after') return null;
   const checked = checkValue(field, value);
   if ('value' in checked) return checked.value;
-  place.problems.push({ field: pathOf(place), code: checked.code, message: checked.message });
+  context.problems.push({ field: pathOf(context), code: checked.code, message: checked.message });
   return defaultOf(field);
 }
 

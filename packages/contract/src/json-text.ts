@@ -52,14 +52,14 @@ function keysOf(value: unknown, depth = 0): number {
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** Where a value is, and what the contract knows of it: the field that it belongs to, and the shape of its objects. */
-interface Place {
+interface Node {
   readonly path: string;
   readonly field: Field | undefined;
   readonly shape: Shape | undefined;
 }
 
 /** An object, with its keys so far, or a list. */
-interface Open extends Place {
+interface Open extends Node {
   readonly keys: Set<string> | undefined;
   elements: number;
 }
@@ -68,7 +68,7 @@ function walk(root: Shape, text: string, style: KeyStyle): JsonProblem[] {
   const problems: JsonProblem[] = [];
   const refuse = (field: string, message: string, code: JsonProblem['code'] = 'INVALID_FORMAT'): unknown => problems.push({ field, code, message });
   const open: Open[] = [];
-  let place: Place = { path: '', field: undefined, shape: root };
+  let node: Node = { path: '', field: undefined, shape: root };
   let isKey = false;
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === '{' || token === '[') {
@@ -76,7 +76,7 @@ function walk(root: Shape, text: string, style: KeyStyle): JsonProblem[] {
         refuse('(line)', TOO_DEEP);
         break;
       }
-      open.push({ ...place, keys: token === '{' ? new Set() : undefined, elements: 0 });
+      open.push({ ...node, keys: token === '{' ? new Set() : undefined, elements: 0 });
     } else if (token === '}' || token === ']') open.pop();
     else if (isKey) {
       const { path, shape, field: within, keys } = open.at(-1) as Open & { keys: Set<string> };
@@ -85,16 +85,16 @@ function walk(root: Shape, text: string, style: KeyStyle): JsonProblem[] {
       const field = shape === undefined ? within : fieldOf(shape, key, style);
       // A list's wrapper is the array itself in JSON.
       const inner = field?.kind === 'list' ? field.shape!.fields[0] : field;
-      place = { path: path === '' ? key : `${path}.${key}`, field: inner, shape: inner?.shape };
-      if (keys.has(key)) refuse(place.path, 'Give it once: it is given twice.', 'UNKNOWN_FIELD');
+      node = { path: path === '' ? key : `${path}.${key}`, field: inner, shape: inner?.shape };
+      if (keys.has(key)) refuse(node.path, 'Give it once: it is given twice.', 'UNKNOWN_FIELD');
       keys.add(key);
-    } else if (losesFraction(place.field, token)) refuse(place.path, 'Give an integer.');
-    else if (place.field?.kind === 'json' && Math.abs(Number(token)) === Infinity) refuse(place.path, TOO_LARGE, 'OUT_OF_RANGE');
+    } else if (losesFraction(node.field, token)) refuse(node.path, 'Give an integer.');
+    else if (node.field?.kind === 'json' && Math.abs(Number(token)) === Infinity) refuse(node.path, TOO_LARGE, 'OUT_OF_RANGE');
     isKey = false;
     if (!'{[,'.includes(token)) continue;
     const inside = open.at(-1) as Open;
     if (inside.keys !== undefined) isKey = true;
-    else place = { ...inside, path: `${inside.path}[${inside.elements++}]` };
+    else node = { ...inside, path: `${inside.path}[${inside.elements++}]` };
   }
   return problems;
 }

@@ -42,9 +42,9 @@ interface Check {
 }
 
 /** Builds a field's path, only for fields with problems: some requests carry hundreds of items that are checked field by field. */
-type Place = () => string;
+type PathOf = () => string;
 
-function checkFields(shape: Shape, request: object, at: Place, check: Check): Record<string, unknown> {
+function checkFields(shape: Shape, request: object, at: PathOf, check: Check): Record<string, unknown> {
   const given = request as Record<string, unknown>;
   const taken: Record<string, unknown> = {};
   for (const field of shape.fields) taken[field.name] = checkField(field, given[field.name], () => `${at()}${check.spelled(field.name)}`, check);
@@ -53,7 +53,7 @@ function checkFields(shape: Shape, request: object, at: Place, check: Check): Re
   return taken;
 }
 
-function checkField(field: Field, value: unknown, at: Place, check: Check): unknown {
+function checkField(field: Field, value: unknown, at: PathOf, check: Check): unknown {
   if (value === undefined || value === null) return value;
   if (Array.isArray(value)) return value.map((element, index) => checkField(field, element, () => `${at()}[${index}]`, check));
   if (field.kind === 'list') {

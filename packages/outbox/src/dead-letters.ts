@@ -66,10 +66,10 @@ export async function deadLettersAfter(
   const { rows } = await db.query<StoredLetter & { reason: string }>({
     name: 'dead_letters_after',
     text: `with next as (
-        select id, row_number() over found as place, sum(octet_length(payload)) over found as bytes
+        select id, row_number() over found as ordinal, sum(octet_length(payload)) over found as bytes
         from (select id, payload from parked_event where consumer = $1 and id > $2 and headers ? 'id' order by id limit $3) p window found as (order by id))
       select e.id, e.topic, e.partition, e.log_offset, e.key, e.headers, e.payload, e.reason from next n join parked_event e on e.id = n.id
-      where n.place = 1 or coalesce(n.bytes, 0) <= $4 order by e.id`,
+      where n.ordinal = 1 or coalesce(n.bytes, 0) <= $4 order by e.id`,
     values: [consumer, after, most.events, most.bytes],
   });
   return rows.map(({ reason, ...row }) => ({ reason, ...eventOfLetter(row) }));

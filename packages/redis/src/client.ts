@@ -5,12 +5,12 @@ export const CONNECT_MS = 2000;
 
 export type RedisClient = ReturnType<typeof newClient>;
 
-type Place = { readonly url: string } | { readonly node: RedisNode; readonly login: Login };
+type Server = { readonly url: string } | { readonly node: RedisNode; readonly login: Login };
 
-export function newClient(place: Place, name: string, keyPrefix?: string) {
+export function newClient(server: Server, name: string, keyPrefix?: string) {
   const socket = { connectTimeout: CONNECT_MS, reconnectStrategy: false } as const;
   return createClient({
-    ...('url' in place ? { url: place.url, socket } : optionsOf(place.node, place.login, socket)),
+    ...('url' in server ? { url: server.url, socket } : optionsOf(server.node, server.login, socket)),
     ...(keyPrefix === undefined ? {} : { keyPrefix }),
     name,
     disableOfflineQueue: true,

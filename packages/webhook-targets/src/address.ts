@@ -83,11 +83,11 @@ function covers([range, bits]: AddressRange, address: ipaddr.IPv4 | ipaddr.IPv6)
   if (range.kind() === address.kind()) return address.match([range, bits] as never);
   if (range.kind() === 'ipv4') return false;
   const bytes = (address as ipaddr.IPv4).toByteArray();
-  return embedding.some(([[prefix, length], places]) => {
+  return embedding.some(([[prefix, length], offsets]) => {
     // The whole of a translated prefix means the translator, that of mapped addresses IPv4 itself.
     if (bits < length || (bits === length && prefix.range() !== 'ipv4Mapped') || !(range as ipaddr.IPv6).match([prefix, length])) return false;
     const form = prefix.toByteArray();
-    places.forEach((place, index) => (form[place] = bytes[index] as number));
+    offsets.forEach((offset, index) => (form[offset] = bytes[index] as number));
     return new ipaddr.IPv6(form).match([range, bits] as never);
   });
 }
@@ -97,6 +97,6 @@ function formsOf(address: ipaddr.IPv4 | ipaddr.IPv6): (ipaddr.IPv4 | ipaddr.IPv6
   const bytes = address.toByteArray();
   const embedded = embedding
     .filter(([prefix]) => (address as ipaddr.IPv6).match(prefix))
-    .map(([, places]) => new ipaddr.IPv4(places.map((place) => bytes[place] as number)));
+    .map(([, offsets]) => new ipaddr.IPv4(offsets.map((offset) => bytes[offset] as number)));
   return [address, ...embedded];
 }

@@ -32,10 +32,10 @@ const NONE = '~';
 const RETRY_AFTER = 2;
 const classes = resource('invoices').record.byName.get('job_class')?.enum?.spellings;
 
-/** A sum by group and place in ALL. Without groups, the value is empty. */
+/** A sum by group and index in ALL. Without groups, the value is empty. */
 interface Sum {
   value: string;
-  place: number;
+  bucket: number;
   count: number;
   cents: string;
 }
@@ -55,13 +55,13 @@ export async function readReceivables(database: Database, names: NameCache, requ
     const name = grouped && known?.get(grouped.kind, value);
     return name == null ? value : Buffer.from(name).toString();
   };
-  const data = page.map(({ value, place, count, cents }): ReceivablesRow => {
+  const data = page.map(({ value, bucket, count, cents }): ReceivablesRow => {
     const none = value === NONE;
     const group = grouped === undefined ? null : { dimension: grouped.dimension, value: none ? null : value, label: none ? null : labelOf(value) };
-    return { group, bucket: ALL[place] as Bucket, invoice_count: count, open_balance_cents: exact(cents, value, place), currency: 'USD' };
+    return { group, bucket: ALL[bucket] as Bucket, invoice_count: count, open_balance_cents: exact(cents, value, bucket), currency: 'USD' };
   });
   const last = page.at(-1);
-  const next = sums.length > limit && last !== undefined ? Buffer.from(`${last.place}${last.value}`) : Buffer.alloc(0);
+  const next = sums.length > limit && last !== undefined ? Buffer.from(`${last.bucket}${last.value}`) : Buffer.alloc(0);
   return { data, next, report: reportOf(request, asOf), time_zone };
 }
 
@@ -76,10 +76,10 @@ async function readIn(tx: Transaction, request: GetReceivablesReportRequest): Pr
   }
   const grouped = DIMENSIONS[request.group_by ?? GroupBy.UNSPECIFIED];
   const position = after.length === 0 ? undefined : Buffer.from(after).toString();
-  const [place, value] = position === undefined ? [-1, ''] : [Number(position[0]), position.slice(1)];
+  const [bucket, value] = position === undefined ? [-1, ''] : [Number(position[0]), position.slice(1)];
   const { rows: found } = await tx.query<Sum>(statement(request, grouped?.column, value, localDay(asOf, timeZone)));
-  const sums = grouped === undefined ? ALL.map((_, at) => found.find((sum) => sum.place === at) ?? { value: '', place: at, count: 0, cents: '0' }) : found;
-  return { asOf, sums: sums.filter((sum) => sum.value !== value || sum.place > place) };
+  const sums = grouped === undefined ? ALL.map((_, at) => found.find((sum) => sum.bucket === at) ?? { value: '', bucket: at, count: 0, cents: '0' }) : found;
+  return { asOf, sums: sums.filter((sum) => sum.value !== value || sum.bucket > bucket) };
 }
 
 /** Sums from the group `value` on, in the order of the report, one more than a page after the last row of that group. */
@@ -89,7 +89,7 @@ function statement(request: GetReceivablesReportRequest, column: string | undefi
   const bind = (bound: unknown, type: string): string => `$${values.push(bound)}::${type}`;
   const dueOn = (days: number): string => bind(formatInstant(startOfLocalDate(formatDate(today - days), time_zone)), 'timestamptz');
   const bounded = BUCKETS.slice(1, -1).map(([, upTo], at) => `when due_at >= ${dueOn(upTo)} then ${at + 1}`);
-  const place = `case when due_at is null or due_at >= ${dueOn(0)} then 0 ${bounded.join(' ')} else ${BUCKETS.length - 1} end`;
+  const bucket = `case when due_at is null or due_at >= ${dueOn(0)} then 0 ${bounded.join(' ')} else ${BUCKETS.length - 1} end`;
   const conditions = FILTERS.flatMap((name) => (request[name].length === 0 ? [] : [`${name} = any(${bind(request[name], 'uuid[]')})`]));
   if (request.job_class.length > 0)
     conditions.push(
@@ -104,18 +104,18 @@ function statement(request: GetReceivablesReportRequest, column: string | undefi
   else if (column !== undefined && value !== '') conditions.push(`(${column} >= ${bind(value, 'uuid')} or ${column} is null)`);
   return {
     label: 'receivables',
-    text: `select value, case when grouping(place) = 1 then ${TOTAL} else place end as place, count(*)::integer as count, coalesce(sum(cents), 0)::text as cents
-      from (select ${column === undefined ? `''` : `coalesce(${column}::text, '${NONE}')`} as value, ${place} as place, open_balance_cents as cents
+    text: `select value, case when grouping(bucket) = 1 then ${TOTAL} else bucket end as bucket, count(*)::integer as count, coalesce(sum(cents), 0)::text as cents
+      from (select ${column === undefined ? `''` : `coalesce(${column}::text, '${NONE}')`} as value, ${bucket} as bucket, open_balance_cents as cents
         from invoices where company_id = $1 and status = 'OPEN' ${conditions.map((condition) => `and ${condition}`).join(' ')}) i
-      group by grouping sets ((value, place), (value)) order by value collate "C", 2 limit ${limit + ALL.length + 1}`,
+      group by grouping sets ((value, bucket), (value)) order by value collate "C", 2 limit ${limit + ALL.length + 1}`,
     values,
   };
 }
 
-function exact(sum: string, value: string, place: number): number {
+function exact(sum: string, value: string, bucket: number): number {
   const cents = centsOf(BigInt(sum));
   if (cents !== undefined) return cents;
-  const where = `${(ALL[place] as string).replace('RECEIVABLES_BUCKET_', '')}${value === '' ? '' : `, group ${value === NONE ? 'null' : value}`}`;
+  const where = `${(ALL[bucket] as string).replace('RECEIVABLES_BUCKET_', '')}${value === '' ? '' : `, group ${value === NONE ? 'null' : value}`}`;
   throw new ApiError('INTERNAL_ERROR', `open_balance_cents of ${where} is beyond ±9007199254740991 and is never rounded: request fewer invoices.`);
 }
 

@@ -133,11 +133,11 @@ export async function selectAuditEvents(db: Queryable, filter: AuditFilter): Pro
     name: ['audit', ...names].join('_'),
     label: 'select_audit_events',
     text: `select company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address, found from (
-        select *, count(*) over () as found, row_number() over newest as place,
+        select *, count(*) over () as found, row_number() over newest as ordinal,
           sum(${ENTRY_BYTES} + coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)) over newest as bytes
         from (select * from audit_events${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`} order by at desc, id desc limit $1) listed
         window newest as (order by at desc, id desc)) measured
-      where place = 1 or bytes <= ${MOST_PAGE_BYTES} order by at desc, id desc`,
+      where ordinal = 1 or bytes <= ${MOST_PAGE_BYTES} order by at desc, id desc`,
     values,
   });
   const page = rows.slice(0, limit);

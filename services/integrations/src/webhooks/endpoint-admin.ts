@@ -18,21 +18,21 @@ const ORDER: readonly WebhookHealthState[] = [
 ];
 
 /** Sort key in the list. `since` is the start of failure in microseconds. */
-type Place = readonly [rank: number, since: number, id: string];
+type SortKey = readonly [rank: number, since: number, id: string];
 
 async function list({ database }: Context, request: ListEndpointsRequest): Promise<ListEndpointsResponse> {
   const { company_id = null, state, limit } = checked('ListEndpointsRequest', request);
   const at = now();
   const asked = new Set(state);
   const all = (await selectHealthInputs(database, company_id))
-    .map((input) => ({ input, place: placeOf(input, at), state: stateOf(input, at) }))
+    .map((input) => ({ input, sortKey: sortKeyOf(input, at), state: stateOf(input, at) }))
     .filter((each) => asked.size === 0 || asked.has(each.state))
-    .toSorted((a, b) => compare(a.place, b.place));
-  const after = request.after.length === 0 ? undefined : placeFrom(request.after);
-  const rest = after === undefined ? all : all.filter(({ place }) => compare(place, after) > 0);
+    .toSorted((a, b) => compare(a.sortKey, b.sortKey));
+  const after = request.after.length === 0 ? undefined : sortKeyFrom(request.after);
+  const rest = after === undefined ? all : all.filter(({ sortKey }) => compare(sortKey, after) > 0);
   const page = rest.slice(0, limit);
   const last = rest.length > limit ? page.at(-1) : undefined;
-  const next = last === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(last.place));
+  const next = last === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(last.sortKey));
   return {
     endpoints: await describe(
       database,
@@ -43,18 +43,18 @@ async function list({ database }: Context, request: ListEndpointsRequest): Promi
   };
 }
 
-function placeOf(input: HealthInputs, at: number): Place {
+function sortKeyOf(input: HealthInputs, at: number): SortKey {
   const byUser = !input.enabled && input.disabled_reason === null;
   const rank = byUser ? ORDER.length : ORDER.indexOf(stateOf(input, at));
   return [rank, input.failing_since ?? Number.MAX_SAFE_INTEGER, input.id];
 }
 
-function compare(a: Place, b: Place): number {
+function compare(a: SortKey, b: SortKey): number {
   const [different = 0] = [a[0] - b[0], a[1] - b[1]].filter((difference) => difference !== 0);
   return different || (a[2] < b[2] ? -1 : Number(a[2] > b[2]));
 }
 
-function placeFrom(bytes: Uint8Array): Place {
+function sortKeyFrom(bytes: Uint8Array): SortKey {
   try {
     const [rank, since, id] = JSON.parse(Buffer.from(bytes).toString()) as unknown[];
     if (typeof rank === 'number' && typeof since === 'number' && typeof id === 'string') return [rank, since, id];

@@ -85,14 +85,14 @@ type Range = [begin: number, end: number];
 
 function placesOf(needle: string, text: string): Range[] {
   const begin = needle.slice(0, SEARCHED);
-  const places: Range[] = [];
+  const ranges: Range[] = [];
   for (let at = text.indexOf(begin); at >= 0; ) {
     let end = at + begin.length;
     for (let next = begin.length; next < needle.length && text[end] === needle[next]; next += 1) end += 1;
-    places.push([at, end]);
+    ranges.push([at, end]);
     at = text.indexOf(begin, end);
   }
-  return places;
+  return ranges;
 }
 
 /** The longest beginning of a form at the end of the text. */

@@ -32,8 +32,8 @@ interface Row extends CreatorRow {
 const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
 
 /** SQL for the addresses of those who get e-mails about an endpoint (alias e), in the order in which they were given. */
-const ALERT_EMAILS = `array(select a.email from unnest(coalesce(e.alert_user_ids, array[e.created_by])) with ordinality g (id, place)
-  join users a on a.id = g.id and a.company_id = e.company_id and a.active order by g.place)`;
+const ALERT_EMAILS = `array(select a.email from unnest(coalesce(e.alert_user_ids, array[e.created_by])) with ordinality g (id, ordinal)
+  join users a on a.id = g.id and a.company_id = e.company_id and a.active order by g.ordinal)`;
 
 /** The company's endpoints, oldest first, or the one with the id. */
 export async function selectEndpoints(db: Queryable, companyId: string, id: string | null = null): Promise<Webhook[]> {

@@ -26,7 +26,7 @@ export function addToCounts(rows: readonly CountsRow[]): Statement {
     text: `insert into webhook_counts as c (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at)
       select company_id, endpoint_id, at, minutes, delivered, failed, latencies::integer[], last_success_at
       from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[], $8::timestamptz[])
-        with ordinality g (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at, place) order by place
+        with ordinality g (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at, ordinal) order by ordinal
       on conflict (company_id, endpoint_id, at, minutes) do update set
         delivered = c.delivered + excluded.delivered, failed = c.failed + excluded.failed,
         latencies = array[${ADDED_LATENCIES}],

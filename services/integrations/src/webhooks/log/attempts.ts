@@ -56,10 +56,10 @@ export interface Newest {
 export async function readable<D extends { id: string; day: string; body: Buffer }>(db: Queryable, deliveries: readonly D[], extent: Extent): Promise<D[]> {
   const { rows } = await db.query<{ bytes: number }>({
     name: 'measure_webhook_attempts',
-    text: `select coalesce(a.bytes, 0)::int as bytes from unnest($2::date[], $3::uuid[]) with ordinality d (day, id, place)
+    text: `select coalesce(a.bytes, 0)::int as bytes from unnest($2::date[], $3::uuid[]) with ordinality d (day, id, ordinal)
       cross join lateral (select sum(bytes) as bytes from (
         select ${bytesRead('$1')} as bytes from webhook_attempts a where a.day = d.day and a.delivery_id = d.id order by a.number desc limit $4) n) a
-      order by d.place`,
+      order by d.ordinal`,
     values: [extent.bytes, deliveries.map(({ day }) => day), deliveries.map(({ id }) => id), extent.attempts],
   });
   let room = MOST_PAGE_BYTES;
@@ -97,11 +97,11 @@ export async function listAttempts(db: Queryable, deliveryId: string, limit: num
   const { rows } = await db.query<Row & { goes_on: boolean }>({
     name: 'list_webhook_attempts',
     text: `with listed as (
-        select lease_token, number, row_number() over newest as place, sum(${bytesRead('$1')}) over newest as bytes
+        select lease_token, number, row_number() over newest as ordinal, sum(${bytesRead('$1')}) over newest as bytes
         from webhook_attempts a where day = $2 and delivery_id = $3 and ($4::int is null or number < $4) window newest as (order by number desc))
       select ${COLUMNS}, exists (select from listed o where o.number < a.number) as goes_on
       from listed l join webhook_attempts a on a.day = $2 and a.delivery_id = $3 and a.lease_token = l.lease_token
-      where l.place = 1 or (l.place <= $5 and l.bytes <= $6) order by a.number desc`,
+      where l.ordinal = 1 or (l.ordinal <= $5 and l.bytes <= $6) order by a.number desc`,
     values: [WHOLE.bytes, dayOfDelivery(deliveryId), deliveryId, before === undefined ? null : Number(before), limit, MOST_PAGE_BYTES],
   });
   const data = fitting(

@@ -102,6 +102,13 @@ async function freeExpired(tx: Transaction): Promise<void> {
  * - Probes (deliveries that users just requested) go first and ignore circuits and slow-downs; one goes even if all slots are taken.
  * - An endpoint's rate limits probes and others alike. Only this statement changes webhook_rates, one call at a time.
  * - `limit` makes PostgreSQL look up the leased deliveries by key, even if the plan was made for a small partition.
+ *
+ *     queued → open ──┐
+ *                     ├→ due → chosen → leased → spent
+ *     asked → probes ─┘
+ *
+ * queued and asked are endpoints with due deliveries and with probes; open and probes say how many and which of them may go now; due has
+ * both, companies in turn; chosen are the first of these; leased gives them tokens; spent is when an endpoint's rate allows the next one.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({
@@ -124,7 +131,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
           select count(*) as leased, count(*) filter (where q.forced and q.failures = 0) as probes
           from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null) in_flight
         cross join lateral (
-          select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
+          select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as ordinal
           from webhook_queue q where ${IS_PROBE} and q.endpoint_id = e.id and q.due_at <= ${NOW}
           order by q.due_at, q.sequence
           limit least(greatest($1::int - in_flight.leased, case when in_flight.probes = 0 then 1 else 0 end), ${ALLOWED})) d
@@ -139,11 +146,11 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
           and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       due as (
-        select d.*, row_number() over (partition by d.company_id order by not d.probe, d.place, d.due_at) as turn from (
-          select delivery_id, due_at, place, company_id, true as probe from probes
+        select d.*, row_number() over (partition by d.company_id order by not d.probe, d.ordinal, d.due_at) as turn from (
+          select delivery_id, due_at, ordinal, company_id, true as probe from probes
           union all
           select d.*, open.company_id, false from open cross join lateral (
-            select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
+            select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as ordinal
             from webhook_queue q
             where q.endpoint_id = open.id and q.leased_until is null and q.due_at <= ${NOW} and (open.enabled or q.forced)
               and not (q.forced and q.failures = 0)
