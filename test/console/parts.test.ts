@@ -25,7 +25,7 @@ test.each(['', '7', '"text"', '{', '[1,]', '{"a":1}}', '{a:1}', '<html>', `${'['
 );
 
 test('never shows a share below 100 % as 100 %', () => {
-  expect([0, 0.5, 0.9928, 0.9999, 1].map(percent)).toEqual(['0 %', '50 %', '99.3 %', '99.9 %', '100 %']);
+  expect([0, 0.5, 0.9928, 0.9999, 1].map(percent)).toEqual(['0.0 %', '50.0 %', '99.3 %', '99.9 %', '100.0 %']);
 });
 
 test('stacks bars, keeps low ones visible and inside the chart, and interrupts lines where there is no data', () => {

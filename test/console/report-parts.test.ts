@@ -37,7 +37,7 @@ test('compares whole months with as many before them, and other days with as man
 });
 
 test('writes every amount of cents in dollars exactly', () => {
-  expect([0, 5, -5, 123_405, -100, 9_007_199_254_740_991].map(dollars)).toEqual(['$0.00', '$0.05', '-$0.05', '$1,234.05', '-$1.00', '$90,071,992,547,409.91']);
+  expect([0, 5, -5, 123_405, -100, 9_007_199_254_740_991].map(dollars)).toEqual(['$0.00', '$0.05', '−$0.05', '$1,234.05', '−$1.00', '$90,071,992,547,409.91']);
 });
 
 test('rounds averages and margins as the API does: halves upward, also below zero', () => {
@@ -51,7 +51,7 @@ test('rounds averages and margins as the API does: halves upward, also below zer
     total_cents: total,
   });
   expect([row(5, 2), row(-5, 2), row(-7, 3), row(0, 0)].map((of) => addUp([of], activity)['average_total_cents'])).toEqual([3, -2, -2, null]);
-  expect([marginOf(1950, 6000), marginOf(-1, 20_000), marginOf(1, 20_000), marginOf(1, -20_000), marginOf(-4500, 0)]).toEqual([0.325, 0, 0.0001, 0, 0]);
+  expect([marginOf(1950, 6000), marginOf(-1, 20_000), marginOf(1, 20_000), marginOf(1, -20_000), marginOf(-4500, 0)]).toEqual([0.325, 0, 0.0001, null, null]);
 });
 
 test('draws bars around zero, and keeps small ones visible', () => {

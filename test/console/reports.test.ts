@@ -1,4 +1,5 @@
 // The console's reports in a browser, compared with the oracle of test/reports: figures, what they are made of, and files.
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +73,7 @@ async function cells(selector: string): Promise<Record<string, string>[]> {
   });
 }
 
-const cents = (dollars: string): number => Number(dollars.replace(/[$,.]/g, ''));
+const cents = (dollars: string): number => Number(dollars.replace(/[$,.]/g, '').replace('−', '-'));
 const sum = (rows: readonly Json[], column: string): number => rows.reduce((total, row) => total + row[column], 0);
 
 const REPORTS = [
@@ -246,6 +247,65 @@ test('the spreadsheet has the figures as numbers, says what they are, and its co
   }
   const [first] = overTime.slice(7);
   expect(first![0]).toEqual(new Date('2026-07-01T00:00:00Z'));
+});
+
+test('the spreadsheet has the comparison that is shown, and the switches that change its figures', async () => {
+  await go(`job-profitability?${CUSTOM}&bucket=month&compare=yes&excluded=yes`);
+  const sheet = await readSheet(await saved('For Excel'), 'Over time');
+  const facts = Object.fromEntries(sheet.slice(0, 6).map(([title, text]) => [title, text]));
+  expect(facts).toMatchObject({ 'Include excluded job types': 'Yes', 'Compared with': 'Mar 1, 2026 – Jun 30, 2026' });
+  const head = sheet.find((row) => row.includes('Gross profit before'))!;
+  const before = oracle({ report: 'job-profitability', start: '2026-03-01', end: '2026-07-01', includeExcluded: true });
+  const rows = sheet.slice(sheet.indexOf(head) + 1, -1);
+  expect(rows.map((row) => Math.round((row[head.indexOf('Gross profit before')] as number) * 100))).toEqual(before.map((row) => row['gross_profit_cents']));
+  expect(head.at(-1)).toBe('Change');
+});
+
+test('the open invoices of an age are a spreadsheet, with their sum', async () => {
+  await page.evaluate(() => void (location.hash = '/reports/receivables/records?age=PAST_DUE_91_PLUS'));
+  await shows(page, 'Adds up');
+  const sheet = await readSheet(await saved('Download for Excel'), 'Invoices');
+  const oldest = records.invoices.filter(({ status, aging }) => status === 'OPEN' && aging.bucket === 'PAST_DUE_91_PLUS');
+  expect(sheet.find(([title]) => title === 'Age')).toContain('Over 90 days');
+  expect(Math.round((sheet.at(-1)!.at(-1) as number) * 100)).toBe(oldest.reduce((all, { amounts }) => all + amounts.open_balance_cents, 0));
+});
+
+test('a range that ends before it begins is said to be one', async () => {
+  await go('invoice-activity?period=custom&from=2026-10-31&to=2026-07-01');
+  await shows(page, 'The range ends before it begins.');
+});
+
+test('more records than are added up have no sum on the screen, and all of them are in the file', async () => {
+  const large = await setup.company(timezone);
+  const account = { id: randomUUID(), name: 'Cedar Hill Bakery' };
+  const count = 5101;
+  const at = '2026-08-15T12:00:00.000000Z';
+  const payments = Array.from({ length: count }, (_, n) => ({
+    id: randomUUID(),
+    number: `PAY-${n + 1}`,
+    account,
+    status: 'PAID',
+    method: 'CASH',
+    amount_cents: n + 1,
+    currency: 'USD',
+    occurred_at: at,
+    created_at: at,
+    updated_at: null,
+    collected_by: null,
+    invoice_allocations: [],
+  }));
+  expect((await setup.system.importRecords(large, 'payments', payments)).problems).toEqual([]);
+  await fresh(setup.system, large);
+  const own = await setup.enter(large, `/reports/collections/records?${CUSTOM}`);
+  await shows(own, 'There are more than 5,000 records');
+  expect([await own.$$('#payments ~ table tbody'), await own.$$('#payments ~ table tfoot')].map(({ length }) => length)).toEqual([1, 0]);
+  const first = page;
+  page = own;
+  const sheet = await readSheet(await saved('Download for Excel'), 'Payments');
+  page = first;
+  const amounts = sheet.slice(sheet.findIndex(([title]) => title === 'Payment') + 1).map((row) => Math.round((row.at(-1) as number) * 100));
+  expect([amounts.length, amounts.at(-1)]).toEqual([count + 1, (count * (count + 1)) / 2]);
+  await page.bringToFront();
 });
 
 test.each([

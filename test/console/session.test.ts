@@ -57,6 +57,21 @@ test('keeps a session in its tab only, through a reload, until the user signs ou
   await page.waitForSelector('#token');
 });
 
+test('ends the sessions of all tabs when the user signs out in one of them', async () => {
+  const company = await setup.company();
+  const page = await setup.enter(company, '/event-types');
+  await shows(page, 'service_request.created');
+  const other = await page.browserContext().newPage();
+  await other.goto(page.url());
+  await signIn(other, setup.system.userToken(company));
+  await shows(other, 'service_request.created');
+  await page.bringToFront();
+  await press(page, 'Sign out');
+  await other.waitForSelector('#token');
+  expect(await other.$('header.bar')).toBeNull();
+  await other.close();
+});
+
 test('ends a session that was kept when the API no longer accepts its token', async () => {
   const page = await setup.open('/keys');
   await page.evaluate(() => sessionStorage.setItem('truckroll.token', 'not.a.token'));

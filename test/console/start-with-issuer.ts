@@ -6,7 +6,7 @@ import { CONSOLE_CLIENT_ID, choosePort, issueToken, serveIssuer, tokenIssuer, ty
 import type { Browser, Page } from 'puppeteer-core';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { openTab, startBrowser, type Tab } from './browser.ts';
-import { leftBy, press } from './start-console.ts';
+import { leftBy } from './start-console.ts';
 
 export interface IssuerSetup {
   readonly system: System;
@@ -102,5 +102,5 @@ export async function choose(page: Page, name: string): Promise<void> {
 /** Signs in again with the console's own button. */
 export async function signInAgain(page: Page): Promise<void> {
   await page.waitForSelector('button.primary:not(:disabled)');
-  await press(page, 'Sign in');
+  await page.locator('button.primary').click();
 }

@@ -70,13 +70,23 @@ export interface Listed<T> {
 /** The first records of a list, at most about `most`. */
 export async function readList<T>(path: string, query: Query, most: number, signal?: AbortSignal): Promise<Listed<T>> {
   const records: T[] = [];
+  let more = false;
+  for await (const page of pagesOf<T>(path, query, signal)) {
+    records.push(...page.records);
+    more = page.more;
+    if (records.length >= most) break;
+  }
+  return { records, more };
+}
+
+/** A list, page by page. */
+export async function* pagesOf<T>(path: string, query: Query, signal?: AbortSignal): AsyncGenerator<Listed<T>> {
   let cursor: string | undefined;
   do {
     const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE, cursor }, ...(signal && { signal }) });
-    records.push(...(answer['data'] as T[]));
     cursor = cursorIn(answer);
-  } while (cursor !== undefined && records.length < most);
-  return { records, more: cursor !== undefined };
+    yield { records: answer['data'] as T[], more: cursor !== undefined };
+  } while (cursor !== undefined);
 }
 
 export async function readPage<T>(path: string, query: Query, signal: AbortSignal): Promise<{ records: readonly T[]; cursor: string | undefined }> {

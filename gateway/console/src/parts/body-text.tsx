@@ -22,7 +22,7 @@ export function BodyText({ what, text, truncated = false }: Given) {
           <>
             {!raw && (
               <button type="button" class="small" onClick={() => setUnfolded(unfolded === false)}>
-                {unfolded === false ? 'Unfold' : 'Fold'}
+                {unfolded === false ? 'Expand' : 'Collapse'}
               </button>
             )}
             <button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(!raw)}>

@@ -2,13 +2,19 @@
 import { MOST_BACKLOG, type Bucket, type Figures } from '../api/types.ts';
 
 const WHOLE = new Intl.NumberFormat();
+const TENTHS = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-export const number = (value: number): string => WHOLE.format(value);
+/** With a real minus (U+2212) in place of a hyphen. */
+export const withMinus = (text: string): string => text.replace('-', '\u2212');
+
+export const number = (value: number): string => withMinus(WHOLE.format(value));
+
+/** "48.0": with one decimal, always. */
+export const tenths = (value: number): string => withMinus(TENTHS.format(value));
 
 /** "99.3 %". Never rounds up to 100 %. */
 export function percent(share: number): string {
-  const tenths = share === 1 ? 1000 : Math.min(999, Math.round(share * 1000));
-  return `${number(tenths / 10)} %`;
+  return `${tenths((share === 1 ? 1000 : Math.min(999, Math.round(share * 1000))) / 10)} %`;
 }
 
 /** "1 delivery", "10,000 deliveries" */

@@ -1,4 +1,5 @@
 // Amounts in dollars from integer cents, without floating-point arithmetic.
+import { withMinus } from './figures.ts';
 
 const EXACT = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const SHORT = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', notation: 'compact', maximumFractionDigits: 1 });
@@ -10,7 +11,7 @@ function decimal(cents: number): string {
 }
 
 /** "$1,234.05" */
-export const dollars = (cents: number): string => EXACT.format(decimal(cents) as Intl.StringNumericLiteral);
+export const dollars = (cents: number): string => withMinus(EXACT.format(decimal(cents) as Intl.StringNumericLiteral));
 
 /** "$1.2K", for axes */
-export const shortDollars = (cents: number): string => SHORT.format(cents / 100);
+export const shortDollars = (cents: number): string => withMinus(SHORT.format(cents / 100));

@@ -35,7 +35,7 @@ function AtIssuer({ busy }: { busy: boolean }) {
   return (
     <div class="panel">
       <button ref={button} type="button" class="primary wide" disabled={busy} onClick={() => void signInAtIssuer()}>
-        {busy ? 'Signing in…' : 'Sign in'}
+        {busy ? 'Signing in…' : `Sign in with ${issuerName}`}
       </button>
       <p class="hint" role="status">
         {busy ? `${issuerName} is asked who you are.` : `You say who you are at ${issuerName}, and come back here.`}

@@ -21,6 +21,11 @@ const SIGNED_OUT: Session = { number: 0, signedIn: false, me: undefined, expires
 
 export const EXPIRED = 'It lasts as long as its token, which has expired.';
 
+/** The console's other tabs. */
+const tabs = new BroadcastChannel('truckroll.session');
+const SIGN_OUT = 'sign out';
+tabs.onmessage = ({ data }) => data === SIGN_OUT && session.value.signedIn && leave();
+
 let current: string | undefined;
 let expiry: number | undefined;
 export const session = new Store<Session>(SIGNED_OUT);
@@ -57,7 +62,13 @@ export function endSession(text: string, reason: string): void {
   session.set({ ...session.value, signedIn: false, reason });
 }
 
+/** Ends the sessions of all tabs. */
 export function signOut(): void {
+  tabs.postMessage(SIGN_OUT);
+  leave();
+}
+
+function leave(): void {
   forget();
   keepSignedOut();
   session.set({ ...SIGNED_OUT, number: session.value.number });

@@ -16,6 +16,13 @@ export const ageIn = (query: URLSearchParams): Age | undefined => (Object.keys(A
 const byAge = (rows: readonly Row[]): ReadonlyMap<Age | 'TOTAL', Figures> =>
   new Map(rows.map((row) => [row['bucket'] as Age | 'TOTAL', addUp([row], REPORT.measures)]));
 
+/** Groups that have invoices of this age, or any, with the highest balance first. */
+export function rankedGroups(groups: Aging['groups'], age: Age | undefined): Aging['groups'] {
+  const shown = age ?? 'TOTAL';
+  const balance = ({ ages }: Aging['groups'][number]): number => ages.get(shown)?.['open_balance_cents'] ?? 0;
+  return groups.filter(({ ages }) => (ages.get(shown)?.['invoice_count'] ?? 0) > 0).sort((a, b) => balance(b) - balance(a));
+}
+
 export async function readAging(view: View, signal: AbortSignal): Promise<Aging> {
   const [all, grouped] = await Promise.all([
     readReport(REPORT.name, asked(view), signal),

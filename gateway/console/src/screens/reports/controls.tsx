@@ -1,8 +1,8 @@
 import { zone } from '../../parts/time.tsx';
 import { go, goInstead } from '../../state/route.ts';
-import { BUCKETS, PERIODS, addDays, isDay, usualBucket, type Bucket, type Period } from './calendar.ts';
+import { BUCKETS, PERIODS, addDays, dayName, isDay, usualBucket, type Bucket, type Period } from './calendar.ts';
 import { NameFilter } from './name-filters.tsx';
-import { addressWith, only, type Change, type View } from './view.ts';
+import { addressWith, isInverted, only, type Change, type View } from './view.ts';
 
 const PERIOD_NAMES: Record<Period, string> = {
   month: 'This month',
@@ -38,6 +38,9 @@ export function Controls({ view, query }: { view: View; query: URLSearchParams }
       </label>
       {period === 'custom' && (
         <>
+          {isInverted(query) && (
+            <p class="warning">The range ends before it begins. Shown are the days from {dayName(range.start)} on: choose another last day.</p>
+          )}
           <Day name="from" label="From" day={range.start} onGiven={(from) => goInstead(to({ from }))} />
           <Day name="to" label="To" day={addDays(range.end, -1)} least={range.start} onGiven={(last) => goInstead(to({ to: last }))} />
         </>

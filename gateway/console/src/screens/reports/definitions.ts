@@ -146,7 +146,7 @@ export const REPORTS: readonly Report[] = [
   {
     name: 'job-profitability',
     title: 'Job profitability',
-    lead: 'What jobs earned. Each job counts once, as a whole, on the day of its first invoice.',
+    lead: 'What jobs earned. Each job counts once, as a whole, on the day of its first invoice, or of its creation if it has none.',
     measures: PROFIT,
     first: 'gross_profit_cents',
     groups: [JOB_TYPE, BUSINESS_UNIT, JOB_CLASS, ACCOUNT],
@@ -203,9 +203,9 @@ export function addUp(rows: readonly Row[], measures: readonly Measure[]): Reado
   return { ...sums, ...Object.fromEntries(measures.flatMap(({ key, of }) => (of === undefined ? [] : [[key, of(sums)]]))) };
 }
 
-/** Profit divided by revenue to four decimals; 0 without revenue, as in the API. */
-export function marginOf(profit: number, revenue: number): number {
-  return revenue === 0 ? 0 : quotient(profit, revenue, 10_000n) / 10_000;
+/** Profit divided by revenue to four decimals, as in the API. Without revenue, or with a negative one, it says nothing: null. */
+export function marginOf(profit: number, revenue: number): number | null {
+  return revenue <= 0 ? null : quotient(profit, revenue, 10_000n) / 10_000;
 }
 
 /** `a` times `scale` divided by `b`, rounded to the nearest integer, halves upward, as the API rounds. */

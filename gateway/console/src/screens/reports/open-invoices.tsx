@@ -1,7 +1,7 @@
 import type { InvoiceRecord } from '../../api/records.ts';
 import { Page } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Time, today } from '../../parts/time.tsx';
 import { useResource } from '../../state/resource.ts';
 import { route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
@@ -9,8 +9,11 @@ import { ageIn, readAging } from './aging.ts';
 import { RELOAD_MS } from './data.ts';
 import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp } from './definitions.ts';
 import { groupName } from './group-name.ts';
-import { Moment, SourceRecords } from './records.tsx';
-import { readSource } from './sources.ts';
+import { saveWorkbook } from './downloads.tsx';
+import { filtersInWords } from './name-filters.tsx';
+import { Moment, RecordsDownload, SourceRecords, measuresOf } from './records.tsx';
+import { openFacts, recordsSheet } from './sheets.ts';
+import { readLines, readSource } from './sources.ts';
 import { addressWith, valueIn, viewIn } from './view.ts';
 
 const DUE: readonly Column<InvoiceRecord>[] = [
@@ -42,13 +45,22 @@ export function OpenInvoices() {
     RELOAD_MS,
   );
   const shown = resource.value;
-  const parts = [
-    REPORT.title,
-    ...(shown && value !== undefined ? [groupName(view.group, shown.label)] : []),
-    ...(age === undefined ? [] : [AGES[age].toLowerCase()]),
-  ];
+  const name = shown && value !== undefined ? groupName(view.group, shown.label) : undefined;
+  const parts = [REPORT.title, ...(name === undefined ? [] : [name]), ...(age === undefined ? [] : [AGES[age].toLowerCase()])];
+  const download = async (asOf: string, onProgress: (count: number) => void): Promise<void> => {
+    const chosen = [...(name === undefined ? [] : [[view.group.title, name] as const]), ...(await filtersInWords(REPORT.filters, view.filters))];
+    const lines = await readLines(view, SOURCE, value, {}, onProgress, ({ aging }) => age === undefined || aging?.bucket === age);
+    await saveWorkbook(`truckroll-open-invoices-${today()}`, [
+      recordsSheet('invoices', lines, measuresOf(REPORT, 'invoices'), openFacts(view, asOf, age, chosen)),
+    ]);
+  };
   return (
-    <Page title={parts.join(': ')} above={{ title: REPORT.title, href: addressWith(REPORT, query, { value: undefined, page: undefined }) }} live={[resource]}>
+    <Page
+      title={parts.join(': ')}
+      above={{ title: REPORT.title, href: addressWith(REPORT, query, { value: undefined, page: undefined }) }}
+      live={[resource]}
+      actions={shown && <RecordsDownload make={(onProgress) => download(shown.asOf, onProgress)} />}
+    >
       {shown && (
         <>
           <p class="basis soft">

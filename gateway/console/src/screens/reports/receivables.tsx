@@ -6,7 +6,7 @@ import { useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { AGES, RECEIVABLES as REPORT, addUp, type Age, type Measure } from './definitions.ts';
-import { ageIn, readAging, type Aging, type Figures } from './aging.ts';
+import { ageIn, rankedGroups, readAging, type Aging, type Figures } from './aging.ts';
 import { RELOAD_MS } from './data.ts';
 import { Download } from './downloads.tsx';
 import { figureOf, shortFigure } from './figures.tsx';
@@ -68,7 +68,7 @@ export function Receivables() {
           <Groups aging={aging} view={view} age={age} query={query} />
           <Download
             name={`truckroll-receivables-${today()}`}
-            sheets={async () => [agingSheet(view, aging, await filtersInWords(REPORT.filters, view.filters))]}
+            sheets={async () => [agingSheet(view, aging, age, await filtersInWords(REPORT.filters, view.filters))]}
           />
         </>
       )}
@@ -151,7 +151,7 @@ type Group = Aging['groups'][number];
 function Groups({ aging, view: { group }, age, query }: { aging: Aging; view: View; age: Age | undefined; query: URLSearchParams }) {
   const shown = age ?? 'TOTAL';
   const of = ({ ages }: Group): number => ages.get(shown)?.[BALANCE.key] ?? 0;
-  const rows = aging.groups.filter(({ ages }) => (ages.get(shown)?.[COUNT.key] ?? 0) > 0).sort((a, b) => of(b) - of(a));
+  const rows = rankedGroups(aging.groups, age);
   const most = Math.max(1, ...rows.map((row) => Math.abs(of(row))));
   const total = (at: Age | 'TOTAL'): string => figureOf(aging.ages.get(at) ?? EMPTY, BALANCE);
   const href = (value: string | undefined): string => addressWith(REPORT, query, { value, group: group.key, page: undefined }, ['records']);

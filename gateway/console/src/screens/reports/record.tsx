@@ -9,7 +9,8 @@ import { Time } from '../../parts/time.tsx';
 import { useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { dayName } from './calendar.ts';
-import { share } from './figures.tsx';
+import { marginOf } from './definitions.ts';
+import { figure } from './figures.tsx';
 import { methodName } from './name-filters.tsx';
 import { titleCase } from './records.tsx';
 import { ONE, PATHS } from './sources.ts';
@@ -105,7 +106,7 @@ const FACTS: Reading<readonly Fact[]> = {
     ['Revenue', dollars(record.totals.revenue_cents)],
     ['Total cost', dollars(record.totals.total_cost_cents)],
     ['Gross profit', dollars(record.totals.gross_profit_cents)],
-    ['Margin', share(record.totals.gross_margin)],
+    ['Margin', figure(marginOf(record.totals.gross_profit_cents, record.totals.revenue_cents), 'share')],
   ],
 };
 

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { Reading, RecordKind, RecordOf } from '../../api/records.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { number } from '../../parts/figures.ts';
@@ -6,6 +7,7 @@ import { ProblemBox } from '../../parts/problem-box.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useAction } from '../../state/action.ts';
+import type { Sheet } from '../../xlsx/sheet.ts';
 import { useResource } from '../../state/resource.ts';
 import { places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
@@ -19,7 +21,7 @@ import { figure, figureOf } from './figures.tsx';
 import { groupName } from './group-name.ts';
 import { filtersInWords, methodName } from './name-filters.tsx';
 import { factsOf, recordsSheet } from './sheets.ts';
-import { AMOUNTS, DATES, ONE, TITLES, readSource, type Records as Loaded } from './sources.ts';
+import { AMOUNTS, DATES, MOST_RECORDS, ONE, TITLES, readLines, readSource, type Records as Loaded } from './sources.ts';
 import { addressWith, valueIn, viewIn } from './view.ts';
 
 const PAGE_SIZE = 50;
@@ -43,14 +45,15 @@ export function Records({ report }: { report: Report }) {
   );
   const loaded = resource.value;
   const name = loaded && value !== undefined ? groupName(view.group, loaded.explained.label) : undefined;
-  const { busy, problem, run } = useAction();
-  const download = async ({ explained, sources }: NonNullable<typeof loaded>): Promise<void> => {
+  const download = async ({ explained }: NonNullable<typeof loaded>, onProgress: (count: number) => void): Promise<void> => {
     const filters = await filtersInWords(report.filters, view.filters);
-    const facts = factsOf(view, explained.asOf, [...(name === undefined ? [] : [[view.group.title, name] as const]), ...filters]);
-    await saveWorkbook(
-      `${fileName(report.name, view.range)}-records`,
-      report.sources.map(({ kind }, index) => recordsSheet(kind, sources[index]!.records, measuresOf(report, kind), facts)),
-    );
+    const facts = factsOf({ ...view, compare: false }, explained.asOf, [...(name === undefined ? [] : [[view.group.title, name] as const]), ...filters]);
+    const sheets: Sheet[] = [];
+    for (const source of report.sources) {
+      const lines = await readLines(view, source, value, explained.settings, onProgress);
+      sheets.push(recordsSheet(source.kind, lines, measuresOf(report, source.kind), facts));
+    }
+    await saveWorkbook(`${fileName(report.name, view.range)}-records`, sheets);
   };
   const back = addressWith(report, query, { value: undefined, page: undefined });
   return (
@@ -58,15 +61,8 @@ export function Records({ report }: { report: Report }) {
       title={`${report.title}${name === undefined ? '' : `: ${name}`}`}
       above={{ title: `${report.title}, ${rangeName(view.range)}`, href: back }}
       live={[resource]}
-      actions={
-        loaded && (
-          <button type="button" disabled={busy} onClick={() => void run(() => download(loaded))}>
-            Download for Excel
-          </button>
-        )
-      }
+      actions={loaded && <RecordsDownload make={(onProgress) => download(loaded, onProgress)} />}
     >
-      <ProblemBox problem={problem} title="The file was not made." focus />
       {loaded && (
         <>
           <Basis view={{ ...view, compare: false }} asOf={loaded.explained.asOf} />
@@ -84,6 +80,24 @@ export function Records({ report }: { report: Report }) {
         </>
       )}
     </Page>
+  );
+}
+
+/** Reads all records anew, and says how many it has. */
+export function RecordsDownload({ make }: { make: (onProgress: (count: number) => void) => Promise<void> }) {
+  const { busy, problem, run } = useAction();
+  const [count, setCount] = useState(0);
+  const start = (): Promise<void> => {
+    setCount(0);
+    return make(setCount);
+  };
+  return (
+    <>
+      <button type="button" disabled={busy} onClick={() => void run(start)}>
+        {busy ? `Reading… ${number(count)}` : 'Download for Excel'}
+      </button>
+      <ProblemBox problem={problem} title="The file was not made." focus />
+    </>
   );
 }
 
@@ -121,7 +135,7 @@ export function SourceRecords<K extends RecordKind>({
           {record.number ?? ONE[kind]}
         </a>
       ),
-      total: `Sum of ${number(records.length)}`,
+      ...(more ? {} : { total: `Sum of ${number(records.length)}` }),
     },
     { title: 'Date', cell: (record) => <Moment at={DATES[kind](record)} /> },
     { title: 'Customer', cell: ({ account }) => account.name },
@@ -133,13 +147,13 @@ export function SourceRecords<K extends RecordKind>({
         title: measure.title,
         numeric: true,
         cell: (record: RecordOf[K]) => figure(amounts(record)[measure.key], measure.kind),
-        total: figureOf(sums, measure),
+        ...(more ? {} : { total: figureOf(sums, measure) }),
       })),
   ];
   return (
     <section aria-labelledby={kind}>
       <h2 id={kind}>
-        {TITLES[kind]} <span class="soft">{number(records.length)}</span>
+        {TITLES[kind]} <span class="soft">{more ? `the first ${number(records.length)}` : number(records.length)}</span>
       </h2>
       {!overlapping && <Proof measures={measures} sums={sums} figures={figures} more={more} />}
       {records.length === 0 ? (
@@ -148,7 +162,7 @@ export function SourceRecords<K extends RecordKind>({
         </div>
       ) : (
         <Table
-          caption={`${TITLES[kind]}, newest first`}
+          caption={more ? `${TITLES[kind]}, only some of them` : `${TITLES[kind]}, newest first`}
           columns={columns}
           rows={records.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
           rowKey={({ id }) => id}
@@ -176,7 +190,7 @@ export function SourceRecords<K extends RecordKind>({
 }
 
 /** The report's measures that records of this kind add to. Of an invoice, an average says nothing; of a job, a margin does. */
-function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
+export function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
   if (kind === 'payments') return report.measures.filter(({ key }) => key === 'payment_count' || key === 'received_cents');
   if (kind === 'refunds') return report.measures.filter(({ key }) => key === 'refund_count' || key === 'refunded_cents');
   return report.measures.filter(({ key }) => key !== 'average_total_cents');
@@ -184,7 +198,14 @@ function measuresOf(report: Report, kind: RecordKind): readonly Measure[] {
 
 /** Whether the records add up to what the report says. */
 function Proof({ measures, sums, figures, more }: { measures: readonly Measure[]; sums: Figures; figures: Figures; more: boolean }) {
-  if (more) return <p class="warning">There are more records than can be added up here. Choose a shorter period.</p>;
+  if (more) {
+    return (
+      <p class="warning">
+        There are more than {number(MOST_RECORDS)} records, the most that are added up here, so the table has only some of them and no sums. Choose a shorter
+        period, or download all of them.
+      </p>
+    );
+  }
   const wrong = measures.filter(({ key }) => sums[key] !== figures[key]);
   if (wrong.length === 0) {
     return (

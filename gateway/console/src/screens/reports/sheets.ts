@@ -1,14 +1,14 @@
 // Spreadsheets of a view and of the records behind a figure.
-import type { RecordKind, RecordOf } from '../../api/records.ts';
+import type { RecordKind } from '../../api/records.ts';
 import { zone } from '../../parts/time.tsx';
 import { session } from '../../state/session.ts';
 import type { Sheet, SheetColumn } from '../../xlsx/sheet.ts';
-import { addDays, rangeName } from './calendar.ts';
+import { addDays, previousOf, rangeName } from './calendar.ts';
 import type { ReportFigures } from './data.ts';
 import { AGES, addUp, type Age, type Measure } from './definitions.ts';
 import { groupName } from './group-name.ts';
-import type { Aging } from './aging.ts';
-import { AMOUNTS, DATES, ONE, TITLES } from './sources.ts';
+import { rankedGroups, type Aging, type Figures } from './aging.ts';
+import { ONE, TITLES, type Line } from './sources.ts';
 import type { View } from './view.ts';
 
 const columnOf = ({ title, kind }: Measure): SheetColumn => ({ title, kind });
@@ -24,8 +24,29 @@ export function factsOf(view: View, asOf: string, filters: readonly (readonly [s
     ['Report', view.report.title],
     ['Range', `${rangeName(view.range)} (${zone()})`],
     ['As of', `${clockOf(asOf)} (${zone()})`],
+    ...(view.report.excludable ? [['Include excluded job types', view.excluded ? 'Yes' : 'No'] as const] : []),
+    ...(view.compare ? [['Compared with', rangeName(previousOf(view.range, view.period))] as const] : []),
     ...filters,
   ];
+}
+
+/** The columns of a comparison, as the screen shows them. */
+function comparedColumns({ measure, compare }: View): SheetColumn[] {
+  return compare
+    ? [
+        { title: `${measure.title} before`, kind: measure.kind },
+        { title: 'Change', kind: 'share' },
+      ]
+    : [];
+}
+
+/** The change is a share of the figure before; of shares it is their difference. */
+function comparedCells({ measure, compare }: View, now: Figures, before: Figures | undefined): (number | null)[] {
+  if (!compare) return [];
+  const [is, was] = [now[measure.key] ?? null, before?.[measure.key] ?? null];
+  if (is === null || was === null) return [was, null];
+  if (measure.kind === 'share') return [was, is - was];
+  return [was, was === 0 ? null : (is - was) / Math.abs(was)];
 }
 
 /** The view's figures over time and by group. Cells hold numbers that spreadsheets add up; what may not be added up has no total. */
@@ -34,44 +55,57 @@ export function sheetsOf(view: View, { periods, groups, total, asOf }: ReportFig
   const { measures } = report;
   const facts = factsOf(view, asOf, filters);
   const values = (of: Readonly<Record<string, number | null>>) => measures.map(({ key }) => of[key] ?? null);
-  const totals = total && values(total.now);
+  const totals = total && [...values(total.now), ...comparedCells(view, total.now, total.before)];
   const ranked = groups.toSorted((a, b) => (b.now[measure.key] ?? Number.MIN_SAFE_INTEGER) - (a.now[measure.key] ?? Number.MIN_SAFE_INTEGER));
   const sheets: Sheet[] = [];
   if (periods.length > 0) {
     sheets.push({
       name: 'Over time',
       facts,
-      columns: [{ title: 'First day', kind: DAY }, { title: 'Last day', kind: DAY }, ...measures.map(columnOf)],
-      rows: periods.map(({ range, now }) => [range.start, addDays(range.end, -1), ...values(now)]),
+      columns: [{ title: 'First day', kind: DAY }, { title: 'Last day', kind: DAY }, ...measures.map(columnOf), ...comparedColumns(view)],
+      rows: periods.map(({ range, now, before }) => [range.start, addDays(range.end, -1), ...values(now), ...comparedCells(view, now, before)]),
       total: totals && ['Total', null, ...totals],
     });
   }
   sheets.push({
     name: `By ${group.title.toLowerCase()}`,
     facts,
-    columns: [{ title: group.title, kind: TEXT }, ...measures.map(columnOf)],
-    rows: ranked.map(({ label, now }) => [groupName(group, label), ...values(now)]),
+    columns: [{ title: group.title, kind: TEXT }, ...measures.map(columnOf), ...comparedColumns(view)],
+    rows: ranked.map(({ label, now, before }) => [groupName(group, label), ...values(now), ...comparedCells(view, now, before)]),
     total: totals && ['Total', ...totals],
   });
   return sheets;
 }
 
-export function agingSheet({ report, group }: View, { ages, groups, asOf }: Aging, filters: readonly (readonly [string, string])[]): Sheet {
-  const keys = [...(Object.keys(AGES) as Age[]), 'TOTAL'] as const;
+/** Open invoices have no period. */
+export function openFacts({ report }: View, asOf: string, age: Age | undefined, filters: readonly (readonly [string, string])[]): Sheet['facts'] {
+  return [
+    ['Company', session.value.me?.company.name ?? ''],
+    ['Report', report.title],
+    ['As of', `${clockOf(asOf)} (${zone()})`],
+    ...(age === undefined ? [] : [['Age', AGES[age]] as const]),
+    ...filters,
+  ];
+}
+
+/** Balances of every age, or of the chosen one, in the screen's order. */
+export function agingSheet(view: View, { ages, groups, asOf }: Aging, age: Age | undefined, filters: readonly (readonly [string, string])[]): Sheet {
+  const { report, group } = view;
+  const keys = age === undefined ? ([...(Object.keys(AGES) as Age[]), 'TOTAL'] as const) : ([age] as const);
   const balances = (of: Aging['ages']) => keys.map((age) => of.get(age)?.['open_balance_cents'] ?? 0);
   return {
     name: report.title,
-    facts: [['Company', session.value.me?.company.name ?? ''], ['Report', report.title], ['As of', `${clockOf(asOf)} (${zone()})`], ...filters],
+    facts: openFacts(view, asOf, age, filters),
     columns: [{ title: group.title, kind: TEXT }, ...keys.map((age): SheetColumn => ({ title: age === 'TOTAL' ? 'Open balance' : AGES[age], kind: 'money' }))],
-    rows: groups.map(({ label, ages: of }) => [groupName(group, label), ...balances(of)]),
+    rows: rankedGroups(groups, age).map(({ label, ages: of }) => [groupName(group, label), ...balances(of)]),
     total: ['Total', ...balances(ages)],
   };
 }
 
-export function recordsSheet<K extends RecordKind>(kind: K, records: readonly RecordOf[K][], measures: readonly Measure[], facts: Sheet['facts']): Sheet {
+export function recordsSheet(kind: RecordKind, lines: readonly Line[], measures: readonly Measure[], facts: Sheet['facts']): Sheet {
   const shown = measures.filter(({ kind: of }) => of !== 'count');
   const sums = addUp(
-    records.map((record) => AMOUNTS[kind](record)),
+    lines.map(({ amounts }) => amounts),
     measures,
   );
   return {
@@ -84,11 +118,9 @@ export function recordsSheet<K extends RecordKind>(kind: K, records: readonly Re
       { title: 'Id', kind: TEXT },
       ...shown.map(columnOf),
     ],
-    rows: records.map((record) => {
-      const at = DATES[kind](record);
-      const amounts = AMOUNTS[kind](record);
+    rows: lines.map(({ id, number, at, customer, amounts }) => {
       const day = at === null ? null : at.includes('T') ? clockOf(at).slice(0, 10) : at;
-      return [record.number ?? null, day, record.account.name, record.id, ...shown.map(({ key }) => amounts[key] ?? null)];
+      return [number, day, customer, id, ...shown.map(({ key }) => amounts[key] ?? null)];
     }),
     total: ['Sum', null, null, null, ...shown.map(({ key }) => sums[key] ?? null)],
   };

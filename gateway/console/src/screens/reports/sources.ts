@@ -1,22 +1,26 @@
 // The records behind a figure: their list, its filters, and the amount that each record adds.
 import type { ApiRecord, JobRecord, Reading, RecordKind, RecordOf } from '../../api/records.ts';
-import { readList } from '../../api/reports.ts';
-import type { Source } from './definitions.ts';
+import { Problem } from '../../api/problem.ts';
+import { pagesOf, readList } from '../../api/reports.ts';
+import { number } from '../../parts/figures.ts';
+import { marginOf, type Source } from './definitions.ts';
 import { asked, type View } from './view.ts';
 
 /** Most records of one figure that are loaded to add them up. */
-const MOST_RECORDS = 5_000;
+export const MOST_RECORDS = 5_000;
+/** Most lines of a spreadsheet: a browser makes it in memory. */
+const MOST_LINES = 200_000;
 
 export const PATHS: Record<RecordKind, string> = { invoices: 'invoices', payments: 'payments', refunds: 'refunds', jobs: 'job-financials' };
 export const TITLES: Record<RecordKind, string> = { invoices: 'Invoices', payments: 'Payments', refunds: 'Refunds', jobs: 'Jobs' };
 export const ONE: Record<RecordKind, string> = { invoices: 'Invoice', payments: 'Payment', refunds: 'Refund', jobs: 'Job' };
 
 /** What a record adds to each column of its report. */
-export const AMOUNTS: Reading<Readonly<Record<string, number>>> = {
+export const AMOUNTS: Reading<Readonly<Record<string, number | null>>> = {
   invoices: ({ amounts }) => ({ invoice_count: 1, ...amounts }),
   payments: ({ amount_cents: cents }) => ({ payment_count: 1, received_cents: cents }),
   refunds: ({ amount_cents: cents }) => ({ refund_count: 1, refunded_cents: cents }),
-  jobs: ({ totals }) => ({ job_count: 1, ...totals }),
+  jobs: ({ totals }) => ({ job_count: 1, ...totals, gross_margin: marginOf(totals.gross_profit_cents, totals.revenue_cents) }),
 };
 
 export const DATES: Reading<string | null> = {
@@ -45,21 +49,63 @@ export async function readSource<K extends RecordKind>(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<Records<K>> {
+  const { records, more } = await readList<RecordOf[K]>(PATHS[source.kind], queryOf(view, source, value), MOST_RECORDS, signal);
+  const date = (record: RecordOf[K]): string => DATES[source.kind](record) ?? '';
+  return { records: records.filter(countsIn(view, settings)).sort((a, b) => date(b).localeCompare(date(a))), more };
+}
+
+/** What a spreadsheet has of a record. */
+export interface Line {
+  readonly id: string;
+  readonly number: string | null;
+  readonly at: string | null;
+  readonly customer: string;
+  readonly amounts: Readonly<Record<string, number | null>>;
+}
+
+/** Lines of all records of a source that a figure counts, newest first. Throws Problem if a spreadsheet cannot hold them. */
+export async function readLines<K extends RecordKind>(
+  view: View,
+  source: Source<K>,
+  value: string | null | undefined,
+  settings: Settings,
+  onProgress: (count: number) => void,
+  keep: (record: RecordOf[K]) => boolean = () => true,
+): Promise<Line[]> {
+  const { kind } = source;
+  const counts = countsIn(view, settings);
+  const lines: Line[] = [];
+  for await (const { records, more } of pagesOf<RecordOf[K]>(PATHS[kind], queryOf(view, source, value))) {
+    for (const record of records) {
+      if (!counts(record) || !keep(record)) continue;
+      const { id, number: shown = null, account } = record;
+      lines.push({ id, number: shown, at: DATES[kind](record), customer: account.name, amounts: AMOUNTS[kind](record) });
+    }
+    onProgress(lines.length);
+    if (more && lines.length >= MOST_LINES) {
+      throw new Problem(`There are more than ${number(MOST_LINES)} records, the most that a spreadsheet is made of here. Choose a shorter period or a filter.`);
+    }
+  }
+  return lines.sort((a, b) => (b.at ?? '').localeCompare(a.at ?? ''));
+}
+
+function queryOf(view: View, source: Source, value: string | null | undefined): Readonly<Record<string, string | readonly string[] | undefined>> {
   const { range, group } = view;
   const { include_excluded_job_types: excluded, ...filters } = asked(view);
   const grouped = value === undefined ? {} : value === null ? { missing: group.field } : { [group.filter]: value };
-  const query: Record<string, string | readonly string[] | undefined> = {
+  return {
     ...split(source.counted),
     ...renamed({ ...filters, ...grouped }, source.renamed ?? {}),
-    // The list has no parameter for jobs of excluded types: those are left out below.
     ...(source.kind === 'jobs' && excluded !== 'true' && { eligible: 'true' }),
     ...(source.from && { [source.from]: range.start }),
     ...(source.before && { [source.before]: range.end }),
   };
-  const { records, more } = await readList<RecordOf[K]>(PATHS[source.kind], query, MOST_RECORDS, signal);
-  const counts = (record: ApiRecord): boolean => !('costing' in record) || excluded !== 'true' || countsIfExcluded(record, settings);
-  const date = (record: RecordOf[K]): string => DATES[source.kind](record) ?? '';
-  return { records: records.filter(counts).sort((a, b) => date(b).localeCompare(date(a))), more };
+}
+
+/** The list has no parameter for jobs of excluded types. */
+function countsIn(view: View, settings: Settings): (record: ApiRecord) => boolean {
+  const { include_excluded_job_types: excluded } = asked(view);
+  return (record) => !('costing' in record) || excluded !== 'true' || countsIfExcluded(record, settings);
 }
 
 const split = (counted: Source['counted']) => Object.fromEntries(Object.entries(counted).map(([name, values]) => [name, values.split(',')]));

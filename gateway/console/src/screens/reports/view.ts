@@ -46,6 +46,12 @@ export function viewIn(report: Report, query: URLSearchParams): View {
   };
 }
 
+/** Whether the address has a last day before the first one. */
+export function isInverted(query: URLSearchParams): boolean {
+  const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
+  return isDay(from) && isDay(to) && to < from;
+}
+
 /** `to` is the last day, as people name it. */
 function customIn(query: URLSearchParams): Range {
   const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
