@@ -9,7 +9,7 @@ import { Limiter, watchLimiter } from './admission/limiter.ts';
 import { createAuthentication } from './auth/authenticate.ts';
 import { HeldCallers } from './auth/held-callers.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
-import { subscribeInvalidations } from './auth/invalidations.ts';
+import { subscribeInvalidations, type Invalidation } from './auth/invalidations.ts';
 import { KeyUses } from './auth/key-uses.ts';
 import { createLimits } from './auth/limits.ts';
 import { Principals } from './auth/principals.ts';
@@ -71,17 +71,8 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const services = connectServices(config, metrics);
       const identity = services.channels.integrations.client(IdentityServiceService);
       const redis = new RedisLink({ servers: config.redis, name: 'truckroll-gateway', log, metrics, keys: ALIVE });
-      const invalidations = subscribeInvalidations(config.redis, log, metrics, {
-        onInvalidation(invalidation) {
-          principals.forget(invalidation);
-          heldCallers.revoked(invalidation);
-        },
-        onGap() {
-          principals.forgetAll();
-          void heldCallers.checkAll();
-        },
-      });
-      const principals: Principals = new Principals({
+      const invalidations = subscribeInvalidations(config.redis, log, metrics);
+      const principals = new Principals({
         ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
         redis,
         seal: createIdentitySeal(config.identityKeys),
@@ -89,13 +80,23 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       });
       const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
       const authentication = createAuthentication({ principals, verifyToken: tokenVerifier(config), strangers });
-      const heldCallers: HeldCallers = new HeldCallers(authentication);
+      const heldCallers = new HeldCallers(authentication);
+      const revocations = {
+        onInvalidation(invalidation: Invalidation) {
+          principals.forget(invalidation);
+          heldCallers.revoked(invalidation);
+        },
+        onGap() {
+          principals.forgetAll();
+          void heldCallers.checkAll();
+        },
+      };
       const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
       metrics.observedGauge('gateway_redis_up', 'Whether Redis takes the writes of the gateway', () => Number(redis.ready));
       metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
       foundation({ name: 'services', start: async () => undefined, stop: async () => services.close() });
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
-      foundation({ name: 'invalidations', start: async () => invalidations.start(), stop: async () => invalidations.stop() });
+      foundation({ name: 'invalidations', start: async () => invalidations.start(revocations), stop: async () => invalidations.stop() });
       foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
       // Ready when every service has answered once, or after firstAnswersMs. A service that goes away later fails only its own requests.
       const answered = async (): Promise<void> => {

@@ -18,11 +18,13 @@ afterAll(() => started.end());
 const stops: (() => void)[] = [];
 afterEach(() => stops.splice(0).forEach((stop) => stop()));
 
-function subscribed(onGap: () => void = () => undefined) {
-  const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'), { onInvalidation: () => undefined, onGap });
+function subscribed() {
+  const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'));
   stops.push(() => invalidations.stop());
   return invalidations;
 }
+
+const listening = (onGap: () => void = () => undefined) => ({ onInvalidation: () => undefined, onGap });
 
 /** A connection of the test's own. */
 async function connected(): Promise<RedisLink> {
@@ -39,9 +41,9 @@ test('a new connection may have missed revocations: it reports a gap, raises the
   const epoch = () => link.run('read', (client) => client.get(IDENTITY_EPOCH_KEY));
   const before = await epoch();
   let gaps = 0;
-  const invalidations = subscribed(() => (gaps += 1));
+  const invalidations = subscribed();
   const { generation } = invalidations;
-  invalidations.start();
+  invalidations.start(listening(() => (gaps += 1)));
   await until('a proof of the invalidations', () => invalidations.proven());
   expect([gaps, invalidations.generation > generation, (await epoch()) === before]).toEqual([1, true, false]);
 });
@@ -49,8 +51,8 @@ test('a new connection may have missed revocations: it reports a gap, raises the
 test('a message that names no credential, user or company makes the gateway trust nothing it has cached', async () => {
   const link = await connected();
   let gaps = 0;
-  const invalidations = subscribed(() => (gaps += 1));
-  invalidations.start();
+  const invalidations = subscribed();
+  invalidations.start(listening(() => (gaps += 1)));
   await until('a proof of the invalidations', () => invalidations.proven());
   for (const message of ['restored', 'keys:*']) {
     const { generation } = invalidations;
@@ -63,7 +65,7 @@ test('a message that names no credential, user or company makes the gateway trus
 
 test('a proof is good for less than a second', async () => {
   const invalidations = subscribed();
-  invalidations.start();
+  invalidations.start(listening());
   await until('a proof of the invalidations', () => invalidations.proven());
   const now = performance.now();
   const later = spyOn(performance, 'now').mockReturnValue(now + 1000);

@@ -249,9 +249,8 @@ test('counts the requests of an address anew after a minute', () => {
 });
 
 test('has proof that no revocation was missed for less than a second after the last probe', () => {
-  const listener = { onInvalidation: () => undefined, onGap: () => undefined };
   const servers = { kind: 'single', url: 'redis://127.0.0.1:1' } as const;
-  const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'), listener);
+  const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'));
   const ready = jest.spyOn(RedisLink.prototype, 'ready', 'get').mockReturnValue(true);
   jest.spyOn(RedisLink.prototype, 'provenAt', 'get').mockReturnValue(performance.now());
   jest.advanceTimersByTime(999);

@@ -14,7 +14,8 @@ export interface Invalidation {
 }
 
 export interface Invalidations {
-  start(): void;
+  /** Connects in the background, and from then on reports to the listener. */
+  start(listener: Listener): void;
   stop(): void;
   /** Whether every message published up to some moment within the last second has arrived. */
   proven(): boolean;
@@ -29,8 +30,10 @@ interface Listener {
   onGap(): void;
 }
 
-export function subscribeInvalidations(servers: RedisServers, log: Logger, metrics: Metrics, listener: Listener): Invalidations {
+/** Holds a separate connection. Each new one is a gap: it replaces the epoch of the identities in Redis and calls `onGap` (decisions §8). */
+export function subscribeInvalidations(servers: RedisServers, log: Logger, metrics: Metrics): Invalidations {
   let generation = 0;
+  let listener: Listener;
   const link = new RedisLink({
     servers,
     name: 'truckroll-gateway-invalidations',
@@ -53,7 +56,10 @@ export function subscribeInvalidations(servers: RedisServers, log: Logger, metri
     },
   });
   return {
-    start: () => link.start(),
+    start(given) {
+      listener = given;
+      link.start();
+    },
     stop: () => link.stop(),
     proven() {
       link.rely();
