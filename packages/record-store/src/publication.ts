@@ -4,6 +4,7 @@ import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import type { TaskBatch, CatchUp, Cursor, Runner, Task } from '@truckroll/catch-up';
 import type { Handlers } from '@truckroll/grpc';
+import type { Outbox } from '@truckroll/outbox';
 import { uuidOf, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import { RECORD_SIZE, portionsOf } from './large.ts';
@@ -15,8 +16,6 @@ export interface PublicationOptions {
   database: Database;
   tables: readonly Table[];
   catchUp: CatchUp;
-  /** Wakes the outbox's relay. */
-  poke(): void;
 }
 
 export const PUBLISH = 'publish';
@@ -34,6 +33,7 @@ export class Publication {
   readonly #options: PublicationOptions;
   readonly #tables: ReadonlyMap<string, Published>;
   readonly #runner: Runner;
+  #outbox: Pick<Outbox, 'poke'> | undefined;
   /** Id of the lowest outbox row last seen: rows before it are dead and need not be scanned again. */
   #lowest = 0;
 
@@ -43,6 +43,11 @@ export class Publication {
     this.#tables = new Map(tables.map((table) => [table.path, table]));
     this.topics = tables.map(({ publishes }) => publishes.topic);
     this.#runner = options.catchUp.add(this.#task());
+  }
+
+  /** Makes the publication wake this outbox's relay after each batch. The outbox is made later, because it takes `topics` and `complete`. */
+  wakes(outbox: Pick<Outbox, 'poke'>): void {
+    this.#outbox = outbox;
   }
 
   /** Whether every record has been published at least once, and every change by a replica of an earlier release too. If not, wakes the publication. */
@@ -69,7 +74,7 @@ export class Publication {
   }
 
   #task(): Task {
-    const { database, poke } = this.#options;
+    const { database } = this.#options;
     const tables = this.#tables;
     return {
       name: PUBLISH,
@@ -85,7 +90,7 @@ export class Publication {
         return worked;
       },
       worked: async (signal) => {
-        poke();
+        this.#outbox?.poke();
         while (!signal.aborted && (await this.#full())) await pause(FULL_MS, signal);
       },
       total: (path) => about(database, tables.get(path) as Published),

@@ -85,7 +85,7 @@ async function addSource(tx: Transaction, value: string): Promise<void> {
 
 function publicationOf(of: Table<Location>): { catchUp: CatchUp; publication: Publication } {
   const catchUp = new CatchUp({ database, log: silentLog, metrics: createMetrics('test') });
-  return { catchUp, publication: new Publication({ database, tables: [untyped(of)], catchUp, poke: () => undefined }) };
+  return { catchUp, publication: new Publication({ database, tables: [untyped(of)], catchUp }) };
 }
 
 async function publish(of = table): Promise<void> {

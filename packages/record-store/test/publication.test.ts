@@ -57,7 +57,9 @@ const allDone = () =>
 function create(options: { through?: Database; poke?: () => void; log?: typeof silentLog } = {}): Publication & Pick<CatchUp, 'start'> {
   const { through = database, poke = () => undefined, log = silentLog } = options;
   const own = (catchUp = new CatchUp({ database: through, log, metrics: createMetrics('test') }));
-  return Object.assign(new Publication({ database: through, tables, catchUp: own, poke }), { start: () => own.start() });
+  const publication = new Publication({ database: through, tables, catchUp: own });
+  publication.wakes({ poke });
+  return Object.assign(publication, { start: () => own.start() });
 }
 
 async function pass(of: Publication, signal = new AbortController().signal): Promise<PublishResponse[]> {

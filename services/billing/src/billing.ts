@@ -29,9 +29,10 @@ export function createBilling(config: BillingConfig): Service {
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const catchUp = new CatchUp({ database, log, metrics });
-      const publication = new Publication({ database, tables, catchUp, poke: () => outbox.poke() });
+      const publication = new Publication({ database, tables, catchUp });
       const published = [...publication.topics, topics.billingAudit];
       const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: published, complete: publication.complete, log, metrics });
+      publication.wakes(outbox);
       const subscriptions = [nameSubscription(SCHEMA)];
       background(names);
       background(outbox);

@@ -82,12 +82,12 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       };
       const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings });
       const bus = createBus(config.redis, log, metrics);
+      const notices = new DueNotices({ database, schema: SCHEMA, log });
       const invalidations = new InvalidationPublisher(database, bus, log, () => notices.connected);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, restMs: AUDIT_REST_MS, log, metrics });
       const partitions = new Partitions(database, log);
-      const notices = new DueNotices({ database, schema: SCHEMA, others: { [INVALIDATIONS]: () => invalidations.announced() }, log });
       const catchUp = new CatchUp({ database, log, metrics });
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = {
@@ -137,7 +137,8 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(auditPurge(database, log));
       background(partitions);
       background(catchUp);
-      background(notices);
+      const announced = (): void => invalidations.announced();
+      background({ name: notices.name, start: () => notices.start({ [INVALIDATIONS]: announced }), stop: () => notices.stop() });
       background(countKeeping(database, log));
       background(webhookAlerts(database, log));
       background(deadLetters(database, log, metrics));

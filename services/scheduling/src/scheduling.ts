@@ -40,8 +40,9 @@ export function createScheduling(config: SchedulingConfig): Service {
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const catchUp = new CatchUp({ database, log, metrics });
-      const publication = new Publication({ database, tables, catchUp, poke: () => outbox.poke() });
+      const publication = new Publication({ database, tables, catchUp });
       const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, complete: publication.complete, log, metrics });
+      publication.wakes(outbox);
       background({ name: 'job classes', start: () => storeJobClasses(database), stop: async () => undefined });
       background(names);
       background(outbox);

@@ -45,6 +45,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       const connections = new Connections({ dial: createDial({ policy, resolve, ca }), mostPerAddress: config.maxConnectionsPerAddress });
       const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
       const workerId = `${hostname()}/${randomUUID()}`;
+      const watch = new DueWatch({ workerId, watchDue, log });
       const worker = new Worker({
         workerId,
         lease,
@@ -56,7 +57,6 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
         maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,
         subscribed: () => watch.connected,
       });
-      const watch = new DueWatch({ workerId, watchDue, due: (restarted) => worker.wake(restarted), log });
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
       const { handle, resume } = createConsumer({
@@ -72,7 +72,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       // All partitions concurrently, so that events that arrive together are stored together.
       background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
       background(new Heartbeat({ workerId, renew, log }));
-      background(watch);
+      background({ name: 'webhook notices', start: async () => watch.start((restarted) => worker.wake(restarted)), stop: () => watch.stop() });
       // Started last and therefore stopped first, so that no delivery is leased while stopping.
       background(worker);
       check('integrations', () => worker.check());

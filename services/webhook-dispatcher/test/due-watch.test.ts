@@ -12,10 +12,9 @@ test('passes on each notice, with the endpoints whose circuits to close', async 
       yield { restarted_endpoint_ids: ['a', 'b'] };
       ended.resolve();
     },
-    due: (restarted) => void noticed.push(restarted),
     log: silentLog,
   });
-  await watch.start();
+  watch.start((restarted) => void noticed.push(restarted));
   await ended.promise;
   await watch.stop();
   // The last one wakes the worker because the call has ended.
@@ -36,10 +35,9 @@ test('is connected from the first notice of a call to its end, and calls again u
       yield { restarted_endpoint_ids: ['e'] };
       await end.promise;
     },
-    due: (restarted) => void noticed.push(restarted),
     log: silentLog,
   });
-  await watch.start();
+  watch.start((restarted) => void noticed.push(restarted));
   for (let round = 0; round < 2; round += 1) {
     const call = await called.promise;
     called = Promise.withResolvers();

@@ -1,18 +1,17 @@
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { backoffMs, pause, type BackgroundPart } from '@truckroll/process';
+import { backoffMs, pause } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
 export interface DueWatchOptions {
   readonly workerId: string;
   readonly watchDue: (request: WatchDueRequest, options: { signal: AbortSignal }) => AsyncIterable<WatchDueResponse>;
-  /** Called when something may be due, with the endpoints whose circuits to close. */
-  readonly due: (restartedEndpointIds: readonly string[]) => void;
   readonly log: Logger;
 }
 
+type Due = (restartedEndpointIds: readonly string[]) => void;
+
 /** Listens to integrations for deliveries that users request. While integrations is down or too old for this call, the worker polls for them. */
-export class DueWatch implements BackgroundPart {
-  readonly name = 'webhook notices';
+export class DueWatch {
   readonly #options: DueWatchOptions;
   readonly #stopping = new AbortController();
   #connected = false;
@@ -26,8 +25,9 @@ export class DueWatch implements BackgroundPart {
     return this.#connected;
   }
 
-  async start(): Promise<void> {
-    this.#watching = this.#watch();
+  /** `due` is called when something may be due, with the endpoints whose circuits to close. */
+  start(due: Due): void {
+    this.#watching = this.#watch(due);
   }
 
   async stop(): Promise<void> {
@@ -35,8 +35,8 @@ export class DueWatch implements BackgroundPart {
     await this.#watching;
   }
 
-  async #watch(): Promise<void> {
-    const { workerId, watchDue, due, log } = this.#options;
+  async #watch(due: Due): Promise<void> {
+    const { workerId, watchDue, log } = this.#options;
     const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted; ) {
       try {

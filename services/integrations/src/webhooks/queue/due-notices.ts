@@ -23,6 +23,7 @@ interface Notices {
   readonly stopping: AbortSignal;
 }
 
+/** Ends when the dispatcher cancels the call or this service stops. */
 export async function* watchDue({ notices, stopping }: Notices, request: WatchDueRequest, call: CallContext): AsyncGenerator<WatchDueResponse> {
   checked('WatchDueRequest', request);
   yield* notices.watch(AbortSignal.any([call.signal, stopping]));
@@ -31,8 +32,6 @@ export async function* watchDue({ notices, stopping }: Notices, request: WatchDu
 export interface DueNoticesOptions {
   readonly database: Database;
   readonly schema: string;
-  /** Other channels (without the schema) to listen to on the same connection. Called at each notice, and when one may have been missed. */
-  readonly others?: Readonly<Record<string, () => void>>;
   readonly log: Logger;
 }
 
@@ -40,7 +39,8 @@ export interface DueNoticesOptions {
 export class DueNotices implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #database: Database;
-  readonly #channels: ReadonlyMap<string, (payload: string) => void>;
+  readonly #schema: string;
+  readonly #channels = new Map<string, (payload: string) => void>();
   readonly #log: Logger;
   readonly #rings = new Set<(restartedEndpointId: string) => void>();
   #session: DatabaseSession | undefined;
@@ -48,10 +48,9 @@ export class DueNotices implements BackgroundPart {
   #stopped = false;
   #failures = 0;
 
-  constructor({ database, schema, others = {}, log }: DueNoticesOptions) {
+  constructor({ database, schema, log }: DueNoticesOptions) {
     this.#database = database;
-    const channels = { ...others, [CHANNEL]: (restartedEndpointId: string) => this.#ring(restartedEndpointId) };
-    this.#channels = new Map(Object.entries(channels).map(([channel, action]) => [`${schema}_${channel}`, action]));
+    this.#schema = schema;
     this.#log = log;
   }
 
@@ -60,8 +59,17 @@ export class DueNotices implements BackgroundPart {
     return this.#connected;
   }
 
-  /** Never rejects: retries in the background. */
-  async start(): Promise<void> {
+  /**
+   * Never rejects: retries in the background. `others` are further channels (without the schema) to listen to on the same connection; each
+   * function is called at every notice, and when one may have been missed.
+   */
+  async start(others: Readonly<Record<string, () => void>> = {}): Promise<void> {
+    const channels = { ...others, [CHANNEL]: (restartedEndpointId: string) => this.#ring(restartedEndpointId) };
+    for (const [channel, action] of Object.entries(channels)) this.#channels.set(`${this.#schema}_${channel}`, action);
+    await this.#connect();
+  }
+
+  async #connect(): Promise<void> {
     try {
       const session = await this.#database.session();
       this.#session = session;
@@ -124,6 +132,6 @@ export class DueNotices implements BackgroundPart {
     this.#session = undefined;
     this.#connected = false;
     this.#ring();
-    if (!this.#stopped) setTimeout(() => void (this.#stopped || this.start()), RECONNECT_MS).unref();
+    if (!this.#stopped) setTimeout(() => void (this.#stopped || this.#connect()), RECONNECT_MS).unref();
   }
 }
