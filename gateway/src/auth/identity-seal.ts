@@ -15,6 +15,7 @@ export interface IdentitySeal {
   refuseEarlier(): void;
 }
 
+/** Seals with the first key of IDENTITY_KEYS and opens with each, so that keys can be exchanged while gateways run. */
 export function createIdentitySeal(ring: KeyRing, nowMs: () => number = Date.now): IdentitySeal {
   const macOf = (key: KeyObject, cacheKey: string, signed: string): Buffer => createHmac('sha256', key).update(`${cacheKey}\0${signed}`).digest();
 

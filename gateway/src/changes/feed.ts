@@ -32,6 +32,7 @@ interface Part {
 
 export type FeedClients = ReturnType<typeof feedClients>;
 
+/** A client of ChangeService for each service that owns kinds of the feed. */
 export function feedClients(channels: Readonly<Record<Owner, Channel>>) {
   const owners = [...new Set(changeKinds.map(({ owner }) => owner))];
   return new Map(owners.map((owner) => [owner, channels[owner].client(ChangeServiceService)]));
@@ -139,6 +140,7 @@ export interface Digest {
   readonly changed_since: boolean;
 }
 
+/** Digests ordered by kind and bucket (decisions §14, rule 9). Without `buckets` each kind has one, even if empty. Rejects if one of the services does. */
 export async function readDigest(reading: Reading, buckets: boolean): Promise<{ digests: Digest[]; asOf: number }> {
   const { clients, principal, progress } = reading;
   const answers = await Promise.all(

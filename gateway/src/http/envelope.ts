@@ -21,6 +21,7 @@ interface Key {
   text: string;
 }
 
+/** Throws, when the gateway starts, if the response type does not fit an envelope. The writer throws for bytes that are no whole response: a 500. */
 export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const { response, camelCase: camel } = operation;
   let sealing: EnvelopeParts['seal'];

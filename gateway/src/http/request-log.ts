@@ -13,6 +13,7 @@ export interface RequestLog {
   shed(startedAt: number): void;
 }
 
+/** Log levels: debug for health checks, warn for a 503, error for any other 5xx, info for the rest. */
 export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
   const requests = durations(
     metrics,

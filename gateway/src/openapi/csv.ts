@@ -6,6 +6,7 @@ import type { Schema } from './schemas.ts';
 export const CSV_TEXT =
   'With `Accept: text/csv` the rows come as CSV for spreadsheets, in cents or dollars (`amounts`), on request with a byte order mark (`bom`); errors stay JSON.';
 
+/** The media type `text/csv` of a report's success in the OpenAPI document. */
 export function describeCsv(operation: Operation): Schema {
   const names = csvColumns(operation);
   return {

@@ -45,6 +45,7 @@ export interface ApiParts extends ErrorParts {
   trustedProxies: readonly string[];
 }
 
+/** Compiles all operations and builds the application. Throws if an operation cannot be compiled. */
 export function createApi(parts: ApiParts): Express {
   const { limiter, limits, keyUses, heldCallers, requestLog } = parts;
   const { authenticate, known } = parts.authentication;

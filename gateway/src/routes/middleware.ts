@@ -86,6 +86,7 @@ export const routable: RequestHandler = (req, res, next) => {
   next();
 };
 
+/** Sets the principal, and notes the use of its key. Errors: as Authentication.authenticate. */
 export function authentication(authenticate: Authentication['authenticate'], keyUses: KeyUses): RequestStep {
   const note = (exchange: Exchange, principal: NonNullable<Exchange['principal']>): void => {
     exchange.principal = principal;

@@ -70,6 +70,7 @@ function refuseCsvForm(form: CsvForm): ErrorDetail[] {
 /** Headers that a service may set by response metadata, by their metadata names. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
+/** Compiles what does not depend on the request once, at start. `handle` answers a request's problems together with 400, before the operation is called. */
 export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
   const { services, limits, cursors, outputs, unsent, draining, base } = context;
   const inputs = inputsOf(operation);

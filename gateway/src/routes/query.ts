@@ -32,6 +32,7 @@ export interface Query {
 
 export type QueryParser = (text: string) => Query;
 
+/** The parser never throws: it adds all problems to its result. */
 export function compileQuery({ query: parameters, pages, csv }: Pick<Inputs, 'query' | 'pages' | 'csv'>): QueryParser {
   const limit = parameters.find((parameter) => parameter.within === 'collection' && parameter.name === 'limit');
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));

@@ -27,6 +27,7 @@ export interface ChangeFeedOptions {
   readonly metrics: Metrics;
 }
 
+/** A service's part of the change feed (decisions §14): handlers of ChangeService and parts to start. Registers the back-fill of its kinds with `catchUp`. */
 export function changeFeed({ database, kinds, catchUp, log, metrics }: ChangeFeedOptions): ChangeFeed {
   const clock = new ChangeClock(database, log, metrics);
   const backfilled = catchUp.add(backfill(kinds));

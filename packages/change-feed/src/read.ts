@@ -39,11 +39,12 @@ function isAfter(a: LogPosition, b: LogPosition): boolean {
   return a.kind === b.kind ? a.id > b.id : a.kind > b.kind;
 }
 
+/** The position in the log after which to read. One without `after_kind` comes before every row of its version. */
 export function logPositionOf({ version, after_kind, after_id }: ChangePosition): LogPosition {
   return { version, kind: after_kind, id: after_id === '' ? NO_ID : after_id };
 }
 
-/** Checks the kinds and the epoch of positions. Errors: 400, and 410 if the database was restored since they were read. */
+/** Checks the kinds and the epoch of positions. Errors: 400; 410 if the database was restored since they were read; 503 before the back-fill is done. */
 export async function prepare(
   { kinds, clock, backfilled }: ReadingParts,
   { company_id, positions, epoch }: { company_id: string; positions: readonly ChangePosition[]; epoch?: number | null | undefined },
@@ -62,6 +63,7 @@ export async function prepare(
   return moment;
 }
 
+/** ChangeService.ReadChanges: a company's changes after the positions, by commit. Errors: as `prepare`. A page can be empty although `more` is true. */
 export async function readChanges(parts: ReadingParts, request: ReadChangesRequest): Promise<ReadChangesResponse> {
   const { company_id: companyId, time_zone: timeZone, limit, most_bytes: mostBytes } = request;
   const moment = await prepare(parts, request);

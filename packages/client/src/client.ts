@@ -66,6 +66,7 @@ function baseOf(baseUrl: unknown): string {
   return base;
 }
 
+/** A client of the API at `baseUrl`. Throws TypeError if that is no HTTP address or the token is empty. Connects at the first call. */
 export function createClient(options: ClientOptions): Client {
   // Looked up at each call, because tests and instrumentation replace the global.
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));

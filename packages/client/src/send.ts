@@ -54,6 +54,7 @@ async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signa
   throw await errorOf(answer);
 }
 
+/** Rejects with the signal's reason when it is aborted, or at once if it already is. */
 export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     // onRetry may have aborted the signal.

@@ -27,6 +27,7 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
+/** The parts of a key by which people recognise it. They are stored next to its hash and shown by the API (decisions §8). */
 export function apiKeyEnds(key: string): { keyPrefix: string; keySuffix: string } {
   return { keyPrefix: key.slice(0, 8), keySuffix: key.slice(-4) };
 }

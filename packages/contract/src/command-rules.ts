@@ -44,6 +44,7 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/;
 const RESERVED_HEADER =
   /^(?:connection|expect|host|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|content-.*|webhook-.*)$/i;
 
+/** Problems of an endpoint's own headers (decisions §15): names and the form of values. The owner checks their size, and whether a missing value is stored. */
 export function checkWebhookHeaders(headers: readonly { name: string; value?: string | null | undefined }[]): JsonProblem[] {
   const names = headers.map(({ name }) => name.toLowerCase());
   return headers.flatMap(({ name, value }, index) => {

@@ -64,6 +64,7 @@ export type Owner = Extract<(typeof LISTED)[number], { postgresql: true }>['name
 
 export const components: readonly (Component & { readonly name: ComponentName })[] = LISTED;
 
+/** The services that store data, with one schema each. */
 export const owners = LISTED.filter((component) => 'postgresql' in component).map(({ name }): Owner => name);
 
 /** What owners are given or asked under, such as `BILLING_ADDRESS`. */

@@ -114,6 +114,7 @@ const GRPC_BY_STATUS: Record<number, GrpcStatus> = {
   503: GrpcStatus.UNAVAILABLE,
 };
 
+/** What a server sends for an error: `decodeError` restores the ApiError from the trailer. Errors of other kinds become a 500 that does not show them. */
 export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: string; trailer: Buffer } {
   const { code, status, message, details, retryAfterSeconds } = ApiError.from(error);
   const problem: Problem = {

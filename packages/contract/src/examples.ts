@@ -52,6 +52,7 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
   }
 }
 
+/** An example value for each field, under the keys of the public JSON. A repeated field has one element. */
 export function exampleRecord(shape: Shape, keys: KeyStyle): Record<string, unknown> {
   return Object.fromEntries(
     shape.fields.map((field) => {
@@ -71,11 +72,13 @@ function hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** `business_unit` becomes `Business unit`. */
 export function sentence(name: string): string {
   const text = name.replace(/[_-]+/g, ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Says since when something is deprecated, for a description that is joined from sentences. Empty if it is not. */
 export function goingText({ deprecation }: { deprecation?: Deprecation }): string[] {
   return deprecation === undefined ? [] : [`Deprecated since ${deprecation.since}; it may be gone from ${deprecation.sunset} on.`];
 }

@@ -18,6 +18,7 @@ function extension(name: string): DescExtension {
   return found;
 }
 
+/** The value of an option such as `truckroll.options.v1.naming`; undefined if the element does not set it. Throws if proto/ does not define the option. */
 export function option<T>(desc: Described, name: string): T | undefined {
   // The library types an option by the element it extends; here its name is only known at run time.
   const has = hasOption as (element: Described, ext: DescExtension) => boolean;
@@ -32,6 +33,7 @@ export function allServices(): DescService[] {
     .sort((a, b) => (a.typeName < b.typeName ? -1 : 1));
 }
 
+/** An element's comment in proto/ as one paragraph, without its line `Example: …`, which is returned apart. The first call reads the image of comments. */
 export function documentation(desc: Described | DescEnum['values'][number]): { text: string; example?: string } {
   const lines = (commentOf(desc) ?? '').split('\n').map((line) => line.trim());
   const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length);

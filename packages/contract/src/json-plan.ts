@@ -88,6 +88,7 @@ const WORD = 8;
 
 const plans: Record<KeyStyle, Map<Shape, JsonPlan>> = { snake: new Map(), camel: new Map() };
 
+/** The plan for a message type in one spelling; made on the first call and kept. */
 export function planOf(shape: Shape, style: KeyStyle): JsonPlan {
   const known = plans[style].get(shape);
   if (known !== undefined) return known;

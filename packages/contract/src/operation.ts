@@ -166,10 +166,12 @@ function changed(field: Field, changes: Partial<Field>): Field {
   return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(field), ...Object.getOwnPropertyDescriptors(changes) }) as Field;
 }
 
+/** Every rpc with an HTTP route. Loading this module throws if one of them contradicts itself. */
 export const operations: readonly Operation[] = Object.freeze(
   allServices().flatMap((service) => service.methods.flatMap((method) => operationOf(method) ?? [])),
 );
 
+/** Every record that has a list and a detail under /v1, whichever service owns it. */
 export const resources: readonly Resource[] = Object.freeze(
   allServices().flatMap((service) =>
     service.methods.flatMap((method) => {
@@ -200,6 +202,7 @@ export interface Codec<T = unknown> {
   decode(bytes: Uint8Array): T;
 }
 
+/** Encoder and decoder of a message type by its full name, such as `truckroll.billing.v1.Invoice`. Throws if none is generated. */
 export function codec(typeName: string): Codec {
   const found = messageTypeRegistry.get(typeName);
   if (found === undefined) throw new Error(`no generated code for ${typeName}`);

@@ -19,6 +19,7 @@ export interface ServiceOptions<C extends ServiceConfig> {
   readonly mayCall?: CallerCheck['mayCall'];
 }
 
+/** A component whose front is a gRPC server. `create` is called at once: it implements the rpcs and registers background parts, which start later. */
 export function createService<C extends ServiceConfig>({ name, config, mayCall, create, log: given }: ServiceOptions<C>): Service {
   return createComponent({
     name,

@@ -7,6 +7,7 @@ import type { Database } from '@truckroll/postgres';
  */
 export type QueueTable = string;
 
+/** Whether a message is due, or an attempt has timed out without a result. */
 export async function hasWork(database: Database, table: QueueTable): Promise<boolean> {
   const { rows } = await database.query<{ work: boolean }>({
     name: `${table}_waiting`,
@@ -32,6 +33,7 @@ export async function forgetEnded(database: Database, table: QueueTable): Promis
   }
 }
 
+/** Marks attempts that were cut short as UNKNOWN. They are not repeated, because the message may have been sent (decisions §5). Resolves to their number. */
 export async function giveUp(database: Database, table: QueueTable): Promise<number> {
   const { rowCount } = await database.query({
     name: `give_up_${table}`,

@@ -51,6 +51,10 @@ const GRACE_MS = 30_000;
 const MOST_ATTEMPTS = 9;
 const AGAIN = { firstMs: 30_000, mostMs: 900_000 };
 
+/**
+ * Sends the messages of a queue, several at once. `name` is a plural for log lines. A message that the provider has not taken is tried
+ * again for about an hour (decisions §11).
+ */
 export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = DEFAULT_TIMEOUT_MS }: SenderOptions<L>): BackgroundPart {
   const stopping = new AbortController();
   const attempts = new Set<Promise<void>>();

@@ -22,6 +22,7 @@ export interface AuditedChange {
   after?: string | undefined;
 }
 
+/** The entry for a change that is being made. Request id and operator come from the current request. Store it in the transaction of the change. */
 export function auditEntry({ companyId, caller, operator, action, object, before, after }: AuditedChange): AuditEntry {
   const request = currentRequest();
   return {
@@ -49,6 +50,7 @@ const TOPICS = { scheduling: topics.schedulingAudit, billing: topics.billingAudi
 
 export type AuditedService = keyof typeof TOPICS;
 
+/** The entry as an event, by which services other than integrations record it: append it in the transaction of the change. */
 export function auditEvent(service: AuditedService, change: AuditedChange): OutgoingEvent {
   return eventOfEntry(service, auditEntry(change));
 }

@@ -39,6 +39,7 @@ export async function takeDeadLetter(tx: Queryable, consumer: string, after: num
   return rows.map(eventOfLetter)[0];
 }
 
+/** The oldest `most` dead letters of a consumer, without payloads, and the number of all. */
 export async function listDeadLetters(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
   const [{ rows: events }, { rows: counts }] = await Promise.all([
     db.query<ParkedEvent>({
@@ -85,6 +86,7 @@ function eventOfLetter({ id, headers, log_offset, ...rest }: StoredLetter): { id
   return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
 }
 
+/** Deletes dead letters older than `days`: their events are lost. Resolves to their number. */
 export async function forgetDeadLetters(db: Queryable, consumer: string, days: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'forget_dead_letters',

@@ -72,6 +72,7 @@ export function messageOf(row: OutboxRow, source: string): Message {
   return { key: row.key, value: row.payload, headers };
 }
 
+/** Undoes `messageOf`. Undefined if the key or a required attribute is missing or malformed; a malformed optional one is left out. */
 export function eventOf(topic: string, partition: number, message: KafkaMessage): IncomingEvent | undefined {
   const header = (name: string) => text(message.headers?.[name]);
   const [id, type, source, companyId] = [header('ce_id'), header('ce_type'), header('ce_source'), header('ce_companyid')];

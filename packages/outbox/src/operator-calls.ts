@@ -25,6 +25,7 @@ const MOST_TOGETHER = 1000;
 const MOST_REMEMBERED = 1000;
 const PATH = /^[a-z/-]{1,100}$/;
 
+/** For `recordOperators` of a service that publishes its audit entries (decisions §15): appends them to the outbox of `db`. */
 export function publishOperatorCalls(db: Queryable, service: AuditedService): RecordOperatorCall {
   return operatorCalls(service, (entries) =>
     append(

@@ -11,6 +11,7 @@ export function instantOf(value: Buffer): number {
   return wholeNumberOf(value) + POSTGRES_EPOCH;
 }
 
+/** The text of a uuid, in lower case. */
 export function uuidOf(value: Buffer): string {
   const hex = value.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

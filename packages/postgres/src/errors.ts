@@ -90,6 +90,7 @@ export function rethrow(error: unknown): never {
   throw translateDatabaseError(error);
 }
 
+/** Whether the error, an ApiError 503, means that a lock was not granted within lock_timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return isUnavailable(error) && ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 }

@@ -6,6 +6,7 @@ import { idType } from './list-query.ts';
 import { RecordReader, type ReaderOptions } from './read.ts';
 import { EVERY_COMPANY, type Table } from './table.ts';
 
+/** A kind for each table, with records as RecordReader reads them. Ids in the log are uuids: of an id that is a code, its MD5 hash. */
 export function recordKinds(tables: readonly Table[], options: ReaderOptions): OwnedKind[] {
   return tables.map((table): OwnedKind => {
     const reader = new RecordReader(table, options);

@@ -42,6 +42,7 @@ export function liesInRecords(error: unknown): boolean {
   return error instanceof RecordError || error instanceof RangeError;
 }
 
+/** The message for an import line whose record, or one derived from it, cannot be stored. Takes what `liesInRecords` recognises. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RecordError || error instanceof RecordTooLarge) return `With it, ${error.message}.`;
   if (error instanceof EventTooLarge) {

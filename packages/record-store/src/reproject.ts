@@ -17,6 +17,7 @@ const BATCH = 100;
 /** Version of rows that older rules wrote after newer ones had been announced. */
 const BY_OLDER_RULES = 0;
 
+/** For the Reprojector: renews the rows of a table that earlier rules wrote. Rows that the present rules refuse are reported once, and skipped in that pass. */
 export function recordProjection(database: Database, table: Table): Projection {
   const { path, version } = table;
   return {

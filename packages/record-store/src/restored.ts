@@ -6,12 +6,14 @@ import type { Queryable } from '@truckroll/postgres';
 import { PUBLISH } from './publication.ts';
 import type { Table } from './table.ts';
 
+/** For `Restored.states`: the records that a service publishes, with the events that remove them. */
 export function recordStates(tables: readonly Table[]): PublishedState[] {
   return tables.flatMap(({ publishes, table }) =>
     publishes === undefined ? [] : [{ ...keyedById(publishes.topic, table), removed: publishes.type.replace('.changed', '.removed') }],
   );
 }
 
+/** A table whose events have the key `<company>/<id>`, as those of records do. */
 export function keyedById(topic: Topic, table: string): Keyed {
   return { topic, table, key: { company_id: 'uuid', id: 'uuid' } };
 }

@@ -19,6 +19,7 @@ export interface RecordServices extends ReaderOptions {
 const MOST_KEYS = 100;
 const REFUSED_BATCH = `Give the public path of records that this service owns, and at most ${MOST_KEYS} keys.`;
 
+/** Implements everything that the owner of these tables serves for its records: lists, details, reads by id, imports and checks. Call before `listen`. */
 export function serveRecords(server: GrpcServer, tables: readonly Table[], services: RecordServices): void {
   const readers = new Map<string, RecordReader>();
   for (const table of tables) {

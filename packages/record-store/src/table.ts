@@ -219,6 +219,7 @@ export function idOf<R>(table: Pick<Table<R>, 'columns'>, record: R): string {
 /** The company id under which records are stored that are the same in every company. */
 export const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
 
+/** The company_id of the rows that this company reads. */
 export function storedUnder(table: Pick<Table, 'everyCompany'>, companyId: string): string {
   return table.everyCompany === true ? EVERY_COMPANY : companyId;
 }

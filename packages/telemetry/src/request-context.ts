@@ -18,6 +18,7 @@ export function onBehalfOf<T>(request: RequestContext | undefined, work: () => T
   return requests.run(request, work);
 }
 
+/** The request of the surrounding `onBehalfOf`; undefined where there is none, as in background work. */
 export function currentRequest(): RequestContext | undefined {
   return requests.getStore();
 }

@@ -67,6 +67,7 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly candidates?: readonly string[];
 }
 
+/** pg's settings for one connection. Reads a `url` that is a function again each time, because its file may have changed. */
 export function connectionConfig({ url, applicationName, statementTimeoutMs = 15_000, connectTimeoutMs = 2000 }: ConnectionOptions): ConnectionConfig {
   const text = typeof url === 'string' ? url : url();
   const { urls, readWrite } = parseDatabaseUrl(text) ?? { urls: [text], readWrite: false };
@@ -218,6 +219,7 @@ export function execute<R>(client: pg.ClientBase, statement: Statement, how: Sen
   return sent(client, statement, how, TextQuery, (_, { rows, rowCount, command }) => ({ rows: rows as R[], rowCount: rowCount ?? 0, command }));
 }
 
+/** Like `execute`, with rows as PostgreSQL sends them in its binary format. */
 export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<BinaryRow[]> {
   return sent(client, statement, how, BinaryQuery, ({ binaryRows }) => binaryRows);
 }

@@ -6,6 +6,7 @@ import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import { heldCents, type Changed } from '@truckroll/record-store';
 import { openBalance, settle } from './amounts.ts';
 
+/** `derive` of invoices. Errors: RecordError if a sum of its payments is beyond the range of cents. */
 export async function deriveInvoices(tx: Transaction, companyId: string, batch: readonly Changed<Invoice>[]): Promise<ReadonlyMap<string, Partial<Invoice>>> {
   const applications = await applicationsOf(
     tx,

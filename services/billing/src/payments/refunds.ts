@@ -2,6 +2,7 @@ import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
 
+/** Ids of the refunds of these payments: they show the payment's account, method and collector (decisions §12), so they are refreshed with it. */
 export async function refundsOf(tx: Transaction, companyId: string, changed: readonly Changed<Payment>[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'refunds_of_payments',

@@ -4,6 +4,7 @@ import type { Database } from '@truckroll/postgres';
 import { publicCompany } from './read.ts';
 import { selectCompanies } from './store.ts';
 
+/** The kind `company` of the change feed (decisions §14): one record, whose id is the company's. */
 export function companyKind(database: Database): OwnedKind {
   return {
     kind: 'company',

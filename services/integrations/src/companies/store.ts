@@ -32,6 +32,7 @@ export async function selectCompanies(db: Queryable, id?: string | null): Promis
   return rows.map(companyOf);
 }
 
+/** Locks the company's row until the transaction ends. Undefined if there is no such company. */
 export async function lockCompany(tx: Transaction, id: string): Promise<CompanyAccount | undefined> {
   const { rows } = await tx.query<Row>({ name: 'lock_company', text: `select ${COLUMNS} from companies where id = $1 for no key update`, values: [id] });
   return rows[0] && companyOf(rows[0]);

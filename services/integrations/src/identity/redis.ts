@@ -12,6 +12,7 @@ export interface InvalidationBus {
   close(): void;
 }
 
+/** Publishes to the gateways. The same Redis transaction replaces the epoch of identities in Redis, so that no gateway trusts one from before. */
 export function createBus(servers: RedisServers, log: Logger, metrics: Metrics): InvalidationBus {
   let ready = (): void => undefined;
   const link = new RedisLink({ servers, name: 'truckroll-integrations', log, metrics, keys: [IDENTITY_EPOCH_KEY], onReady: () => ready() });

@@ -15,6 +15,7 @@ export function answersFor(of: 'e' | 'm'): string {
   return `u.active and u.company_id = ${of}.company_id`;
 }
 
+/** Queues an e-mail in the caller's transaction. After the commit, call `queued` of @truckroll/mail, or the sender finds it at its next poll. */
 export async function queueMail(tx: Queryable, mail: { companyId: string; userId: string; subject: string; body: string }): Promise<void> {
   await tx.query({
     name: 'queue_mail',
@@ -36,6 +37,7 @@ export async function suppress(database: Database): Promise<{ id: string; user_i
   return rows;
 }
 
+/** Leases due e-mails for `leaseMs`, the longest due first; skips those that another replica is taking. */
 export async function take(database: Database, most: number, leaseMs: number): Promise<Mail[]> {
   const { rows } = await database.query<Mail>({
     name: 'take_mails',
@@ -59,6 +61,7 @@ export async function finish(database: Database, { id }: Mail, status: 'SENT' | 
   });
 }
 
+/** Queues an e-mail again, due in `delayMs`. Changes nothing if the attempt was given up before. */
 export async function postpone(database: Database, { id }: Mail, delayMs: number, detail: string): Promise<void> {
   await database.query({
     name: 'postpone_mail',

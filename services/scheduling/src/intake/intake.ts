@@ -10,6 +10,7 @@ import { checked } from './requests.ts';
 import type { IntakeServices } from './services.ts';
 import { readServiceRequest } from './store.ts';
 
+/** Errors: 400; 404 for a record that is missing in the company; 409 for a refused move, or an id that was used for something else. */
 export function intakeHandlers(services: IntakeServices): Handlers<typeof IntakeServiceService> {
   const { database } = services;
   const recordBatched = batchedRecorder(database);

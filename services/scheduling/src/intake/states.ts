@@ -36,10 +36,12 @@ export function followed(status: Status, technicians: number): Status | undefine
   return MOVES[status][to] === 'technicians' ? to : undefined;
 }
 
+/** 409 INVALID_REQUEST: the stored record does not allow the change. */
 export function conflict(message: string): ApiError {
   return new ApiError('INVALID_REQUEST', message, { status: 409 });
 }
 
+/** 409 IDEMPOTENCY_KEY_REUSED: the id was used before, with other content. */
 export function taken(what: string): ApiError {
   return new ApiError('IDEMPOTENCY_KEY_REUSED', `Another ${what} was recorded with this id: use a new id for every new one.`);
 }

@@ -32,6 +32,7 @@ export async function countServiceRequests(database: Database, request: CountSer
   throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: RETRY_AFTER });
 }
 
+/** For the Reprojector: fills the column that countServiceRequests counts, in rows that an older release wrote. */
 export function serviceRequestProjection(database: Database): Projection {
   return {
     ...serviceRequests,

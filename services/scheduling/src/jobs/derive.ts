@@ -11,6 +11,7 @@ interface Visits {
 }
 const NO_VISITS: Visits = { appointment_count: 0, first_starts_at: null };
 
+/** `derive` of jobs: status fields from the current lifecycle, appointment_count and first_starts_at from the visits (decisions §11). */
 export async function deriveJobs(tx: Transaction, companyId: string, batch: readonly Changed<Job>[]): Promise<ReadonlyMap<string, Partial<Job>>> {
   const [statuses, visits] = await Promise.all([
     statusesOf(
@@ -32,6 +33,7 @@ export async function deriveJobs(tx: Transaction, companyId: string, batch: read
   );
 }
 
+/** `derive` of leads: status fields from the current lifecycle (decisions §11). */
 export async function deriveLeads(tx: Transaction, companyId: string, batch: readonly Changed<JobLead>[]): Promise<ReadonlyMap<string, Partial<JobLead>>> {
   const statuses = await statusesOf(
     tx,

@@ -18,6 +18,7 @@ export interface NotificationSenderOptions {
   timeoutMs?: number | undefined;
 }
 
+/** Records each notification that was SENT as an interaction (decisions §6), in the transaction that stores the outcome. */
 export function notificationSender({ database, providers, log, metrics, poke, timeoutMs }: NotificationSenderOptions): BackgroundPart {
   const outcomes = metrics.counter('notifications_total', 'Customer notifications by channel and outcome', ['channel', 'outcome']);
   const postbox: Postbox<LeasedNotification> = {

@@ -30,6 +30,7 @@ const ACCOUNT_LOCATIONS: Followed = {
   pairs: `select l.value, l.id from unnest($2::uuid[]) u(id) join location_accounts l on l.company_id = $1 and l.value = u.id`,
 };
 
+/** Adapts a function that takes ids to `maintained` of a column or link. */
 export function keeping(refresh: (tx: Transaction, companyId: string, ids: readonly string[]) => Promise<void>): Maintains<unknown> {
   return (tx, companyId, records) =>
     refresh(

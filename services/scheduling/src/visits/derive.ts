@@ -7,6 +7,7 @@ import { LARGEST_RECORD, RecordTooLarge, type Changed } from '@truckroll/record-
 import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 import { locationIdOf, visitJobOf } from './job.ts';
 
+/** `derive` of visits: job, assignments in their order, dispatch_status and revision (decisions §1, §5). Errors: RecordTooLarge for too many assignments. */
 export async function deriveVisits(tx: Transaction, companyId: string, batch: readonly Changed<Visit>[]): Promise<ReadonlyMap<string, Partial<Visit>>> {
   const [jobs, assignments] = await Promise.all([
     jobsOf(

@@ -5,6 +5,7 @@ import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
 
+/** `lockFirst` of jobs. */
 export async function lockVisitsOfJobs(tx: Transaction, companyId: string, batch: readonly Changed<Job>[]): Promise<void> {
   await tx.query({
     name: 'lock_visits_of_jobs',

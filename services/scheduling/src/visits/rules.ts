@@ -19,6 +19,7 @@ const LOCK_MESSAGES = {
   COMPLETED: 'The technician is done: a completed assignment cannot be removed.',
 };
 
+/** If false, the writes answer 404, as for an unknown team member (decisions §5). */
 export function canBeAssigned({ status, assignable }: Pick<TeamMember, 'status' | 'assignable'>): boolean {
   return status === TeamMemberStatus.ACTIVE && assignable;
 }
@@ -54,6 +55,7 @@ export function refuseRemoving({ status }: Pick<Assignment, 'status'>): Refusal 
   return reason && conflict('ASSIGNMENT_LOCKED', 'id', reason, LOCK_MESSAGES[reason]);
 }
 
+/** 409 STALE_REVISION if the visit is not at the expected revision; its detail carries `current_revision`. */
 export function refuseStale({ revision }: Pick<Visit, 'revision'>, expected: string): Refusal {
   if (revision === expected) return undefined;
   const message = 'The visit has changed since it was read: read it again, and send its revision.';
@@ -71,6 +73,7 @@ export function withAssignments(visit: Visit, assignments: readonly Assignment[]
   return { ...visit, assignments: own, dispatch_status: dispatchStatusOf(visit.canceled, own), revision: revisionOf(visit, own) };
 }
 
+/** Ids of the team members on a visit, without those whose assignments are canceled (decisions §11). */
 export function technicians({ assignments }: Pick<Visit, 'assignments'>): string[] {
   return assignments.filter(({ status }) => status !== AssignmentStatus.CANCELED).flatMap(({ team_member }) => team_member?.id ?? []);
 }

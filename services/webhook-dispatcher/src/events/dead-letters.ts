@@ -34,12 +34,14 @@ export function deadLetters({ read, resume, log }: DeadLettersOptions): Backgrou
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
 }
 
+/** An event as integrations keeps it. `error` is why this release cannot deliver it. */
 export function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
   const { offset, id, companyId, sequence = null, requestId, trace, ...same } = event;
   const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
   return { ...same, id: 0, log_offset: offset, event_id: id, company_id: companyId, sequence, reason, request_id: requestId, traceparent: trace };
 }
 
+/** Undoes `letterOf`. */
 export function eventOf({ log_offset, event_id, company_id, sequence, payload, request_id, traceparent, reason: _reason, ...same }: DeadLetter): IncomingEvent {
   return {
     ...same,

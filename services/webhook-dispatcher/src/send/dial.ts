@@ -31,6 +31,7 @@ export type Dial = (request: DialRequest) => Promise<Socket>;
 const MOST_ADDRESSES = 4;
 const TRY_MS = 2500;
 
+/** Tries a name's addresses in turn, and none if one is not allowed. Rejects with ExchangeFailure, or with the signal's reason. */
 export function createDial({ policy, resolve, ca }: DialOptions): Dial {
   // No timeout here: the signal limits the lookup, the connection and the handshake together.
   const connector = buildConnector({ timeout: 0, allowH2: false, ...(ca === undefined ? {} : { ca }) });

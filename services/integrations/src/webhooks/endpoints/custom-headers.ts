@@ -18,6 +18,7 @@ const MOST_BYTES = 4096;
 /** Encryption binds the values to this name, so that they cannot be exchanged for the endpoint's signing secret. */
 const boundTo = (endpointId: string): string => `${endpointId} headers`;
 
+/** The headers to send, with decrypted values. Throws like SecretBox.open. */
 export function openHeaders(secrets: SecretBox, endpointId: string, { header_names: names, header_values: sealed }: StoredHeaders): HttpHeader[] {
   if (sealed === null) return [];
   const values = JSON.parse(secrets.open(boundTo(endpointId), sealed).toString()) as string[];

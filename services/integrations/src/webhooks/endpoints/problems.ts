@@ -26,6 +26,7 @@ export interface PresentParts extends StoredHeaders {
   filter?: string | null | undefined;
 }
 
+/** Without `present`, the parts are those of a new endpoint. Fields of problems are paths in the body: `headers[0].value`. */
 export async function endpointProblems(
   { secrets, targets }: Pick<Context, 'secrets' | 'targets'>,
   db: Queryable,

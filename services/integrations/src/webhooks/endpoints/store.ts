@@ -128,6 +128,7 @@ export interface NewEndpoint {
   secret: Buffer;
 }
 
+/** Call `requireRoom` before: it enforces the company's limit. */
 export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<void> {
   const { header_names, header_values } = endpoint.headers;
   await tx.query({
@@ -211,6 +212,7 @@ export async function updateEndpoint(tx: Transaction, companyId: string, id: str
   });
 }
 
+/** Hides an endpoint from reads and deletes what is queued for it. Its row stays. Call `lockEndpoint` before. */
 export async function markDeleted(tx: Transaction, companyId: string, id: string): Promise<void> {
   await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where company_id = $1 and id = $2', values: [companyId, id] });
   for (const table of ['webhook_queue', 'webhook_recoveries', 'webhook_replays', 'webhook_rates'])

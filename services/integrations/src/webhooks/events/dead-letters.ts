@@ -31,6 +31,7 @@ const LOOK_MS = 60_000;
 const MOST_READ = { events: 100, bytes: 2_000_000 };
 const MOST_LISTED = 1000;
 
+/** DeliveryService.SetAside. A letter that is stored already adds nothing. */
 export async function setAside({ database, log }: Context, { letters }: SetAsideRequest): Promise<SetAsideResponse> {
   await database.transaction(async (tx) => {
     // One transaction at a time, so that ids become visible in order and a reader that continues after an id misses none.
@@ -44,6 +45,7 @@ export async function setAside({ database, log }: Context, { letters }: SetAside
   return {};
 }
 
+/** DeliveryService.ReadDeadLetters: a page within MOST_READ, after the dead letter with the id `after`; empty at the end. */
 export async function readDeadLetters({ database }: Context, { after }: ReadDeadLettersRequest): Promise<ReadDeadLettersResponse> {
   const found = await deadLettersAfter(database, CONSUMER, after, MOST_READ);
   return { letters: found.map(({ id, event, reason }) => letterOf(id, event, reason)) };

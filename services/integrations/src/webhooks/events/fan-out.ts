@@ -20,6 +20,7 @@ interface Subscriber extends FreeSlots, SealedEndpoint, EventSubscription {
   url: string;
 }
 
+/** Events older than the log keeps, or stored before, add nothing. With `lease`, leases new deliveries to the caller in the same transaction. */
 export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
   const oldest = oldestDay();
   const { events: given, dead_letter_ids: letters, lease: asked } = checked('FanOutRequest', request);

@@ -20,6 +20,7 @@ interface Row {
   body: Buffer | null;
 }
 
+/** Errors: 400 with all problems of the filter for these event types. */
 export async function previewFilter({ database }: Context, request: PreviewWebhookFilterRequest): Promise<PreviewWebhookFilterResponse> {
   const { company_id } = callerOf(request);
   const { event_types, filter } = checked('PreviewWebhookFilterRequest', request);

@@ -104,6 +104,7 @@ export async function sendAlerts(database: Database, at = now()): Promise<void> 
   }
 }
 
+/** Sends due alerts once a minute. Replicas may all do so: the endpoint's lock lets one of them send each. */
 export function webhookAlerts(database: Database, log: Logger): BackgroundPart {
   let failures = 0;
   const looks = new PeriodicTask(EVERY_MS, async () => {
@@ -130,6 +131,7 @@ async function usersWith(db: Queryable, companyId: string, emails: readonly stri
   return lower.map((email) => ids.get(email));
 }
 
+/** Addresses in `alertEmails` that no active user of the company has (decisions §15). Letter case makes no difference. */
 export async function alertProblems(db: Queryable, companyId: string, emails: readonly string[]): Promise<JsonProblem[]> {
   const message = 'No active user of the company has this address: give the address of one.';
   const users = await usersWith(db, companyId, emails);

@@ -19,6 +19,7 @@ const STEPS = [
 /** SQL that adds the arrays element by element, which is several times faster than a subquery over both. */
 const ADDED_LATENCIES = Array.from({ length: LATENCY_BOUNDS.length + 1 }, (_, index) => `c.latencies[${index + 1}] + excluded.latencies[${index + 1}]`).join();
 
+/** Adds to stored counts. Takes rows as `gathered` returns them: one for each endpoint and period, in the order in which they are locked. */
 export function addToCounts(rows: readonly CountsRow[]): Statement {
   const of = <T>(pick: (row: CountsRow) => T): T[] => rows.map(pick);
   return {
@@ -44,6 +45,7 @@ export function addToCounts(rows: readonly CountsRow[]): Statement {
   };
 }
 
+/** Merges and deletes old counts once a minute. */
 export function countKeeping(database: Database, log: Logger): BackgroundPart {
   let failures = 0;
   const keeping: PeriodicTask = new PeriodicTask(EVERY_MS, async () => {

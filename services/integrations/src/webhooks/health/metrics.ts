@@ -28,6 +28,7 @@ const STATES = ['due', 'under_way', 'retrying'] as const;
 
 type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest: number };
 
+/** Measures every ten seconds, or less often if it takes long: at most a twentieth of the time. */
 export function webhookMetrics(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const queue = metrics.gauge(
     'webhook_backlog',

@@ -94,6 +94,7 @@ interface Backlog {
   last_success_at: number | null;
 }
 
+/** Health by endpoint id, with the attempts of the last 24 hours by hour. `at` is in microseconds since 1970. */
 export async function readHealth(db: Queryable, inputs: readonly HealthInputs[], at = now()): Promise<Map<string, WebhookHealth>> {
   const [counts, backlogs] = await Promise.all([selectCounts(db, inputs, sinceOf(HOURS, at)), selectBacklogs(db, inputs)]);
   const countsOf = Map.groupBy(counts, ({ endpoint_id: id }) => id);
@@ -134,6 +135,7 @@ export function sinceOf({ minutes, buckets }: Span, at: number): number {
   return startOf(at, minutes) - (buckets - 1) * minutes * MINUTE;
 }
 
+/** Sums counts by bucket and altogether. The rows are those from `sinceOf` on; the last bucket contains `at`, in microseconds since 1970. */
 export function seriesOf(rows: readonly CountsAt[], { minutes, buckets }: Span, at: number): { sum: Counts; buckets: WebhookHealthBucket[] } {
   const since = sinceOf({ minutes, buckets }, at);
   const all = Array.from({ length: buckets }, () => noCounts());

@@ -58,6 +58,10 @@ export function nextAttemptAt(failures: number, outcome: Outcome, chance: number
   return outcome.ended_at + Math.max(jittered, floor);
 }
 
+/**
+ * What an attempt changes of its endpoint: a success ends a failure, 429, 502 and 504 slow it down, a 410 or five days of nothing but
+ * failures disable it (decisions §7).
+ */
 export function healthAfter(health: Health, outcome: Outcome): HealthChange {
   if (isSuccess(outcome)) {
     return {
@@ -98,6 +102,7 @@ function slowdownAfter({ slowdowns, resume_at: resumeAt }: Health, outcome: Outc
   return { slowdowns: next, resume_at: endedAt + Math.max(pause, requested) };
 }
 
+/** The health after a change, with which the endpoint's next attempt in the same report begins. */
 export function afterChange(health: Health, { disable, ...changed }: HealthChange): Health {
   return { ...health, ...changed, enabled: health.enabled && disable === undefined };
 }

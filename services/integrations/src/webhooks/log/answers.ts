@@ -16,6 +16,7 @@ interface Recorded {
   spent: Map<string, number>;
 }
 
+/** Decides how much of each answer is stored. The caller takes `spent` from the budgets in the transaction that stores the attempts. */
 export async function withinBudget(tx: Queryable, reported: readonly ReportRequest[]): Promise<Recorded> {
   const spent = new Map<string, number>();
   const long = reported.filter((attempt) => bytesOf(attempt) > ALWAYS_BYTES);

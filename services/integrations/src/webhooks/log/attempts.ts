@@ -67,6 +67,7 @@ export async function readable<D extends { id: string; day: string; body: Buffer
   return end === -1 ? [...deliveries] : deliveries.slice(0, end);
 }
 
+/** Newest attempts by delivery id, none for a delivery without attempts. For a page of deliveries, call `readable` first: it limits the bytes read here. */
 export async function newestAttempts(db: Queryable, deliveries: readonly { id: string; day: string }[], extent: Extent): Promise<Map<string, Newest>> {
   if (deliveries.length === 0) return new Map();
   const { rows } = await db.query<Row>({

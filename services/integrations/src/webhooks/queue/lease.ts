@@ -38,6 +38,7 @@ const OUTAGE = `interval '2 seconds'`;
 
 type Row = Omit<LeasedDelivery, 'secrets' | 'headers' | 'body'> & SealedEndpoint & { body: Buffer };
 
+/** DeliveryService.Lease. `next_due_at` is when to ask again, in microseconds since 1970; null if nothing is known to become due. */
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
   const asked = checked('LeaseRequest', request);
   if (await isEmpty(database)) return { deliveries: [], next_due_at: null };
@@ -218,6 +219,7 @@ async function nextDue(tx: Transaction): Promise<number | null> {
   return rows[0]?.at ?? null;
 }
 
+/** DeliveryService.Renew. Also makes the deliveries of silent workers due again. */
 export async function renew({ database, log }: Context, request: RenewRequest): Promise<RenewResponse> {
   const { worker_id: worker, leaving } = checked('RenewRequest', request);
   if (!leaving && (await renewAmongOthers(database, worker))) return {};

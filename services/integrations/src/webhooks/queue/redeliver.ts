@@ -44,6 +44,7 @@ export async function redeliver({ database, secrets }: Context, request: Redeliv
   );
 }
 
+/** Sends several deliveries again (decisions §11) and answers for each different id, in the order given. Throws 404 if the endpoint does not exist. */
 export async function redeliverAll({ database, secrets }: Context, request: RedeliverWebhooksRequest): Promise<RedeliverWebhooksResponse> {
   const { company_id: companyId } = callerOf(request);
   const { delivery_ids, webhook_id: endpointId } = checked('RedeliverWebhooksRequest', request);

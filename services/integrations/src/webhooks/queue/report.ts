@@ -25,6 +25,7 @@ const { boolean, bytea, timestamptz, integer, jsonb, text, uuid } = binaryArrays
 const MOST_BODY_BYTES = 65_536;
 const MOST_MESSAGE_CHARACTERS = 500;
 
+/** Throws 404 if the delivery is no longer stored. */
 export async function report(context: Context, request: ReportRequest): Promise<ReportResponse> {
   const { answers } = await reportAll(context, { attempts: [request] });
   const [answer] = answers;
@@ -32,6 +33,7 @@ export async function report(context: Context, request: ReportRequest): Promise<
   return answer;
 }
 
+/** Answers in the order of the attempts; `unknown` marks a delivery that is no longer stored. Attempts of one delivery are stored one after another. */
 export async function reportAll({ database, deliveries, log }: Context, request: ReportAllRequest): Promise<ReportAllResponse> {
   const { attempts } = checked('ReportAllRequest', { attempts: request.attempts.map(readable) });
   const answers = new Map<ReportRequest, ReportResponse>();

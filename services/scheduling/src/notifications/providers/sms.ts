@@ -10,6 +10,7 @@ export interface SmsOptions {
 /** Errors of fetch that occur before a connection exists: nothing was sent. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
+/** SENT for a 2xx, FAILED for a 4xx, UNTAKEN if no connection was made, which may be tried again; UNKNOWN for anything else. */
 export function smsProvider({ url, token, timeoutMs }: SmsOptions): Provider {
   return {
     async send({ id, address, text }) {
