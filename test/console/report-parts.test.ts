@@ -56,14 +56,24 @@ test('rounds averages and margins as the API does: halves upward, also below zer
 
 test('draws bars around zero, and keeps small ones visible', () => {
   const scale = scaleAround([100, -50]);
-  expect([scale.top, scale.bottom, scale.at(0)]).toEqual([100, -50, 66.67]);
+  expect([scale.lines, scale.at(0)]).toEqual([[100, 50, 0, -50], 66.67]);
   expect([bar(0, 100, scale), bar(1, -50, scale), bar(2, 0.1, scale), bar(3, 0, scale)]).toEqual([
     'M1 66.67h8v-66.67h-8z',
     'M11 66.67h8v33.33h-8z',
     'M21 66.67h8v-1h-8z',
     '',
   ]);
-  expect(scaleAround([0, 0])).toMatchObject({ top: 1, bottom: 0 });
+  expect(scaleAround([0, 0]).lines).toEqual([1, 0]);
+});
+
+test('a scale has three or four lines on steps of 1, 2, 2.5 and 5, and half a record is none of them', () => {
+  expect([7, 60, 101, 740].map((most) => scaleAround([most]).lines)).toEqual([
+    [10, 5, 0],
+    [60, 40, 20, 0],
+    [150, 100, 50, 0],
+    [750, 500, 250, 0],
+  ]);
+  expect(scaleAround([0.48], { shares: true }).lines).toEqual([0.6, 0.4, 0.2, 0]);
 });
 
 test('what writes spreadsheets is at most 25 kB, compressed, and loaded apart', () => {

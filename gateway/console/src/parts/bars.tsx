@@ -21,6 +21,8 @@ interface Given<T> {
   legend: readonly { name: string; label: string; total: string }[];
   bars: readonly Bar[];
   format: (value: number) => string;
+  /** Whether values are shares, of which an axis has fractions. */
+  shares?: boolean;
   onOpen: () => void;
   table: { rows: readonly T[]; rowKey: (row: T) => string; columns: readonly Column<T>[] };
 }
@@ -31,13 +33,17 @@ const MOST_TICKS = 6;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 
 /** Bars that lead to what they are made of: one stop of the Tab key, arrow keys between bars, Enter opens one. Its table has the same links. */
-export function Bars<T>({ title, legend, bars, format, onOpen, table }: Given<T>) {
+export function Bars<T>({ title, legend, bars, format, shares = false, onOpen, table }: Given<T>) {
   const [focused, setFocused] = useState<number | undefined>(undefined);
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const drawing = useRef<SVGSVGElement>(null);
   const last = bars.length - 1;
   const stop = Math.min(focused ?? 0, last);
-  const scale = scaleAround(bars.flatMap(({ value, before }) => [value ?? 0, before ?? 0]));
+  const scale = scaleAround(
+    bars.flatMap(({ value, before }) => [value ?? 0, before ?? 0]),
+    { shares },
+  );
+  const middle = (index: number): string => `${((index + 0.5) / bars.length) * 100}%`;
   const width = bars.length * 10;
   const zero = scale.at(0);
 
@@ -49,7 +55,8 @@ export function Bars<T>({ title, legend, bars, format, onOpen, table }: Given<T>
     drawing.current?.querySelectorAll('a')[next]?.focus();
   }
 
-  const shown = bars[hovered ?? focused ?? -1];
+  const at = hovered ?? focused ?? -1;
+  const shown = bars[at];
   const ticks = bars.length <= MOST_TICKS ? bars.length : TICKS;
   return (
     <figure class="chart report-chart">
@@ -64,9 +71,11 @@ export function Bars<T>({ title, legend, bars, format, onOpen, table }: Given<T>
         </ul>
       </figcaption>
       <div class="plot">
-        <span class="top" aria-hidden="true">
-          {format(scale.top)}
-        </span>
+        {scale.lines.map((value) => (
+          <span key={value} class="level" aria-hidden="true" style={{ top: `${scale.at(value)}%` }}>
+            {format(value)}
+          </span>
+        ))}
         <svg
           ref={drawing}
           viewBox={`0 0 ${width} 100`}
@@ -76,7 +85,7 @@ export function Bars<T>({ title, legend, bars, format, onOpen, table }: Given<T>
           onKeyDown={step}
           onPointerLeave={() => setHovered(undefined)}
         >
-          <path class="grid" d={`M0 0.5H${width}M0 99.5H${width}`} />
+          <path class="grid" d={scale.lines.map((value) => `M0 ${scale.at(value)}H${width}`).join('')} />
           <path class="zero" d={`M0 ${zero}H${width}`} />
           {bars.map(({ key, value, before, text, href }, index) => (
             <a
@@ -95,20 +104,19 @@ export function Bars<T>({ title, legend, bars, format, onOpen, table }: Given<T>
             </a>
           ))}
         </svg>
+        {shown !== undefined && (
+          <p class={at * 2 > last ? 'tip left' : 'tip'} aria-hidden="true" style={{ left: middle(at) }}>
+            {shown.text}
+          </p>
+        )}
       </div>
-      {scale.bottom < 0 && (
-        <span class="bottom" aria-hidden="true">
-          {format(scale.bottom)}
-        </span>
-      )}
-      <div class={ticks === bars.length ? 'ticks each' : 'ticks'} aria-hidden="true">
-        {Array.from({ length: ticks }, (_, index) => (
-          <span key={index}>{bars[Math.round((index * last) / Math.max(1, ticks - 1))]!.tick}</span>
+      <div class="ticks below" aria-hidden="true">
+        {Array.from({ length: ticks }, (_, tick) => Math.round((tick * last) / Math.max(1, ticks - 1))).map((index) => (
+          <span key={index} style={{ left: middle(index) }}>
+            {bars[index]!.tick}
+          </span>
         ))}
       </div>
-      <p class="readout soft" aria-hidden="true">
-        {shown?.text ?? ' '}
-      </p>
       <details class="as-table">
         <summary>
           As a table<span class="unseen">: {title}</span>

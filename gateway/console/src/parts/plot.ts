@@ -41,18 +41,25 @@ export function scaleTo(value: number): number {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
 }
 
-/** A scale around zero: the value at its top, the one at its bottom, and where a value is between 0 (top) and 100. */
+/** A scale around zero: the values of its lines, highest first, and where a value is between 0 (top) and 100. */
 export interface Scale {
-  readonly top: number;
-  readonly bottom: number;
+  readonly lines: readonly number[];
   at(value: number): number;
 }
 
-export function scaleAround(values: readonly number[]): Scale {
+const STEPS = [1, 2, 2.5, 5, 10];
+const MOST_STEPS = 3;
+
+/** Has three or four lines, or one more around zero. Values are integers, except shares. */
+export function scaleAround(values: readonly number[], { shares = false } = {}): Scale {
   const [most, least] = [Math.max(0, ...values), Math.min(0, ...values)];
-  const top = most > 0 || least === 0 ? scaleTo(most) : 0;
-  const bottom = least < 0 ? -scaleTo(-least) : 0;
-  return { top, bottom, at: (value) => round(((top - value) / (top - bottom)) * 100) };
+  const span = most - least || 1;
+  const power = 10 ** Math.floor(Math.log10(span / MOST_STEPS));
+  const step = STEPS.map((of) => of * power).find((of) => of >= span / MOST_STEPS && (shares || Number.isInteger(of)))!;
+  const [first, last] = [Math.ceil(most / step) || Number(least === 0), Math.floor(least / step)];
+  const lines = Array.from({ length: first - last + 1 }, (_, n) => Number(((first - n) * step).toPrecision(12)));
+  const [top, bottom] = [first * step, last * step];
+  return { lines, at: (value) => round(((top - value) / (top - bottom)) * 100) };
 }
 
 /** A bar from zero to the value. A small one stays visible. */

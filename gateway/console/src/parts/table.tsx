@@ -18,42 +18,44 @@ export interface TableGiven<T> {
   rowKey: (row: T) => string;
 }
 
-/** A table. On a narrow screen each row is a card. The roles are explicit, because that style removes the elements' own roles. */
+/** A table, which scrolls by itself where it is too wide. On a narrow screen each row is a card. The roles are explicit, because that style removes the elements' own roles. */
 export function Table<T>({ caption, columns, rows, rowKey }: TableGiven<T>) {
   return (
-    <table role="table">
-      <caption class="unseen">{caption}</caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map(({ title, quiet, numeric }) => (
-            <th key={title} role="columnheader" scope="col" class={numeric ? 'numeric' : undefined}>
-              {quiet ? <span class="unseen">{title}</span> : title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((row) => (
-          <tr key={rowKey(row)} role="row">
-            {columns.map(({ title, cell, quiet, numeric }) => (
-              <td key={title} role="cell" class={numeric ? 'numeric' : undefined} data-title={quiet ? undefined : title}>
-                {cell(row)}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-      {columns.some(({ total }) => total !== undefined) && (
-        <tfoot role="rowgroup">
+    <div class="scroll">
+      <table role="table">
+        <caption class="unseen">{caption}</caption>
+        <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ title, total, quiet, numeric }) => (
-              <td key={title} role="cell" class={numeric ? 'numeric' : undefined} data-title={quiet ? undefined : title}>
-                {total}
-              </td>
+            {columns.map(({ title, quiet, numeric }) => (
+              <th key={title} role="columnheader" scope="col" class={numeric ? 'numeric' : undefined}>
+                {quiet ? <span class="unseen">{title}</span> : title}
+              </th>
             ))}
           </tr>
-        </tfoot>
-      )}
-    </table>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={rowKey(row)} role="row">
+              {columns.map(({ title, cell, quiet, numeric }) => (
+                <td key={title} role="cell" class={numeric ? 'numeric' : undefined} data-title={quiet ? undefined : title}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        {columns.some(({ total }) => total !== undefined) && (
+          <tfoot role="rowgroup">
+            <tr role="row">
+              {columns.map(({ title, total, quiet, numeric }) => (
+                <td key={title} role="cell" class={numeric ? 'numeric' : undefined} data-title={quiet ? undefined : title}>
+                  {total}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
   );
 }

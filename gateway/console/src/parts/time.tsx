@@ -1,12 +1,12 @@
 // Times in the company's time zone, in which the company counts its days, and so do all its records.
 import { session } from '../state/session.ts';
 
-const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
+const TIME = { hour: 'numeric', minute: '2-digit' } as const;
 const STYLES = {
   thisYear: { month: 'short', day: 'numeric', ...TIME },
   otherYear: { year: 'numeric', month: 'short', day: 'numeric', ...TIME },
-  second: TIME,
-  minute: { hour: 'numeric', minute: '2-digit' },
+  second: { ...TIME, second: '2-digit' },
+  minute: TIME,
   day: { weekday: 'short', month: 'short', day: 'numeric' },
 } as const;
 

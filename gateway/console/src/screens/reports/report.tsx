@@ -122,6 +122,7 @@ function OverTime({ view, query, figures: { periods, total } }: Part) {
           href: href(of),
         }))}
         format={(value) => shortFigure(value, measure.kind)}
+        shares={measure.kind === 'share'}
         onOpen={focusHeading}
         table={{ rows: periods, rowKey: ({ range }) => range.start, columns }}
       />
