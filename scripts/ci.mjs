@@ -41,9 +41,11 @@ const startedAt = performance.now();
 
 // Compiles the tools in the background while checks use one processor: the first time this takes minutes.
 const tools = `
-  const [{ apiTools }, { chartTools }] = await Promise.all([import('./scripts/api-tools.mjs'), import('./deploy/chart-tools.mjs')]);
+  const modules = ['./scripts/api-tools.mjs', './deploy/chart-tools.mjs', './deploy/releasing/registry.mjs'].map((each) => import(each));
+  const [{ apiTools }, { chartTools }, { releaseTools }] = await Promise.all(modules);
   chartTools();
   apiTools();
+  releaseTools();
 `;
 const compiled = once(spawn(process.execPath, ['--input-type=module', '-e', tools], { cwd: root, stdio: 'inherit' }), 'close');
 

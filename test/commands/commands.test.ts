@@ -17,6 +17,7 @@ test.each([
   ['node scripts/run.mjs opneapi', 'scripts/run.mjs knows no opneapi'],
   ['node loadtest/reads.ts', 'fails on the Node that README asks for: give it a name in scripts/run.mjs'],
   ['node scripts/nothing.mjs', 'there is no scripts/nothing.mjs'],
+  ['deploy/release --verfy ./folder', 'deploy/releasing knows no option --verfy'],
 ])('reports %s', async (command, wrong) => {
   expect((await createJudge())(command)).toBe(wrong);
 });

@@ -32,7 +32,7 @@ const HELP = [
   'deploy/*.{mjs,yaml}',
   'deploy/images',
 ];
-const BEGIN = /^(?:npx truckroll|truckroll|npm (?:run|start|test)|node [\w./-]+\.(?:ts|mjs)|deploy\/images|\.ci\/run)(?=\s|$)/;
+const BEGIN = /^(?:npx truckroll|truckroll|npm (?:run|start|test)|node [\w./-]+\.(?:ts|mjs)|deploy\/(?:images|release)|\.ci\/run)(?=\s|$)/;
 
 /** Every command written as code in a document, or in backticks or on its own line in a help text. */
 export function namedCommands(): Named[] {
@@ -94,7 +94,10 @@ export async function createJudge(): Promise<(text: string) => string | undefine
     // A program that the reader has saved.
     if (words[0] === 'node' && /^\w+\.ts$/.test(path)) return undefined;
     if (!existsSync(join(ROOT, path))) return `there is no ${path}`;
-    if (words[0] !== 'node') return (statSync(join(ROOT, path)).mode & 0o111) === 0 ? `${path} cannot be executed` : undefined;
+    if (words[0] !== 'node') {
+      if ((statSync(join(ROOT, path)).mode & 0o111) === 0) return `${path} cannot be executed`;
+      return path === 'deploy/release' ? unknownOption('deploy/releasing/main.mjs', words) : undefined;
+    }
     if (path.endsWith('.ts')) return 'fails on the Node that README asks for: give it a name in scripts/run.mjs';
     return path === 'scripts/run.mjs' && !known.has(words[2] ?? '') ? `scripts/run.mjs knows no ${words[2]}` : undefined;
   };

@@ -1,0 +1,2 @@
+/** The folder of oras and registry. */
+export function releaseTools(): string;
