@@ -20,6 +20,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'For operators': {
     'tutorials/first-deployment.md': '/docs/first-deployment',
     'how-to/install.md': '/docs/install',
+    'how-to/verify-a-release.md': '/docs/verify-a-release',
     'how-to/managed-servers.md': '/docs/managed-servers',
     'how-to/scale.md': '/docs/scale',
     'how-to/upgrade.md': '/docs/upgrade',
