@@ -15,7 +15,7 @@ export interface Tab {
 
 export async function startBrowser(): Promise<Browser> {
   // Chromium's sandbox refuses to run as root, and shared memory is small in containers.
-  return await puppeteer.launch({ executablePath: await chromium(say), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return await puppeteer.launch({ executablePath: await chromium(say), headless: 'shell', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
 /**

@@ -6,12 +6,13 @@ import type { Say } from './say.ts';
 export async function chromium(say: Say): Promise<string> {
   const given = process.env['PUPPETEER_EXECUTABLE_PATH'];
   if (given) return given;
-  const how = process.platform === 'darwin' ? 'brew install --cask chromium' : 'sudo apt-get install chromium';
+  const how = process.platform === 'darwin' ? 'brew install --cask chromium' : 'sudo apt-get install chromium-headless-shell';
   const command = await fromDebian(
     {
       title: 'Chromium',
-      package: 'chromium',
-      commands: ['chromium', 'chromium-browser', 'google-chrome'],
+      // Without windows it takes a sixth less CPU time.
+      package: 'chromium-headless-shell',
+      commands: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
       otherwise: `install it (${how}), or name your own in PUPPETEER_EXECUTABLE_PATH`,
     },
     say,
