@@ -6,7 +6,7 @@ export { beginningsOf, endsOf, moveGroup, overallOf, type Offsets } from './ends
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
 export type { IncomingEvent, OutboxRow, OutgoingEvent } from './event.ts';
 export { notOlder } from './inbox.ts';
-export { createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';
+export { checkKafka, createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';
 export { operatorCalls, publishOperatorCalls } from './operator-calls.ts';
 export { Outbox } from './outbox.ts';
 export { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter } from './dead-letters.ts';

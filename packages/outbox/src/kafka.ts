@@ -1,4 +1,5 @@
-import { env, type Config } from '@truckroll/process';
+import { createSecureContext } from 'node:tls';
+import { ConfigError, env, type Config } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { logLevel, type Kafka, type KafkaConfig } from 'kafkajs';
 import { createClient } from './driver/kafka-client.ts';
@@ -11,7 +12,11 @@ export function kafkaSettings() {
     kafkaBrokers: env.addresses('KAFKA_BROKERS'),
     /** Whether to connect to the brokers by TLS. */
     kafkaTls: env.boolean('KAFKA_TLS', false),
-    /** How to authenticate to the brokers. */
+    /** PEM certificate by which the component authenticates to the brokers, with `KAFKA_TLS`. Read at start. */
+    kafkaCertificate: env.optionalSecret('KAFKA_TLS_CERTIFICATE'),
+    /** PEM private key of that certificate. Read at start. */
+    kafkaKey: env.optionalSecret('KAFKA_TLS_KEY'),
+    /** How to authenticate to the brokers by user and password. */
     kafkaMechanism: env.oneOf('KAFKA_SASL_MECHANISM', ['none', 'plain', 'scram-sha-256', 'scram-sha-512'], 'none'),
     /** User for SASL. */
     kafkaUsername: env.string('KAFKA_USERNAME', ''),
@@ -25,6 +30,18 @@ export function kafkaSettings() {
 type KafkaConfiguration = Config<ReturnType<typeof kafkaSettings>>;
 export type KafkaOptions = Pick<KafkaConfiguration, 'kafkaBrokers'> & Partial<KafkaConfiguration>;
 
+/** Reports at start what would otherwise only show as failing connections. Throws ConfigError. */
+export function checkKafka({ kafkaTls, kafkaCertificate: cert, kafkaKey: key }: Partial<KafkaConfiguration>): void {
+  if ((cert === undefined) !== (key === undefined)) throw new ConfigError('KAFKA_TLS_CERTIFICATE and KAFKA_TLS_KEY go together: set both or none');
+  if (cert === undefined || key === undefined) return;
+  if (kafkaTls === false) throw new ConfigError('KAFKA_TLS_CERTIFICATE needs a connection by TLS: set KAFKA_TLS to true');
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new ConfigError(`KAFKA_TLS_CERTIFICATE or KAFKA_TLS_KEY cannot be used: ${(error as Error).message}`);
+  }
+}
+
 /** Creates clients that share settings but no connection. A client that has disconnected cannot connect again. */
 export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
   /** Prefix of topic and group names in Kafka. Names in code and tables do not have it. */
@@ -34,11 +51,12 @@ export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
 /** Opens no connection. Callers must retry: kafkajs gives up after about a second. */
 export function createKafka(name: string, options: KafkaOptions, log: Logger): KafkaClient {
   repairKafkajs();
+  const { kafkaCertificate: cert, kafkaKey: key } = options;
   const { kafkaMechanism: mechanism = 'none', kafkaUsername: username = '', kafkaPassword: password = '' } = options;
   const config: KafkaConfig & { brokers: string[] } = {
     clientId: `truckroll-${name}`,
     brokers: [...options.kafkaBrokers],
-    ssl: options.kafkaTls ?? false,
+    ssl: cert !== undefined && key !== undefined ? { cert, key } : (options.kafkaTls ?? false),
     connectionTimeout: 3000,
     requestTimeout: 20_000,
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },

@@ -1,6 +1,6 @@
 import { callerSettings, checkTls, grpcSettings } from '@truckroll/grpc';
 import { checkMail, mailSettings, type MailConfig } from '@truckroll/mail';
-import { kafkaSettings } from '@truckroll/outbox';
+import { checkKafka, kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
@@ -33,6 +33,7 @@ export type IntegrationsConfig = Config<typeof own> & MailConfig;
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
   return readConfig(settings, environment, [
     checkTls,
+    checkKafka,
     checkMail,
     ({ webhookAllowedTargets = [] }) => checkAllowedTargets(webhookAllowedTargets),
     ({ webhookDeniedTargets = [] }) => parseDeniedTargets(webhookDeniedTargets),

@@ -1,5 +1,5 @@
 import { callerSettings, checkTls, grpcSettings } from '@truckroll/grpc';
-import { kafkaSettings } from '@truckroll/outbox';
+import { checkKafka, kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, readConfig, type Config } from '@truckroll/process';
 
@@ -15,5 +15,5 @@ export type ReportingConfig = Config<typeof settings>;
 
 /** Throws a ConfigError that names everything missing or invalid. */
 export function reportingConfig(environment: Readonly<Record<string, string | undefined>>): ReportingConfig {
-  return readConfig(settings, environment, [checkTls]);
+  return readConfig(settings, environment, [checkTls, checkKafka]);
 }

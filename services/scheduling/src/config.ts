@@ -1,6 +1,6 @@
 import { callerSettings, checkTls, grpcSettings } from '@truckroll/grpc';
 import { checkMail } from '@truckroll/mail';
-import { kafkaSettings } from '@truckroll/outbox';
+import { checkKafka, kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
 import { baseSettings, readConfig, type Config } from '@truckroll/process';
 import { notificationSettings, type NotificationConfig } from './notifications/settings.ts';
@@ -20,5 +20,5 @@ export type SchedulingConfig = Config<typeof own> & NotificationConfig;
 
 /** Throws a ConfigError that names everything missing or invalid. */
 export function schedulingConfig(environment: Readonly<Record<string, string | undefined>>): SchedulingConfig {
-  return readConfig(settings, environment, [checkTls, checkMail]);
+  return readConfig(settings, environment, [checkTls, checkKafka, checkMail]);
 }

@@ -1,5 +1,5 @@
 import { callCredentialSetting, checkTls, grpcSettings } from '@truckroll/grpc';
-import { kafkaSettings } from '@truckroll/outbox';
+import { checkKafka, kafkaSettings } from '@truckroll/outbox';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/process';
 import { checkAllowedTargets, parseDeniedTargets } from '@truckroll/webhook-targets';
 
@@ -31,6 +31,7 @@ export type WebhookDispatcherConfig = Config<typeof settings>;
 export function webhookDispatcherConfig(environment: Readonly<Record<string, string | undefined>>): WebhookDispatcherConfig {
   return readConfig(settings, environment, [
     checkTls,
+    checkKafka,
     ({ allowedTargets = [] }) => checkAllowedTargets(allowedTargets),
     ({ deniedTargets = [] }) => parseDeniedTargets(deniedTargets),
   ]);

@@ -36,6 +36,8 @@ export const testConfig: TestConfig = Object.freeze({
 export const withoutKafka = Object.freeze({
   kafkaBrokers: ['127.0.0.1:1'],
   kafkaTls: false,
+  kafkaCertificate: undefined,
+  kafkaKey: undefined,
   kafkaMechanism: 'none',
   kafkaUsername: '',
   kafkaPassword: '',
