@@ -6,10 +6,14 @@ import { basename, join } from 'node:path';
 import { chartComponents } from './chart-components.mjs';
 import { chartTools } from './chart-tools.mjs';
 import { refusals } from './helm/refusals.mjs';
+import { shortDiff } from './helm/short-diff.mjs';
 
 const chart = join(import.meta.dirname, 'helm/truckroll');
 const golden = join(import.meta.dirname, 'helm/golden');
+const cases = join(import.meta.dirname, 'helm/cases');
 const schemas = join(import.meta.dirname, 'schemas', '{{.Group}}_{{.ResourceKind}}_{{.ResourceAPIVersion}}.json');
+/** Kinds in deploy/helm/cases and deploy/examples whose schemas are in no Go module. */
+const NO_SCHEMA = ['route.openshift.io/v1/Route', ...['Kafka', 'KafkaNodePool', 'KafkaUser'].map((kind) => `kafka.strimzi.io/v1beta2/${kind}`)].join();
 const write = process.argv.includes('--write');
 const faults = [];
 const tools = chartTools();
@@ -67,6 +71,12 @@ const podTemplates = (manifests) =>
     .map((each) => each.slice(each.indexOf('\n  template:')))
     .join('\n---\n');
 
+/** Checks manifests against the schemas of deploy/schemas. */
+function conform(what, manifests) {
+  const { good, text } = run('kubeconform', ['-strict', '-summary', '-skip', NO_SCHEMA, '-schema-location', schemas, '-'], manifests);
+  expect(good, `kubeconform of ${what}: ${text}`);
+}
+
 const profiles = readdirSync(join(chart, 'ci')).map((file) => basename(file, '-values.yaml'));
 for (const profile of profiles) {
   const values = ['--values', join(chart, 'ci', `${profile}-values.yaml`)];
@@ -79,9 +89,33 @@ for (const profile of profiles) {
   expect(podsOfAnotherVersion(values) === podTemplates(first.stdout), `${profile}: a change of the chart's version alone would restart pods`);
   // Dashboards are left out: they are compared with deploy/dashboards above.
   same(join(golden, `${profile}.yaml`), first.stdout.replace(/^( {2}[\w-]+\.json: \|-\n)(?: {4}.*\n|\n)+/gm, '$1    …\n'));
-  const conform = run('kubeconform', ['-strict', '-summary', '-schema-location', schemas, '-'], first.stdout);
-  expect(conform.good, `kubeconform of ${profile}: ${conform.text}`);
+  conform(profile, first.stdout);
 }
+
+// Value files as teams write them, over the required values. Of each render, what differs from that of the required values alone is kept.
+const REFUSED = /^# refused: (.*)$/m;
+const renderedOver = (...files) =>
+  run('helm', ['template', 'truckroll', chart, '--namespace', 'truckroll', '--kube-version', '1.34', ...files.flatMap((file) => ['--values', file])]);
+const required = join(chart, 'ci/minimal-values.yaml');
+const base = renderedOver(required).stdout;
+const names = readdirSync(cases).flatMap((file) => (file.endsWith('.yaml') ? [basename(file, '.yaml')] : []));
+const rendered = [];
+for (const name of names) {
+  const file = join(cases, `${name}.yaml`);
+  const [, refusal] = REFUSED.exec(readFileSync(file, 'utf8')) ?? [];
+  const { good, text, stdout } = renderedOver(required, file);
+  if (refusal !== undefined) {
+    expect(!good && text.includes(refusal), `${file} is not refused with that sentence: ${text.slice(0, 300)}`);
+    continue;
+  }
+  expect(good, `${file} cannot be rendered: ${text}`);
+  if (!good) continue;
+  same(join(cases, `${name}.diff`), shortDiff(base, stdout));
+  rendered.push(stdout);
+}
+const examples = join(import.meta.dirname, 'examples');
+conform('deploy/helm/cases', rendered.join('\n---\n'));
+for (const file of readdirSync(examples)) conform(`deploy/examples/${file}`, readFileSync(join(examples, file), 'utf8'));
 
 const templates = readdirSync(join(chart, 'templates'), { recursive: true }).filter((file) => /\.(yaml|txt)$/.test(file));
 for (const template of templates) {
@@ -108,5 +142,7 @@ same(join(chart, 'README.md'), `${docs.stdout.trim()}\n`);
 
 for (const fault of faults) console.error(`${fault.trim()}\n`);
 const tests = /Tests:\s+(?:\d+ failed, )?(\d+) passed/.exec(unit.text)?.[1] ?? 0;
-console.log(`${profiles.length} profiles, ${templates.length} templates, ${tests} tests of them, ${refusals.length} refused values: ${faults.length} faults`);
+console.log(
+  `${profiles.length} profiles, ${names.length} value files, ${templates.length} templates, ${tests} tests of them, ${refusals.length} refused values: ${faults.length} faults`,
+);
 process.exitCode = faults.length === 0 ? 0 : 1;

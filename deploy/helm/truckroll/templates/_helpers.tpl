@@ -14,22 +14,6 @@
 {{ .Files.Get "components.json" }}
 {{- end }}
 
-{{/* Variables in env that the chart sets itself, one per line. variables.json has the value to use instead, which begins with a dot where it is one of
-the component, and is empty where there is none. */}}
-{{- define "truckroll.refusedVariables" -}}
-{{- $values := .Values }}
-{{- $variables := .Files.Get "variables.json" | fromJson }}
-{{- range $component, $facts := include "truckroll.components" . | fromYaml }}
-{{- range $name, $value := (index $values $component).env }}
-{{- if hasKey $variables $name }}
-{{- $instead := get $variables $name }}
-{{ $component }}.env.{{ $name }} is set by the chart
-{{- if $instead }}: use {{ if hasPrefix "." $instead }}{{ $component }}{{ end }}{{ $instead }} instead{{ else }} and cannot be changed{{ end }}
-{{- end }}
-{{- end }}
-{{- end }}
-{{- end }}
-
 {{/* Labels by which pods of a component are selected: (dict "root" $ "component" name) */}}
 {{- define "truckroll.selector" -}}
 app.kubernetes.io/name: {{ include "truckroll.name" .root }}
@@ -39,7 +23,8 @@ app.kubernetes.io/component: {{ .component }}
 
 {{- define "truckroll.labels" -}}
 {{ include "truckroll.selector" . }}
-app.kubernetes.io/version: {{ default .root.Chart.AppVersion .root.Values.image.tag | trunc 63 | trimAll "._-" | quote }}
+{{- $facts := get (include "truckroll.components" .root | fromYaml) .component | default dict }}
+app.kubernetes.io/version: {{ include "truckroll.tag" (dict "root" .root "image" ($facts.image | default "truckroll")) | trunc 63 | trimAll "._-" | quote }}
 app.kubernetes.io/part-of: truckroll
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
@@ -48,75 +33,89 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
-{{/* Labels of pods. None changes with the chart's version alone, which would restart pods. */}}
-{{- define "truckroll.podLabels" -}}
-{{ include "truckroll.selector" . }}
-app.kubernetes.io/part-of: truckroll
-{{- with merge (dict) .root.Values.pods.labels .root.Values.commonLabels }}
-{{ toYaml . }}
+{{/* Settings of the pods of a component: those of all pods, and over them its own. (dict "root" $ "own" values of the component) */}}
+{{- define "truckroll.pod" -}}
+{{- mergeOverwrite (deepCopy .root.Values.pods) (deepCopy (.own.pod | default dict)) | toYaml }}
 {{- end }}
+
+{{/* Metadata of pods: (dict "root" $ "component" name "pod" settings). No label changes with the chart's version alone, which would restart pods. */}}
+{{- define "truckroll.podMetadata" -}}
+labels:
+  {{- include "truckroll.selector" . | nindent 2 }}
+  app.kubernetes.io/part-of: truckroll
+  {{- with merge (dict) .pod.labels .root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .pod.annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.tag" -}}
+{{- coalesce (get .root.Values.image.tags .image) .root.Values.image.tag .root.Chart.AppVersion }}
 {{- end }}
 
 {{- define "truckroll.image" -}}
 {{- $image := .root.Values.image }}
-{{- $digests := $image.digest | default dict }}
-{{- $names := list "truckroll" }}
-{{- range $component, $facts := include "truckroll.components" .root | fromYaml }}{{ $names = append $names $facts.image }}{{ end }}
-{{- range $name, $digest := $digests }}
-{{- if not (has $name $names) }}{{ fail (printf "image.digest.%s: no image has this name; names are %s" $name (join ", " (sortAlpha $names))) }}{{ end }}
+{{- $digest := get $image.digest .image }}
+{{- $tag := ternary (coalesce (get $image.tags .image) $image.tag) (include "truckroll.tag" .) (not (empty $digest)) }}
+{{- $repository := $image.repository }}
+{{- with .root.Values.global.imageRegistry }}
+{{- $repository = compact (list (trimSuffix "/" .) (regexReplaceAll "^([^/]*[.:][^/]*|localhost)(/|$)" $repository "")) | join "/" }}
 {{- end }}
-{{- $digest := get $digests .image }}
-{{- $tag := ternary $image.tag (default .root.Chart.AppVersion $image.tag) (not (empty $digest)) }}
-{{- printf "%s/%s" $image.repository .image }}{{ with $tag }}:{{ . }}{{ end }}{{ with $digest }}@{{ . }}{{ end }}
+{{- printf "%s/%s" $repository .image }}{{ with $tag }}:{{ . }}{{ end }}{{ with $digest }}@{{ . }}{{ end }}
 {{- end }}
 
-{{/* Meets PodSecurity "restricted", and more. */}}
+{{/* The beginning of a pod's spec: (dict "root" $ "component" name "pod" settings). By default it meets PodSecurity "restricted", and more. */}}
 {{- define "truckroll.podSpec" -}}
-serviceAccountName: {{ include "truckroll.fullname" .root }}-{{ .component }}
-automountServiceAccountToken: false
+serviceAccountName: {{ include "truckroll.fullname" .root }}-{{ .account | default .component }}
+automountServiceAccountToken: {{ .pod.automountServiceAccountToken }}
 enableServiceLinks: false
+{{- with .pod.securityContext }}
 securityContext:
-  runAsNonRoot: true
-  runAsUser: 10001
-  runAsGroup: 10001
-  fsGroup: 10001
-  seccompProfile:
-    type: RuntimeDefault
-{{- with .root.Values.image.pullSecrets }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with concat .root.Values.image.pullSecrets (.root.Values.global.imagePullSecrets | default list) }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ if kindIs "string" . }}{{ . }}{{ else }}{{ .name }}{{ end }}
   {{- end }}
 {{- end }}
-{{- with .root.Values.pods.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+{{- with get $.pod $key }}
+{{ toYaml (dict $key .) }}
 {{- end }}
-{{- with .root.Values.pods.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .root.Values.pods.priorityClassName }}
-priorityClassName: {{ . }}
+{{- $sidecars := list }}
+{{- range .pod.sidecars }}{{ $sidecars = append $sidecars (merge (dict "restartPolicy" "Always") .) }}{{ end }}
+{{- with concat $sidecars .pod.initContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 
-{{- define "truckroll.containerSecurity" -}}
+{{/* What is said of every container: (dict "root" $ "image" name "pod" settings "resources" quantities) */}}
+{{- define "truckroll.container" -}}
+image: {{ include "truckroll.image" . | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{- with .pod.containerSecurityContext }}
 securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities:
-    drop: [ALL]
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+resources:
+  {{- toYaml .resources | nindent 2 }}
+{{- with .pod.envFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
-{{/* MiB of a quantity in Mi or Gi. */}}
-{{- define "truckroll.mebibytes" -}}
-{{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" . | int) }}{{ else }}{{ trimSuffix "Mi" . | int }}{{ end }}
-{{- end }}
-
-{{/* Node's heap in MiB, from the memory limit. Buffers, code and stacks use the rest. */}}
+{{/* Node's heap in MiB: 70 % of the memory limit. Buffers, code and stacks use the rest. */}}
 {{- define "truckroll.heap" -}}
-{{- div (mul 70 (include "truckroll.mebibytes" .limits.memory | int)) 100 }}
+{{- $unit := regexFind "[A-Za-z]+$" .limits.memory }}
+{{- $mebibytes := mulf (trimSuffix $unit .limits.memory | float64) (get (dict "Gi" 1024 "Mi" 1 "G" 953.674 "M" 0.953674) $unit) }}
+{{- div (mul 70 (int $mebibytes)) 100 }}
 {{- end }}
 
 {{- define "truckroll.secretEnv" -}}
@@ -130,35 +129,88 @@ securityContext:
       {{- end }}
 {{- end }}
 
-{{- define "truckroll.databaseUrl" -}}
-{{- printf "postgres://%s:%v/%s%s" .host .port .database (ternary "" (printf "?%s" .parameters) (empty .parameters)) }}
+{{/* Adds a port to the hosts without one in a server list: (dict "hosts" "a:5432,b" "port" 6432) */}}
+{{- define "truckroll.withPorts" -}}
+{{- $servers := list }}
+{{- range splitList "," .hosts }}{{ $servers = append $servers (ternary . (printf "%s:%v" . $.port) (regexMatch ":[0-9]+$" .)) }}{{ end }}
+{{- join "," $servers }}
 {{- end }}
 
-{{/* Ports of PostgreSQL: the one for statements and the one for sessions. */}}
-{{- define "truckroll.databasePorts" -}}
-{{- $values := .Values.postgresql -}}
-{{- $ports := list $values.port -}}
-{{- if ($values.session).host }}{{ $ports = append $ports $values.session.port | uniq }}{{ end -}}
-{{- toJson $ports }}
+{{/* Ports of server lists, as a JSON list: (list "a:5432,b:6432" …). */}}
+{{- define "truckroll.portsOf" -}}
+{{- $ports := list }}
+{{- range . }}{{ range splitList "," . }}{{ $ports = append $ports (splitList ":" . | last | int) }}{{ end }}{{ end }}
+{{- uniq $ports | toJson }}
+{{- end }}
+
+{{/* Server lists of PostgreSQL, as a JSON list: the ones for statements, then those for sessions. */}}
+{{- define "truckroll.databases" -}}
+{{- $servers := list }}
+{{- range list .Values.postgresql (.Values.postgresql.session | default dict) }}
+{{- if .host }}{{ $servers = append $servers (include "truckroll.withPorts" (dict "hosts" .host "port" .port)) }}{{ end }}
+{{- end }}
+{{- toJson $servers }}
+{{- end }}
+
+{{/* Server lists of Redis, as a JSON list. Servers that a Secret, Sentinels or a cluster name are at redis.port, and Sentinels in a Secret at sentinelPort. */}}
+{{- define "truckroll.redisServers" -}}
+{{- with .Values.redis }}
+{{- $servers := list }}
+{{- if not .existingSecret }}
+{{- $hosts := regexReplaceAll "^[a-z+]*://([^/?#]*).*$" .url "${1}" }}
+{{- $servers = append $servers (include "truckroll.withPorts" (dict "hosts" $hosts "port" (ternary 26379 6379 (contains "+sentinel:" .url)))) }}
+{{- end }}
+{{- if or .existingSecret (contains "+" .url) }}{{ $servers = append $servers (printf ":%v" .port) }}{{ end }}
+{{- if .sentinelPort }}{{ $servers = append $servers (printf ":%v" .sentinelPort) }}{{ end }}
+{{- toJson $servers }}
+{{- end }}
 {{- end }}
 
 {{/* PostgreSQL connection of a role. The URL has no user or password, so pg takes them from these variables, which need no escaping. */}}
 {{- define "truckroll.databaseEnv" -}}
-{{- $values := .root.Values.postgresql -}}
-- name: DATABASE_URL
-  value: {{ if $values.host }}{{ include "truckroll.databaseUrl" $values | quote }}{{ else }}""{{ end }}
-{{- with ($values.session).host }}
-- name: DATABASE_SESSION_URL
-  value: {{ include "truckroll.databaseUrl" (merge (dict "host" . "port" $values.session.port) $values) | quote }}
+{{- $values := .root.Values.postgresql }}
+{{- range $index, $servers := include "truckroll.databases" .root | fromJsonArray }}
+- name: {{ index (list "DATABASE_URL" "DATABASE_SESSION_URL") $index }}
+  value: {{ printf "postgres://%s/%s%s" $servers $values.database (ternary "" (printf "?%s" $values.parameters) (empty $values.parameters)) | quote }}
 {{- end }}
 {{ include "truckroll.secretEnv" (dict "variable" "PGUSER" "secret" .secret "key" $values.usernameKey) }}
 {{ include "truckroll.secretEnv" (dict "variable" "PGPASSWORD" "secret" .secret "key" $values.passwordKey) }}
 {{- end }}
 
+{{/* Where certificate authorities are, as a JSON list of sources of a projected volume. */}}
+{{- define "truckroll.authorities" -}}
+{{- $given := .Values.trustedCertificates.sources }}
+{{- with .Values.trustedCertificates.configMap }}{{ $given = prepend $given (dict "configMap" . "key" $.Values.trustedCertificates.key) }}{{ end }}
+{{- $sources := list }}
+{{- range $index, $each := $given }}
+{{- $items := list (dict "key" ($each.key | default "ca.crt") "path" (printf "%d.crt" $index)) }}
+{{- $sources = append $sources (ternary (dict "configMap" (dict "name" $each.configMap "items" $items)) (dict "secret" (dict "name" $each.secret "items" $items)) (hasKey $each "configMap")) }}
+{{- end }}
+{{- toJson $sources }}
+{{- end }}
+
+{{/* Node reads one file of extra authorities. Of several, it reads a folder, with the option --use-system-ca. */}}
 {{- define "truckroll.certificatesEnv" -}}
-{{- if .Values.trustedCertificates.configMap }}
+{{- $folder := "/etc/truckroll/certificates" }}
+{{- $sources := include "truckroll.authorities" . | fromJsonArray }}
+{{- if gt (len $sources) 1 }}
+- name: SSL_CERT_DIR
+  value: {{ $folder }}
+{{- else if $sources }}
 - name: NODE_EXTRA_CA_CERTS
-  value: /etc/truckroll/certificates/{{ .Values.trustedCertificates.key }}
+  value: {{ $folder }}/{{ if .Values.trustedCertificates.sources }}0.crt{{ else }}{{ .Values.trustedCertificates.key }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Options that follow from certificate authorities, after a space. */}}
+{{- define "truckroll.certificatesOption" -}}
+{{- if gt (len (include "truckroll.authorities" . | fromJsonArray)) 1 }} --use-system-ca{{ end }}
+{{- end }}
+
+{{/* Secret with the certificate of a component for connections between components; empty without TLS: (dict "root" $ "component" name) */}}
+{{- define "truckroll.tlsSecret" -}}
+{{- with .root.Values.tls }}
+{{- if .enabled }}{{ get .existingSecrets $.component | default (ternary (printf "%s-%s-tls" (include "truckroll.fullname" $.root) $.component) "" (not (empty .issuerRef))) }}{{ end }}
 {{- end }}
 {{- end }}
 
@@ -176,40 +228,17 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Files mounted into a container: (dict "root" $ "tlsSecret" name or "") */}}
-{{- define "truckroll.volumeMounts" -}}
-{{- $trusted := .root.Values.trustedCertificates.configMap }}
-{{- if or $trusted .tlsSecret }}
-volumeMounts:
-  {{- if $trusted }}
-  - name: certificates
-    mountPath: /etc/truckroll/certificates
-    readOnly: true
-  {{- end }}
-  {{- if .tlsSecret }}
-  - name: tls
-    mountPath: /etc/truckroll/tls
-    readOnly: true
-  {{- end }}
+{{/* Volumes of a pod and their mounts: (dict "root" $ "pod" settings "tlsSecret" name or ""), as YAML with both lists. */}}
+{{- define "truckroll.files" -}}
+{{- $volumes := list }}
+{{- $sources := include "truckroll.authorities" .root | fromJsonArray }}
+{{- if .root.Values.trustedCertificates.sources }}{{ $volumes = list (dict "name" "certificates" "projected" (dict "sources" $sources)) }}
+{{- else if $sources }}{{ $volumes = list (dict "name" "certificates" "configMap" (dict "name" .root.Values.trustedCertificates.configMap)) }}
 {{- end }}
-{{- end }}
-
-{{- define "truckroll.volumes" -}}
-{{- $trusted := .root.Values.trustedCertificates.configMap }}
-{{- if or $trusted .tlsSecret }}
-volumes:
-  {{- if $trusted }}
-  - name: certificates
-    configMap:
-      name: {{ $trusted }}
-  {{- end }}
-  {{- if .tlsSecret }}
-  - name: tls
-    secret:
-      secretName: {{ .tlsSecret }}
-      defaultMode: 0440
-  {{- end }}
-{{- end }}
+{{- with .tlsSecret }}{{ $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" . "defaultMode" 0440)) }}{{ end }}
+{{- $mounts := list }}
+{{- range $volumes }}{{ $mounts = append $mounts (dict "name" .name "mountPath" (printf "/etc/truckroll/%s" .name) "readOnly" true) }}{{ end }}
+{{- toYaml (dict "volumes" (concat $volumes .pod.volumes) "volumeMounts" (concat $mounts .pod.volumeMounts)) }}
 {{- end }}
 
 {{/* The port of a URL: its own or its scheme's. */}}
@@ -218,48 +247,12 @@ volumes:
 {{- if regexMatch ":[0-9]+$" $host }}{{ splitList ":" $host | last }}{{ else }}{{ ternary 443 80 (hasPrefix "https:" .) }}{{ end }}
 {{- end }}
 
-{{/* Values that are missing for pods to start, one per line. */}}
-{{- define "truckroll.missing" -}}
-{{- $values := .Values }}
-{{- if not $values.postgresql.host }}
-postgresql.host: where PostgreSQL is
-{{- end }}
-{{- range $role, $secret := $values.postgresql.existingSecrets }}
-{{- if and (not $secret) (not (and (eq $role "migrate") (eq $values.migrations.mode "none"))) }}
-postgresql.existingSecrets.{{ $role }}: a Secret with {{ $values.postgresql.usernameKey }} and {{ $values.postgresql.passwordKey }}
-{{- end }}
-{{- end }}
-{{- if not (or $values.redis.url $values.redis.existingSecret) }}
-redis.url or redis.existingSecret: where Redis is
-{{- end }}
-{{- if not $values.kafka.brokers }}
-kafka.brokers: where Kafka is
-{{- end }}
-{{- if ne $values.kafka.sasl.mechanism "none" }}
-{{- range $component, $secret := $values.kafka.sasl.existingSecrets }}
-{{- if not $secret }}
-kafka.sasl.existingSecrets.{{ $component }}: a Secret with {{ $values.kafka.sasl.usernameKey }} and {{ $values.kafka.sasl.passwordKey }}
-{{- end }}
-{{- end }}
-{{- end }}
-{{- if $values.tls.enabled }}
-{{- range $component, $secret := $values.tls.existingSecrets }}
-{{- if not $secret }}
-tls.existingSecrets.{{ $component }}: a Secret with tls.crt, tls.key and ca.crt
-{{- end }}
-{{- end }}
-{{- end }}
-{{- range $component, $facts := include "truckroll.components" . | fromYaml }}
-{{- if not (index $values $component).existingSecret }}
-{{ $component }}.existingSecret: a Secret with {{ join ", " $facts.secretKeys }}
-{{- end }}
-{{- end }}
-{{- end }}
-
 {{- define "truckroll.dnsEgress" -}}
 - ports:
-    - {port: 53, protocol: UDP}
-    - {port: 53, protocol: TCP}
+    {{- range .Values.networkPolicy.dnsPorts }}
+    - {port: {{ . }}, protocol: UDP}
+    - {port: {{ . }}, protocol: TCP}
+    {{- end }}
   {{- with .Values.networkPolicy.dnsTo }}
   to:
     {{- toYaml . | nindent 4 }}
@@ -275,4 +268,35 @@ tls.existingSecrets.{{ $component }}: a Secret with tls.crt, tls.key and ca.crt
   to:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- end }}
+
+{{/* The number of a Deployment's pods, empty where the chart leaves it to an autoscaler: (dict "root" $ "component" name "own" values). When Helm removes
+the field, Kubernetes assumes one pod. So the number of the cluster stays in the manifest, until an autoscaler owns the field beside a server-side apply. */}}
+{{- define "truckroll.replicas" -}}
+{{- if not (or .own.autoscaling.enabled (kindIs "invalid" .own.replicas)) }}{{ .own.replicas }}
+{{- else }}
+{{- $live := lookup "apps/v1" "Deployment" .root.Release.Namespace (printf "%s-%s" (include "truckroll.fullname" .root) .component) | default dict }}
+{{- $applied := false }}
+{{- $scaled := false }}
+{{- range ($live.metadata).managedFields }}
+{{- $fields := get (.fieldsV1 | default dict) "f:spec" | default dict }}
+{{- if and (eq .operation "Apply") (hasKey $fields "f:template") }}{{ $applied = true }}{{ end }}
+{{- if and (eq (.subresource | default "") "scale") (hasKey $fields "f:replicas") }}{{ $scaled = true }}{{ end }}
+{{- end }}
+{{- if and $live.spec (not (and $applied $scaled)) }}{{ int $live.spec.replicas }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of what the migration needs, in mode helm-hook those of a hook: (dict "root" $ "weight" text "more" dict) */}}
+{{- define "truckroll.migrationAnnotations" -}}
+{{- $hook := dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" .weight "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded" "helm.sh/hook-output-log-policy" "hook-failed" }}
+{{- with merge (dict) .root.Values.migrations.annotations (.more | default dict) (ternary $hook dict (eq .root.Values.migrations.mode "helm-hook")) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Account and policy of the migration. Helm does not count hooks as objects of the release and refuses to adopt them, so the modes use different names. */}}
+{{- define "truckroll.migrationAccount" -}}
+{{- ternary "migrate" "migration" (eq .Values.migrations.mode "helm-hook") }}
 {{- end }}
