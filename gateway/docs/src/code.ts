@@ -7,9 +7,10 @@ import json from 'highlight.js/lib/languages/json';
 import python from 'highlight.js/lib/languages/python';
 import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
+import yaml from 'highlight.js/lib/languages/yaml';
 import { Html, html } from './html.ts';
 
-for (const [name, language] of Object.entries({ bash, http, javascript, json, python, sql, typescript })) hljs.registerLanguage(name, language);
+for (const [name, language] of Object.entries({ bash, http, javascript, json, python, sql, typescript, yaml })) hljs.registerLanguage(name, language);
 
 const PLAIN = new Set(['text', 'csv']);
 

@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'how-to/managed-servers.md': '/docs/managed-servers',
     'how-to/scale.md': '/docs/scale',
     'how-to/upgrade.md': '/docs/upgrade',
+    'how-to/argo-cd.md': '/docs/argo-cd',
     'how-to/back-up-and-restore.md': '/docs/back-up-and-restore',
     'how-to/rotate-secrets.md': '/docs/rotate-secrets',
     'how-to/sign-in.md': '/docs/sign-in',
