@@ -12,7 +12,7 @@ import { chartTools } from '../../deploy/chart-tools.mjs';
 import { lastRelease } from '../support/releases.ts';
 import { losses, outages, upgrades } from './disruptions.ts';
 import { prepare, workFolder, CHART, type Prepared } from './installation.ts';
-import { Cluster } from './kubernetes.ts';
+import { Cluster, untilInCluster } from './kubernetes.ts';
 import { startTraffic } from './traffic.ts';
 import { balanced, readAndWrite, truckroll, webhooks, type Company, type Surroundings } from './uses.ts';
 
@@ -83,6 +83,8 @@ async function test(): Promise<void> {
     if (parts.has('outages')) await outages(cluster, traffic);
     await traffic.end();
     if (parts.has('uses')) await uses({ ...use, ...(await reach(cluster, prepared)) });
+    await uninstall(cluster);
+    say('helm uninstall leaves nothing behind');
     say(`passed: ${[...parts].join(', ')}`);
   } catch (error) {
     say(await cluster.kubectl('get', 'pods,jobs', '--output', 'wide').catch(String));
@@ -101,6 +103,13 @@ async function test(): Promise<void> {
     await prepared?.remove();
     work.remove();
   }
+}
+
+async function uninstall(cluster: Cluster): Promise<void> {
+  await cluster.helm('uninstall', 'truckroll', '--wait', '--timeout', '3m');
+  const kinds = 'deployments,replicasets,jobs,pods,services,serviceaccounts,configmaps,networkpolicies,poddisruptionbudgets,horizontalpodautoscalers';
+  const left = () => cluster.kubectl('get', kinds, '--selector', 'app.kubernetes.io/instance=truckroll', '--output', 'name');
+  await untilInCluster('nothing of the release', left, (names) => names.trim() === '');
 }
 
 async function uses(use: Surroundings): Promise<void> {
