@@ -7,6 +7,8 @@ import type { Field, Shape } from './shape.ts';
 const BY_FORMAT: Readonly<Record<string, string>> = {
   time_zone: 'America/Chicago',
   phone: '+15125550100',
+  any_phone: '(512) 555-0100',
+  search: 'whitfield austin',
   email: 'dana@example.com',
   color: '#1F6FEB',
   currency: 'USD',

@@ -26,6 +26,7 @@ export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';
 export * from './message-json.ts';
 export * from './events.ts';
+export * from './finding.ts';
 export * from './examples.ts';
 export * from './topics.ts';
 export { firstHeaders } from './first-headers.ts';

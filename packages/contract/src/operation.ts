@@ -17,7 +17,7 @@ export type ResourceOf<O extends RecordOwner> = Owners[O];
 export interface Filter {
   /** Dotted path into the record; empty if the owning service applies its own rule. */
   field: string;
-  comparison: 'any' | 'from' | 'before' | 'missing';
+  comparison: 'any' | 'from' | 'before' | 'missing' | 'search' | 'phone' | 'email';
 }
 
 /** `field.name` is its name in the request message. */
@@ -68,7 +68,7 @@ export interface Operation {
 
 const FIRST_FIELD = { collection: 'truckroll.type.v1.Collection', key: 'truckroll.type.v1.Key' };
 const CREDENTIALS = [undefined, 'api_key', 'user_token'] as const;
-const COMPARISONS = ['any', 'from', 'before', 'missing'] as const;
+const COMPARISONS = ['any', 'from', 'before', 'missing', 'search', 'phone', 'email'] as const;
 const PAGE = ['limit'];
 const COMMON = ['ids', 'created_from', 'created_before', 'updated_since'];
 

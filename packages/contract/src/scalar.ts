@@ -1,6 +1,7 @@
 import { changeKinds } from './changes.ts';
 import type { DetailCode } from './errors.ts';
 import { eventTypesOf } from './events.ts';
+import { isPhoneSpelling, isSearch } from './finding.ts';
 import type { EnumShape, Field } from './shape.ts';
 import { BEYOND, beyondInstants, dateProblem, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
 import { isUuid } from './uuid.ts';
@@ -121,6 +122,8 @@ const FORMATS = {
   // C0 and C1 controls, line and paragraph separators, and bidirectional embeddings, overrides and isolates.
   one_line: [/^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$/, 'Remove line breaks and other control characters: it is one line of text.'],
   json_pointer: [/^(?:\/(?:[^~/]|~[01])*)*$/, 'Give a JSON pointer (RFC 6901) such as /sections/0/questions/3, with ~ as ~0 and / in a name as ~1.'],
+  search: [{ test: isSearch }, 'Give at least one letter or digit.'],
+  any_phone: [{ test: isPhoneSpelling }, 'Give a telephone number of 7 to 15 digits in any spelling, such as (512) 555-0100 or +15125550100.'],
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
 

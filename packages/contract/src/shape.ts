@@ -40,6 +40,8 @@ const STRING_FORMATS = [
   'event_type',
   'subscription',
   'change_kind',
+  'search',
+  'any_phone',
 ] as const;
 export type StringFormat = (typeof STRING_FORMATS)[number];
 

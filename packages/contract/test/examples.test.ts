@@ -88,6 +88,7 @@ describe('an example', () => {
     ['time_zone', 'America/Chicago'],
     ['phone', '+15125550100'],
     ['email', 'dana@example.com'],
+    ['any_phone', '(512) 555-0100'],
     ['color', '#1F6FEB'],
     ['currency', 'USD'],
     ['url', 'https://example.com/hooks/truckroll'],

@@ -150,6 +150,12 @@ test.each<[Parameters<typeof formatProblem>[0], string[], string[]]>([
   ['idempotency_key', ['a-B_9'], ['', 'a b', 'a.b', 'ä']],
   ['one_line', ['Núñez ✓', ''], ['a\nb', 'a\u007f', 'a\u0085', 'a\u2028', 'a\u202e', 'a\u2066', 'a\u2069']],
   ['json_pointer', ['', '/a/0', '/a~0b~1c', '/'], ['a', '/a~', '/a~2']],
+  ['search', ['a', '!7', '東', 'ß'], ['', '!?', ' – ', '😀', '\u0301']],
+  [
+    'any_phone',
+    ['+15125550100', '(512) 555-0100', '512.555.0100', '030/1234567', '+44 (0)20 7946 0958', '５１２５５５０１００', '001 512 555 0100'],
+    ['', '555010', '1'.repeat(17), 'x5125550100', '+1+5125550100', '5125550100 x4'],
+  ],
   ['revision', ['0'.repeat(64)], ['0'.repeat(63), '0'.repeat(65), 'F'.repeat(64)]],
 ])('the format %s takes %j, and nothing of %j', (format, good, bad) => {
   expect(good.map((text) => formatProblem(format, text))).toEqual(good.map(() => undefined));
