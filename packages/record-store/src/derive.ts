@@ -4,7 +4,7 @@ import { codec, encodeFragment } from '@truckroll/contract';
 import { binaryArrays, uuidOf, type Transaction } from '@truckroll/postgres';
 import { publishChanged } from './messaging.ts';
 import { storedColumns } from './stored-columns.ts';
-import type { Changed, Table } from './table.ts';
+import { SEARCH, type Changed, type Table } from './table.ts';
 
 /** Maximum rows locked, derived and updated together. */
 export const DERIVED_TOGETHER = 2000;
@@ -48,8 +48,8 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
   });
   const batch = await withDerived(tx, table, companyId, stored);
   if (batch.length === 0) return [];
-  // The columns of the list's order never change by derivation, and link tables repeat them.
-  const columns = storedColumns(table).filter(({ name }) => name !== 'document' && !table.order.includes(name));
+  // Derivation changes neither the columns of the list's order nor those of the search, which other tables repeat.
+  const columns = storedColumns(table).filter(({ name }) => !['document', SEARCH, ...table.order].includes(name));
   const names = columns.map(({ name }) => `"${name}"`);
   const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
   const { rows: different } = await tx.query<{ id: string }>({

@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import type { ListRequest } from './list-request.ts';
 import { countBehind } from './projection.ts';
-import { columnFor, linkFor, referenceColumn, storedUnder, type Table } from './table.ts';
+import { filterColumn, linkFor, referenceColumn, storedUnder, type Table } from './table.ts';
 
 export interface Gate {
   /** Version by which all rows of the company must have been projected. */
@@ -16,14 +16,15 @@ export function gateOf(table: Table, request: ListRequest): Gate | undefined {
   const { since, resource } = table;
   if (since === undefined) return undefined;
   const gate: Gate = { version: 1, filters: [] };
-  for (const { name, filter, field, within } of resource.list.parameters) {
+  for (const parameter of resource.list.parameters) {
+    const { name, filter, field, within } = parameter;
     const given = within === 'collection' ? request.collection[name] : request[name];
     if (filter === undefined || given === undefined || given === null || (Array.isArray(given) && given.length === 0)) continue;
     const link = linkFor(table, name);
     const sources =
       filter.comparison === 'missing'
         ? [given].flat().map((value) => referenceColumn(table, field.enum?.spellings.get(value as string) ?? '')?.name)
-        : [link === undefined ? columnFor(table, name, filter.field)?.name : Object.keys(table.links).find((key) => table.links[key] === link)];
+        : [link === undefined ? filterColumn(table, parameter)?.name : Object.keys(table.links).find((key) => table.links[key] === link)];
     const version = Math.max(...sources.map((source) => since[source ?? ''] ?? 1));
     if (version > 1) gate.filters.push(name);
     gate.version = Math.max(gate.version, version);

@@ -1,6 +1,6 @@
 export { recordKinds } from './changes.ts';
 export { recordStoreMigrations } from './migrations.ts';
-export { EVERY_COMPANY, defineTable, registered, valueOf, type AfterChange, type Changed, type Maintains, type Table } from './table.ts';
+export { EVERY_COMPANY, NUMBER, defineTable, registered, valueOf, type AfterChange, type Changed, type Maintains, type Table } from './table.ts';
 export { NameCache, nameInReference, writeNames } from './names.ts';
 export { RecordReader } from './read.ts';
 export { LARGEST_RECORD } from './large.ts';

@@ -4,6 +4,7 @@ import { binaryArrays, uuidOf, type Database, type Queryable, type BinaryRow, ty
 import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
+import { SEARCH_LIMITS, findPage, type Found, type SearchLimits } from './find.ts';
 import { gateOf, passGate } from './gate.ts';
 import {
   LARGE_DOCUMENT,
@@ -24,6 +25,7 @@ import type { ListRequest } from './list-request.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
 import { storedUnder, type Column, type Table } from './table.ts';
+import { termsOf } from './terms.ts';
 
 /** Identifies a record: its company, that company's time zone, and the record's id as requests contain it. */
 export interface Key {
@@ -35,6 +37,8 @@ export interface Key {
 export interface ReaderOptions {
   database: Database;
   names: NameCache;
+  /** Default SEARCH_LIMITS. */
+  limits?: SearchLimits;
 }
 
 /** Keeps the names that documents contain. */
@@ -61,13 +65,15 @@ export class RecordReader {
   readonly #table: Table;
   readonly #database: Database;
   readonly #names: NameCache;
+  readonly #limits: SearchLimits;
   readonly #detail: string;
   readonly #details: string;
   readonly #large: string;
   readonly #idColumn: Column | undefined;
   readonly #replaced: ReadonlySet<number>;
 
-  constructor(table: Table, { database, names }: ReaderOptions) {
+  constructor(table: Table, { database, names, limits = SEARCH_LIMITS }: ReaderOptions) {
+    this.#limits = limits;
     this.#table = table;
     this.#database = database;
     this.#names = names;
@@ -85,19 +91,20 @@ export class RecordReader {
 
   /** One page: ListXResponse. It ends early before its records exceed PAGE_BYTES. Errors: 503 if PostgreSQL is unreachable. */
   async list(request: ListRequest, call: Answering): Promise<Buffer> {
-    const rows = await this.#page(request);
-    const write = (): Promise<Buffer> => this.#written(request, rows);
+    const page = await this.#page(request);
+    const { rows } = page;
+    const write = (): Promise<Buffer> => this.#written(request, page);
     return hasLarge(rows, this.#table.order.length) ? inTurn(request.collection.company_id, call, write) : write();
   }
 
-  async #written({ collection }: ListRequest, rows: readonly BinaryRow[]): Promise<Buffer> {
+  async #written({ collection }: ListRequest, { rows, endedAt }: Found): Promise<Buffer> {
     const { company_id: companyId, time_zone: timeZone, limit } = collection;
     const keys = this.#table.order.length;
     const page = await this.#withLarge(companyId, rows.slice(0, limit), keys, PAGE_BYTES);
     const records = page.map((row) => this.#parts(row, keys, timeZone));
     const { out, written } = await this.#assemble(companyId, records);
-    if (rows.length > written) {
-      const last = rows[written - 1] as BinaryRow;
+    const last = rows.length > written ? rows[written - 1] : endedAt;
+    if (last !== undefined) {
       const next = encodePosition(last.slice(0, keys) as Buffer[], idType(this.#table));
       out.byte(NEXT_TAG);
       out.varint(next.length);
@@ -107,17 +114,21 @@ export class RecordReader {
   }
 
   /** Reads a page's rows. A closed gate makes the result empty: then this throws 503 with the reason, or reads again if the gate has opened since. */
-  async #page(asked: ListRequest): Promise<BinaryRow[]> {
+  async #page(asked: ListRequest): Promise<Found> {
     const { company_id: companyId } = asked.collection;
     const database = this.#database.of(companyId);
     const request = await decide(this.#table, database, asked);
-    const statement = listStatement(this.#table, request);
-    const rows = await database.queryBinary(statement);
-    const gate = rows.length === 0 ? gateOf(this.#table, request) : undefined;
-    if (gate === undefined) return rows;
+    const terms = termsOf(this.#table, request);
+    const read = async (): Promise<Found> => {
+      if (terms.length > 0) return findPage(database, { table: this.#table, request, terms, limits: this.#limits });
+      return { rows: await database.queryBinary(listStatement(this.#table, request)) };
+    };
+    const page = await read();
+    const gate = page.rows.length === 0 ? gateOf(this.#table, request) : undefined;
+    if (gate === undefined) return page;
     await passGate(database, this.#table, companyId, gate);
-    const again = await database.queryBinary(statement);
-    if (again.length === 0) await passGate(database, this.#table, companyId, gate);
+    const again = await read();
+    if (again.rows.length === 0) await passGate(database, this.#table, companyId, gate);
     return again;
   }
 

@@ -2,6 +2,7 @@
 import { codec } from '@truckroll/contract';
 import { arrayOf, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/postgres';
 import { withDerived } from './derive.ts';
+import { entriesBefore, writeEntries } from './entries.ts';
 import { idType } from './list-query.ts';
 import { RECORD_SIZE, portionsOf } from './large.ts';
 import { lockCompany } from './lock.ts';
@@ -9,11 +10,13 @@ import { publishChanged } from './messaging.ts';
 import { checkProjected, companiesBehind } from './projection.ts';
 import type { Projection, ReprojectOptions } from './reprojector.ts';
 import { storedColumns } from './stored-columns.ts';
-import type { Changed, Table } from './table.ts';
+import { SEARCH, type Changed, type Table } from './table.ts';
 import { relink } from './upsert.ts';
 
 /** Rows per transaction: small, so that it does not hold row locks or the process for long. */
 const BATCH = 100;
+/** Columns that only find a record, quoted. */
+const FINDING = new Set([`"${SEARCH}"`, '"number"']);
 /** Version of rows that older rules wrote after newer ones had been announced. */
 const BY_OLDER_RULES = 0;
 
@@ -85,16 +88,17 @@ async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string,
   const { decode } = codec(table.resource.record.typeName);
   const remembered = table.remembers ?? [];
   const find = async (name: string, lock: string) => {
-    const { rows } = await tx.query<{ id: string; document: Buffer; projection: number; before: Record<string, unknown> }>({
+    const { rows } = await tx.query<{ id: string; document: Buffer; projection: number; entries: string | null; before: Record<string, unknown> }>({
       name: `${name}_behind_${table.table}`,
-      text: `select ${['id', 'document', 'projection', ...remembered.filter((column) => column !== 'document')].map((column) => `t.${column}`).join(', ')}
+      text: `select ${table.search === undefined ? 'null' : entriesBefore('t')} as entries,
+          ${['id', 'document', 'projection', ...remembered.filter((column) => column !== 'document')].map((column) => `t.${column}`).join(', ')}
         from unnest($2::${idType(table)}[]) u(id) join ${table.table} t on t.company_id = $1 and t.id = u.id
         where t.projection < ${table.version} order by t.id ${lock}`,
       values: [companyId, ids],
     });
     return rows;
   };
-  const changedOf = ({ id, document, projection, ...columns }: Awaited<ReturnType<typeof find>>[number]): Changed<R> => {
+  const changedOf = ({ id, document, projection, entries: _, ...columns }: Awaited<ReturnType<typeof find>>[number]): Changed<R> => {
     const before = Object.fromEntries(remembered.map((name) => [name, name === 'document' ? document : (columns as Record<string, unknown>)[name]]));
     return { id, document, record: decode(document) as R, ...(projection === BY_OLDER_RULES ? {} : { before }) };
   };
@@ -103,6 +107,7 @@ async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string,
   if (rows.length === 0) return;
   const batch = await withDerived(tx, table, companyId, rows.map(changedOf));
   const differing = await store(tx, table, companyId, batch);
+  await writeEntries(tx, table, companyId, batch, new Map(rows.flatMap(({ id, entries }) => (entries === null ? [] : [[id, entries] as const]))));
   await relink(tx, table, companyId, batch);
   const byOlderRules = new Set(rows.filter(({ projection }) => projection === BY_OLDER_RULES).map(({ id }) => id));
   const changed = batch.filter(({ id }) => differing.has(id) || byOlderRules.has(id));
@@ -115,7 +120,12 @@ async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string,
 async function store<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<Set<string>> {
   const columns = storedColumns(table).filter(({ name }) => name !== 'document' && name !== 'id');
   const names = columns.map(({ name }) => `"${name}"`);
-  const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+  // Columns that only find a record change nothing that is published or follows from it.
+  const list = (alias: string): string =>
+    names
+      .filter((name) => !FINDING.has(name))
+      .map((name) => `${alias}.${name}`)
+      .join(', ');
   const { rows } = await tx.query<{ id: string; differs: boolean; projection: number }>({
     name: `renew_${table.table}`,
     text: `update ${table.table} t set projection = ${table.version}, ${names.map((name) => `${name} = n.${name}`).join(', ')}

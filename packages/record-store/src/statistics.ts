@@ -7,7 +7,7 @@ const EVERY_MS = 2000;
 
 /** Analyzes, in the background, tables that have roughly doubled since their last analyze. Call it after each batch. */
 export function statisticsKeeper(database: Database, tables: readonly Table[]): () => void {
-  const names = tables.flatMap(({ table, links }) => [table, ...Object.values(links).map((link) => link.table)]);
+  const names = tables.flatMap(({ table, links, search }) => [table, ...Object.values({ ...links, ...(search && { search }) }).map((of) => of.table)]);
   let lookedAt = performance.now();
   let looking = false;
   async function look(): Promise<void> {

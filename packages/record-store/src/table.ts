@@ -1,6 +1,6 @@
 // How a record is stored: its table, and which of its facts have columns in addition to the document (docs/adr/0001).
-import { formatInstant } from '@truckroll/contract';
-import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
+import { entriesOf, foldedNumber, formatInstant } from '@truckroll/contract';
+import type { Field, Filter, Findable, JsonProblem, Parameter, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
 export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
@@ -17,6 +17,24 @@ export type ScalarPath<R> = {
 export interface Computed<R> {
   type: SqlType;
   of: (record: R) => string | number | boolean | null;
+  /** Converts a filter's value to the column's representation. */
+  asked?: (value: string) => string;
+}
+
+/** A record's number, by which a list finds it without regard to letter case. */
+export const NUMBER: Computed<{ number?: string | null | undefined }> = {
+  type: 'text',
+  of: ({ number }) => (number == null ? null : foldedNumber(number)),
+  asked: foldedNumber,
+};
+
+/**
+ * The entries by which search, phone and email find a record (docs/adr/0020). Its row keeps them all in the column `search`; a table of
+ * (company_id, value, [created_at,] id) has one row for each.
+ */
+export interface Search<R> {
+  table: string;
+  of: (record: R) => Findable;
 }
 
 /** A column that the owner's rules update in the transaction that changes its source: see `Maintains`. */
@@ -84,6 +102,9 @@ export interface TableDefinition<R> {
   columns: Record<string, ScalarPath<R> | Computed<R> | Maintained<R>>;
   links?: Record<string, Link<R>>;
   decided?: Readonly<Record<string, Decided>>;
+  /** Bound → the column that it compares, and values that other columns must have. */
+  bounded?: Readonly<Record<string, { column: string; only: Readonly<Record<string, string>> }>>;
+  search?: Search<R>;
   /** Rules between fields, in addition to the contract's rules for each field. */
   check?: (record: R) => JsonProblem[];
   /** Errors: RecordError if a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
@@ -148,7 +169,8 @@ const SQL_TYPES: Partial<Record<Field['kind'], SqlType>> = {
 /** Checks a definition against the contract. Errors: a filter without a column or link, a path the record does not have. */
 export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   const { resource } = definition;
-  const columns = [...standardColumns(resource), ...Object.entries(definition.columns).map(([name, source]) => columnOf(resource, name, source))];
+  const sources = { ...definition.columns, ...(definition.search && { [SEARCH]: entriesColumn(definition.search) }) };
+  const columns = [...standardColumns(resource), ...Object.entries(sources).map(([name, source]) => columnOf(resource, name, source))];
   const links = definition.links ?? {};
   const table: Table<R> = {
     ...definition,
@@ -171,15 +193,26 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
     const columns =
       filter.comparison === 'missing'
         ? [...(field.enum?.spellings.values() ?? [])].map((name) => referenceColumn(table, name))
-        : [columnFor(table, parameter.name, filter.field)];
+        : [filterColumn(table, parameter)];
     if (columns.includes(undefined)) throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
   }
   return table;
 }
 
-/** The column for a filter: the decided one, or named after the field's path, or after the parameter itself. */
-export function columnFor(table: Pick<Table, 'columns' | 'decided'>, parameter: string, field: string): Column | undefined {
-  const name = table.decided?.[parameter]?.column ?? (field === '' ? parameter : field.replaceAll('.', '_'));
+/** The column that answers a filter. */
+export function filterColumn(table: Pick<Table, 'columns' | 'decided' | 'bounded'>, { name, filter }: Parameter): Column | undefined {
+  return isSearched(filter) ? table.columns.find((column) => column.name === SEARCH) : columnFor(table, name, filter?.field ?? '');
+}
+
+/** Whether the entries of a record's search answer the filter. */
+export function isSearched(filter: Filter | undefined): boolean {
+  return filter?.comparison === 'search' || filter?.comparison === 'phone' || filter?.comparison === 'email';
+}
+
+/** The column for a filter: the decided or bounded one, or named after the field's path, or after the parameter itself. */
+export function columnFor(table: Pick<Table, 'columns' | 'decided' | 'bounded'>, parameter: string, field: string): Column | undefined {
+  const named = table.decided?.[parameter] ?? table.bounded?.[parameter];
+  const name = named?.column ?? (field === '' ? parameter : field.replaceAll('.', '_'));
   return table.columns.find((column) => column.name === name);
 }
 
@@ -231,7 +264,8 @@ function standardColumns(resource: Resource): Column[] {
 function columnOf<R>(resource: Resource, name: string, source: string | Computed<R> | Maintained<R>): Column {
   if (typeof source !== 'string') {
     const { type } = source;
-    const plain = { name, type, fromRequest: fromRequest(type) };
+    const asked = 'of' in source ? (source.asked as Column['fromRequest'] | undefined) : undefined;
+    const plain = { name, type, fromRequest: asked ?? fromRequest(type) };
     return 'of' in source ? { ...plain, of: source.of as Column['of'] as (record: never) => unknown } : plain;
   }
   const [head, tail] = source.split('.') as [string, string | undefined];
@@ -244,7 +278,7 @@ function columnOf<R>(resource: Resource, name: string, source: string | Computed
     const value = tail === undefined ? record[head] : (record[head] as Record<string, unknown> | null | undefined)?.[tail];
     if (value === null || value === undefined) return null;
     if (spelling !== undefined) return spelling.get(value as string) ?? null;
-    return value;
+    return compared(type, value);
   };
   return { name, type, of: read, fromRequest: spelling ? (value) => spelling.get(value as string) : fromRequest(type) };
 }
@@ -260,5 +294,32 @@ function toSql(type: SqlType, value: unknown): unknown {
 }
 
 function fromRequest(type: SqlType): (value: unknown) => unknown {
-  return (value) => toSql(type, value);
+  return (value) => compared(type, toSql(type, value));
+}
+
+/** Text filters compare NFC (decisions §17). */
+function compared(type: SqlType, value: unknown): unknown {
+  return type === 'text' && typeof value === 'string' ? value.normalize('NFC') : value;
+}
+
+/** The column of everything that finds a record: each entry between two line breaks. */
+export const SEARCH = 'search';
+
+function entriesColumn<R>({ of }: Search<R>): Computed<R> {
+  // Both the row and its entries need them.
+  const known = new WeakMap<object, string>();
+  return {
+    type: 'text',
+    of: (record) => {
+      let text = known.get(record as object);
+      if (text === undefined)
+        known.set(
+          record as object,
+          (text = `\n${entriesOf(of(record))
+            .map((entry) => `${entry}\n`)
+            .join('')}`),
+        );
+      return text;
+    },
+  };
 }

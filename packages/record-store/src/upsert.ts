@@ -5,6 +5,7 @@ import { arrayOf, binaryArrays, type Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { asRead } from './as-read.ts';
 import { withDerived } from './derive.ts';
+import { entriesBefore, writeEntries } from './entries.ts';
 import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
 import { storedColumns } from './stored-columns.ts';
@@ -54,13 +55,13 @@ export async function upsertEncoded<R>(
   const columns = storedColumns(table);
   const names = columns.map(({ name }) => `"${name}"`);
   const storing = handled(
-    tx.query<{ id: string; created: boolean }>({
+    tx.query<{ id: string; created: boolean; before: string | null }>({
       name: `upsert_${table.table}`,
       text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
       select $1, ${table.version}, * from unnest(${columns.map(({ type }, i) => `$${i + 2}::${type}[]`).join(', ')})
       on conflict (company_id, id) do update set projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
       where t.document <> excluded.document
-      returning id, xmax = 0 as created`,
+      returning id, xmax = 0 as created, ${beforeOf(table)} as before`,
       values: [companyId, ...columns.map(({ values }) => values(batch))],
     }),
   );
@@ -73,13 +74,21 @@ export async function upsertEncoded<R>(
   const { rows } = await storing;
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
   if (changed.length > 0) {
+    const entriesOfChanged = new Map(rows.flatMap(({ id, before }) => (before === null ? [] : [[id, before] as const])));
     // Pipelined with what follows: anything published there about the same records comes later.
     const published = handled(publishChanged(tx, table, companyId, changed));
+    const found = handled(writeEntries(tx, table, companyId, changed, entriesOfChanged));
     await relink(tx, table, companyId, changed);
     await table.afterChange?.(tx, companyId, changed);
-    await published;
+    await Promise.all([published, found]);
   }
   return { created: rows.filter((row) => row.created).length, changed, unchanged: batch.length - changed.length };
+}
+
+/** SQL: the entries of a row that is replaced. A subquery of RETURNING reads rows as they were before the statement. */
+function beforeOf<R>({ table, search }: Table<R>): string {
+  if (search === undefined) return 'null';
+  return `case when xmax <> 0 then (select ${entriesBefore('o')} from ${table} o where o.company_id = $1 and o.id = t.id) end`;
 }
 
 /** Locks the rows that a batch will replace, so that derived fields are still right when they are stored, and reads the remembered columns. */

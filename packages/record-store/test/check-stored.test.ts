@@ -9,11 +9,12 @@ import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { checkStored } from '../src/check-stored.ts';
 import { RecordError, defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
-import { locationTables } from './locations.ts';
+import { locationTables, search } from './locations.ts';
 
 const table = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',
+  search,
   columns: { address_postal_code: 'address.postal_code' },
   links: { account_id: { table: 'location_accounts', of: () => [] } },
   checkShown({ name }) {

@@ -24,7 +24,7 @@ import {
 } from '../src/index.ts';
 import { mayProject } from '../src/projection.ts';
 import type { TableDefinition } from '../src/table.ts';
-import { locationTables } from './locations.ts';
+import { locationTables, search } from './locations.ts';
 import { watched } from './watched.ts';
 
 const own = locationTables('create table sources (company_id uuid not null, id uuid not null, value text not null)');
@@ -32,6 +32,7 @@ const own = locationTables('create table sources (company_id uuid not null, id u
 const definition: TableDefinition<Location> = {
   resource: resource('locations'),
   table: 'locations',
+  search,
   version: 2,
   columns: { address_postal_code: { type: 'text', of: ({ name, municipality }) => `${name}: ${municipality}` } },
   links: { account_id: { table: 'location_accounts', of: () => [] } },

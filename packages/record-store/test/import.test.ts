@@ -8,13 +8,14 @@ import { Database } from '@truckroll/postgres';
 import { createLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, importBatch, recordStoreMigrations, type Table } from '../src/index.ts';
-import { FAIL, locationTables } from './locations.ts';
+import { FAIL, locationTables, search } from './locations.ts';
 
 const own = locationTables(`create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$; ${FAIL}`);
 
 const table = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',
+  search,
   columns: { address_postal_code: 'address.postal_code' },
   links: { account_id: { table: 'location_accounts', of: () => [] } },
   check: ({ name }) => (name === 'check' ? fail() : []),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { catchUpMigrations } from '@truckroll/catch-up';
 import { resource } from '@truckroll/contract';
 import type { ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
-import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import { ListLocationsResponse, Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { Database, migrate, type DatabaseSchema } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
@@ -16,6 +16,7 @@ import { companiesBehind, withProjections } from '../src/projection.ts';
 import { RecordReader } from '../src/read.ts';
 import { recordProjection } from '../src/reproject.ts';
 import { Reprojector } from '../src/reprojector.ts';
+import { search } from './locations.ts';
 
 const own = {
   name: 'own',
@@ -24,10 +25,12 @@ const own = {
       name: '0001_locations',
       sql: `create table locations (
           company_id uuid not null, id uuid not null, created_at timestamptz not null, updated_at timestamptz not null,
-          address_postal_code text, area integer, document bytea not null, derived bytea, primary key (company_id, id));
+          address_postal_code text, area integer, search text, document bytea not null, derived bytea, primary key (company_id, id));
         create table location_accounts (company_id uuid not null, value uuid not null, created_at timestamptz not null, id uuid not null,
           primary key (company_id, value, created_at, id));
-        insert into locations select gen_random_uuid(), gen_random_uuid(), now(), now(), 'before', null, '', null;
+        create table location_entries (company_id uuid not null, value text collate "C" not null, created_at timestamptz not null, id uuid not null,
+          primary key (company_id, value, created_at, id));
+        insert into locations select gen_random_uuid(), gen_random_uuid(), now(), now(), 'before', null, null, '', null;
         select keep_projection('locations')`,
     },
   ],
@@ -35,14 +38,20 @@ const own = {
 const base: DatabaseSchema = { schema: 'shop', migrations: [catchUpMigrations, recordStoreMigrations, own] };
 const links = { account_id: { table: 'location_accounts', of: ({ accounts }: Location) => accounts.flatMap(({ account }) => account?.id ?? []) } };
 
-/** Rules of the previous and the current release: the current one keeps three digits of the postal code and adds a number that cannot be 13. */
-const before = defineTable<Location>({ resource: resource('locations'), table: 'locations', columns: { address_postal_code: 'address.postal_code' }, links });
+/**
+ * Rules of the previous and the current release: the current one keeps three digits of the postal code, adds a number that cannot be 13,
+ * and a search.
+ */
+const before = withoutSearch(
+  defineTable<Location>({ resource: resource('locations'), table: 'locations', columns: { address_postal_code: 'address.postal_code' }, links, search }),
+);
 const consequences: string[] = [];
 const after = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',
   version: 2,
-  since: { address_postal_code: 2 },
+  since: { address_postal_code: 2, search: 2 },
+  search,
   columns: {
     address_postal_code: { type: 'text', of: ({ address }) => address?.postal_code?.slice(0, 3) ?? null },
     area: { type: 'integer', of: ({ estimated_square_footage: area }) => (area === 13 ? refuse() : (area ?? null)) },
@@ -50,6 +59,10 @@ const after = defineTable<Location>({
   links,
   afterChange: async (_tx, _companyId, changed) => void consequences.push(...changed.map(({ id }) => id)),
 });
+
+function withoutSearch({ search: _, ...table }: Table<Location>): Table<Location> {
+  return { ...table, columns: table.columns.filter(({ name }) => name !== 'search') };
+}
 
 function refuse(): never {
   throw new RangeError('13 is no area');
@@ -105,10 +118,10 @@ async function reproject(signal = new AbortController().signal): Promise<Reproje
   return steps.at(-1)!;
 }
 
-const page = (database = newer): Promise<Buffer> => {
+const page = (database = newer, filter: object = { postal_code: ['787'] }): Promise<Buffer> => {
   const reader = new RecordReader(after as Table<any> as Table, { database, names: new NameCache(newer, 'shop', silentLog) });
   const collection = { company_id: company, time_zone: 'UTC', limit: 10, after: new Uint8Array() };
-  return reader.list({ collection, postal_code: ['787'] }, { onClosed: () => undefined });
+  return reader.list({ collection, ...filter }, { onClosed: () => undefined });
 };
 
 test('counts rows from before versions as version 1, and marks writes that name no version', async () => {
@@ -232,6 +245,23 @@ describe('once a newer release has begun', () => {
     const done = (await rows()).filter(([version]) => version === 2).length;
     expect(done).toBe(100);
     expect(await reproject()).toMatchObject({ renewed: 150, behind: 0 });
+  });
+
+  test('prepares the search of old records, and does not publish a record that only its search changes', async () => {
+    const asked = { search: 'mill' };
+    const found = async (): Promise<string[]> => ListLocationsResponse.decode(await page(newer, asked)).data.map(({ name }) => name);
+    await store(newer, after, location({ name: 'Old Mill', address: null }));
+    expect(await found()).toEqual(['Old Mill']);
+    const forget = { text: 'update locations set search = null, projection = 1 where company_id = $1', values: [company] };
+    await newer.transaction((tx) => tx.query(forget));
+    await store(older, before, location({ name: 'Mill Lane', address: null }));
+    await older.query({ text: `delete from location_entries where company_id = $1`, values: [company] });
+    await expect(page(newer, asked)).rejects.toMatchObject({ status: 503, message: expect.stringContaining('The filter search is new here') });
+    await expect(page(newer, {})).resolves.toBeInstanceOf(Buffer);
+    consequences.length = 0;
+    expect((await reproject()).behind).toBe(0);
+    expect((await found()).sort()).toEqual(['Mill Lane', 'Old Mill']);
+    expect(consequences).toHaveLength(1);
   });
 
   test('is not attempted by the older release, which would undo it', async () => {

@@ -10,7 +10,7 @@ import type { Database } from '@truckroll/postgres';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { Publication, defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
-import { locationTables } from './locations.ts';
+import { locationTables, search } from './locations.ts';
 import { watched } from './watched.ts';
 
 const own = locationTables('create table offices (like locations including all)');
@@ -20,6 +20,7 @@ function published(table: string): Table {
   const definition = defineTable<Location>({
     resource: resource('locations'),
     table,
+    search,
     columns: { address_postal_code: 'address.postal_code' },
     links: { account_id: { table: 'location_accounts', of: () => [] } },
     publishes: { topic: topics.jobs, type: 'location.changed' },

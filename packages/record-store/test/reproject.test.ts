@@ -7,7 +7,7 @@ import { outboxTables } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { defineTable, recordProjection, recordStoreMigrations, upsertRecords, type Changed, type Table } from '../src/index.ts';
-import { FAIL, locationTables } from './locations.ts';
+import { FAIL, locationTables, search } from './locations.ts';
 
 const own = locationTables(FAIL);
 
@@ -18,6 +18,7 @@ let failure: string | undefined;
 const table = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',
+  search,
   version: 2,
   columns: { address_postal_code: { type: 'text', of: ({ name }) => name } },
   links: { account_id: { table: 'location_accounts', of: ({ accounts }) => accounts.flatMap(({ account }) => account?.id ?? []) } },

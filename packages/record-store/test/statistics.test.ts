@@ -9,13 +9,14 @@ import type { Database, Statement } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
 import { statisticsKeeper } from '../src/statistics.ts';
-import { locationTables } from './locations.ts';
+import { locationTables, search } from './locations.ts';
 
 const { spyOn } = jest;
 
 const table = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',
+  search,
   columns: { address_postal_code: 'address.postal_code' },
   links: { account_id: { table: 'location_accounts', of: () => [] } },
 }) as Table<any> as Table;

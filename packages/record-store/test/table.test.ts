@@ -13,6 +13,7 @@ const locations: TableDefinition<Location> = {
   table: 'locations',
   columns: { address_postal_code: 'address.postal_code' },
   links,
+  search: { table: 'location_entries', of: ({ name }) => ({ texts: [name] }) },
 };
 const untyped = (definition: TableDefinition<any>): Table => defineTable<any>(definition) as Table;
 
