@@ -19,12 +19,12 @@ interface Case {
   readonly range: boolean;
 }
 
-export function pageReader(owner: Channel, { list }: Resource, company_id: string) {
+export function pageReader(owner: Channel, { list }: Resource, company_id: string, limit = PAGE) {
   const request = codec(list.request.typeName);
   const empty = request.decode(new Uint8Array()) as object;
   return async (filter: Values, after: Uint8Array = new Uint8Array()) => {
     const instants = Object.entries(filter).filter(([name]) => ['created_from', 'created_before', 'updated_since'].includes(name));
-    const collection = { company_id, time_zone: TIMEZONE, limit: PAGE, after, ids: filter['ids'] ?? [], ...Object.fromEntries(instants) };
+    const collection = { company_id, time_zone: TIMEZONE, limit, after, ids: filter['ids'] ?? [], ...Object.fromEntries(instants) };
     const bytes = await owner.call(list.rpc, Buffer.from(request.encode({ ...empty, ...filter, collection }).finish()));
     return codec(list.response.typeName).decode(bytes) as { data: Values[]; next: Uint8Array };
   };
@@ -53,6 +53,7 @@ function casesOfParameter({ name, field, filter }: Parameter, records: readonly 
   if (field.enum !== undefined) return [...field.enum.generated].map(([shown, value]) => one(value, shown));
   const values = [...new Set(records.flatMap((record) => at(record, filter.field.split('.'))))];
   const step = Math.max(1, Math.floor(values.length / VALUES_OF_A_FILTER));
+  if (filter.comparison === 'search') return [one('cooling')];
   const some = values.filter((_, index) => index % step === 0).slice(0, filter.comparison === 'any' ? VALUES_OF_A_FILTER : 1);
   if (field.kind === 'local_date') return [one(new Date((some[0] as number) / 1000).toISOString().slice(0, 10))];
   return some.map((value) => one(value));
