@@ -3,7 +3,7 @@ import { codec, resources, type Parameter, type Resource } from '@truckroll/cont
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { generateCompany } from '@truckroll/demo-company';
 import { untilFollowed } from './support/read-models.ts';
-import { OWN_RULES, inOrder, recorded, valuesAt, type Everything, type Json } from './support/expected.ts';
+import { OWN_RULES, inOrder, recorded, searchedTexts, valuesAt, type Everything, type Json } from './support/expected.ts';
 import { violations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 
@@ -187,6 +187,9 @@ function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
     return [true, false].map((value) => [`${name}=${value}`, (record) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value))]);
   }
   if (filter!.comparison === 'missing') return missing(of, name, [...field.enum!.spellings.values()]);
+  if (filter!.comparison === 'search') return searches(of);
+  if (filter!.comparison === 'phone' || filter!.comparison === 'email') return channels(of, name, filter!.comparison);
+  if (field.kind === 'cents') return [1, 10_000].map((value): Case => [`${name}=${value}`, (record) => rule!(record, value, read)]);
   if (filter!.comparison !== 'any') return bounds(of, name, at, field.kind, filter!.comparison);
   const values = rule ? candidates(of, name) : [...new Set(records.flatMap((record) => valuesAt(record, at)))];
   const matches = (wanted: unknown[]) => (record: Json) => wanted.some((value) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value)));
@@ -200,6 +203,36 @@ function missing(of: Resource, name: string, fields: readonly string[]): Case[] 
   const lacking = fields.filter((field) => read[of.path]!.some((record) => record[field] === null));
   const one = lacking.map((field): Case => [`${name}=${field}`, (record) => record[field] === null]);
   return [...one, [fields.map((field) => `${name}=${field}`).join('&'), (record) => fields.some((field) => record[field] === null)]];
+}
+
+/** Searches for the first words of a few records. Test data has no letters whose folding matters here. */
+function searches({ path }: Resource): Case[] {
+  const records = read[path]!;
+  const wordsOf = (record: Json): string[] =>
+    searchedTexts(path, record).flatMap(
+      (text) =>
+        text
+          .normalize('NFD')
+          .replace(/\p{M}/gu, '')
+          .toLowerCase()
+          .match(/[a-z0-9]+/g) ?? [],
+    );
+  return sample(records, 3).map((record): Case => {
+    const asked = wordsOf(record).slice(0, 2);
+    const matches = (other: Json): boolean => asked.every((word) => wordsOf(other).some((own) => own.startsWith(word)));
+    return [`search=${encodeURIComponent(asked.join(' ').slice(0, 100))}`, matches];
+  });
+}
+
+function channels({ path }: Resource, name: string, comparison: 'phone' | 'email'): Case[] {
+  const valuesOf = (record: Json): string[] => {
+    const all = path === 'contacts' ? valuesAt(record, 'channels.value') : valuesAt(record, comparison);
+    return (all as string[]).filter((value) => value.includes('@') === (comparison === 'email'));
+  };
+  const spelled = (value: string): string => (comparison === 'email' ? value.toUpperCase() : value.replace(/^\+1(...)(...)/, '($1) $2-'));
+  const values = sample([...new Set(read[path]!.flatMap(valuesOf))], 2);
+  const one = values.map((value): Case => [`${name}=${encodeURIComponent(spelled(value))}`, (record) => valuesOf(record).includes(value)]);
+  return [...one, [one.map(([query]) => query).join('&'), (record) => valuesOf(record).some((value) => values.includes(value))]];
 }
 
 function candidates(of: Resource, name: string): unknown[] {

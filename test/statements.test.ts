@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { recordOwners, type Parameter, type RecordOwner } from '@truckroll/contract';
 import type { Table } from '../packages/record-store/src/index.ts';
-import { listStatement } from '../packages/record-store/src/list-query.ts';
+import { lastWalked, listStatement } from '../packages/record-store/src/list-query.ts';
 import type { ListRequest } from '../packages/record-store/src/list-request.ts';
-import { columnFor, linkFor, referenceColumn } from '../packages/record-store/src/table.ts';
+import { columnFor, isSearched, linkFor, referenceColumn } from '../packages/record-store/src/table.ts';
+import { termsOf } from '../packages/record-store/src/terms.ts';
 import { startOwners, tablesOf, type Owners } from './support/owners.ts';
 
 let owners: Owners;
@@ -45,8 +46,7 @@ function requestOf(parameters: readonly Parameter[], most: 1 | 2): ListRequest {
   for (const { name, field, filter, within } of parameters) {
     const values = field.enum === undefined ? VALUES[field.kind] : [...field.enum.spellings.keys()];
     if (values === undefined) throw new Error(`the test has no value of the kind ${field.kind}`);
-    (within === 'collection' ? collection : request)[name] =
-      filter?.comparison === 'any' || filter?.comparison === 'missing' ? values.slice(0, most) : values[0];
+    (within === 'collection' ? collection : request)[name] = filter?.comparison === 'missing' || field.repeated ? values.slice(0, most) : values[0];
   }
   return request as unknown as ListRequest;
 }
@@ -83,17 +83,25 @@ describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
     const database = owners.databases[owner];
     const requests = [[], ...filters.map((filter) => [filter]), filters].flatMap((some) => [requestOf(some, 1), requestOf(some, 2)]);
     for (const request of requests) {
-      const { text, values = [] } = listStatement(table, request);
-      await expect(database.query({ text: `explain ${text}`, values })).resolves.toMatchObject({ command: 'EXPLAIN' });
+      const terms = termsOf(table, request);
+      const unions = terms.map((term) => term.flat());
+      const searched =
+        terms.length === 0 ? [] : [listStatement(table, request, { unions }), listStatement(table, request, { walked: 5 }), lastWalked(table, request, 5)];
+      for (const { text, values = [] } of [listStatement(table, request), ...searched]) {
+        await expect(database.query({ text: `explain ${text}`, values })).resolves.toMatchObject({ command: 'EXPLAIN' });
+      }
     }
   });
 
   const compared = filtersOf(table).filter(({ filter }) => filter!.comparison !== 'missing');
   test.each(compared.map((parameter) => [parameter.name, parameter] as const))('has an index for its filter %s', (name, { filter }) => {
-    const link = linkFor(table, name);
+    const link = isSearched(filter) ? { table: table.search!.table } : linkFor(table, name);
     if (link !== undefined && 'view' in link) return expect(VIEWS[link.table]).toBeDefined();
-    const column = link === undefined ? columnFor(table, name, filter!.field)?.name : 'value';
-    const order = filter!.comparison === 'any' && column !== 'id' ? table.order : [];
+    // A bound that only some records can meet is a walk of those.
+    const [restricted] = Object.keys(table.bounded?.[name]?.only ?? {});
+    const column = restricted ?? (link === undefined ? columnFor(table, name, filter!.field)?.name : 'value');
+    // Entries are read by ranges, which are not in the order of the list.
+    const order = (filter!.comparison !== 'any' && restricted === undefined) || column === 'id' ? [] : table.order;
     const wanted = ['company_id', column, ...order];
     const there = indexes.get(`${owner}.${link?.table ?? table.table}`) ?? [];
     expect(there.map((columns) => columns.slice(0, wanted.length))).toContainEqual(wanted);

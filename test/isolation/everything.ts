@@ -35,7 +35,16 @@ export function addressesOf(records: ReadonlyMap<string, readonly Json[]>): stri
   ];
 }
 
+/** Where the values of a search, telephone number or e-mail address come from. */
+const SEARCHED: Record<string, string[]> = { search: ['name', 'number'], phone: ['phone', 'channels.value'], email: ['email', 'channels.value'] };
+
 function tried({ path }: Resource, { field, filter }: Parameter, records: ReadonlyMap<string, readonly Json[]>): string[] {
+  const searched = SEARCHED[filter!.comparison];
+  if (searched !== undefined) {
+    const all = (records.get(path) ?? []).flatMap((record) => searched.flatMap((at) => valuesAt(record, at) as string[]));
+    return [...new Set(all.filter((value) => filter!.comparison === 'search' || value.includes('@') === (filter!.comparison === 'email')))].slice(0, TRIED);
+  }
+  if (field.kind === 'cents') return ['1', '10000'];
   if (field.kind === 'boolean') return ['true', 'false'];
   if (field.enum !== undefined) return [...field.enum.spellings.values()];
   const own = filter!.field === '' ? [] : (records.get(path) ?? []).flatMap((record) => valuesAt(record, filter!.field));

@@ -7,16 +7,17 @@ import type { Tree } from './tree.ts';
 export function addFilter(tree: Tree): void {
   tree.replace(
     'proto/truckroll/scheduling/v1/locations.proto',
-    '  optional string postal_code = 3 [(truckroll.options.v1.filter) = {field: "address.postal_code"}];\n',
-    `  optional string postal_code = 3 [(truckroll.options.v1.filter) = {field: "address.postal_code"}];
+    '    (truckroll.options.v1.filter) = {comparison: COMPARISON_SEARCH}\n  ];\n',
+    `    (truckroll.options.v1.filter) = {comparison: COMPARISON_SEARCH}
+  ];
   // Locations with exactly this kind of building. Example: Single family
-  optional string property_type = 4 [(truckroll.options.v1.filter) = {field: "property_type"}];
+  optional string property_type = 5 [(truckroll.options.v1.filter) = {field: "property_type"}];
 `,
   );
   tree.replace(
     'services/scheduling/src/resources/locations.ts',
-    "  columns: { address_postal_code: 'address.postal_code' },\n",
-    "  version: 2,\n  since: { property_type: 2 },\n  columns: { address_postal_code: 'address.postal_code', property_type: 'property_type' },\n",
+    "  version: 2,\n  since: { search: 2 },\n  columns: { address_postal_code: 'address.postal_code' },\n",
+    "  version: 3,\n  since: { search: 2, property_type: 3 },\n  columns: { address_postal_code: 'address.postal_code', property_type: 'property_type' },\n",
   );
   addMigration(
     tree,

@@ -5,6 +5,7 @@ import { recordOwners, resource, type RecordOwner } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { companies } from '../../services/reporting/src/read-models/companies.ts';
 import { readModels } from '../../services/reporting/src/read-models/index.ts';
+import type { Table } from '../../packages/record-store/src/index.ts';
 import { importRecords } from '../support/company.ts';
 import { startOwners, tablesOf, type Owners } from '../support/owners.ts';
 
@@ -34,14 +35,14 @@ const files = readdirSync(RECORDS).sort();
 let owners: Owners;
 
 const records = recordOwners.flatMap((owner) =>
-  tablesOf[owner].map(({ path, table, version, columns, links, derive }) => ({
+  tablesOf[owner].map(({ path, table, version, columns, links, search, derive }: Table) => ({
     owner,
     table: {
       path,
       table,
       version,
       columns: [...columns.map(({ name }) => name), ...(derive === undefined ? [] : ['derived'])],
-      links: Object.values(links).map((link) => link.table),
+      links: Object.values({ ...links, ...(search && { search }) }).map((of) => of.table),
     },
   })),
 );

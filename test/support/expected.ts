@@ -47,9 +47,29 @@ export const OWN_RULES: Record<string, (record: Json, value: unknown, all: Every
   'jobs.team_member_id': (record, value, all) =>
     all['job-assignments']!.some((assignment) => assignment['job_id'] === record['id'] && assignment['team_member'].id === value),
   // The company does not require verified costs.
+  'invoices.open_balance_from': ({ status, amounts }, value) => status === 'OPEN' && amounts.open_balance_cents >= Number(value),
   'job-financials.eligible': ({ costing, job_type }, value) =>
     (costing.enabled && costing.tracking_status === 'TRACKED' && costing.job_type_included && job_type !== null) === value,
   'form-responses.job_class': (record, value, all) => all['jobs']!.find((job) => job['id'] === record['job_id'])?.['job_class'] === value,
 };
+
+/** The fields that a search looks at (decisions §17). */
+const SEARCHED: Record<string, string[]> = {
+  accounts: ['name', 'company_name', 'phone', 'email', 'billing_address.formatted'],
+  contacts: ['name', 'title', 'channels.value'],
+  locations: ['name', 'address.formatted'],
+  'team-members': ['name', 'email', 'phone'],
+  jobs: ['number', 'summary'],
+  'job-leads': ['number', 'summary'],
+  'job-appointments': ['number', 'description'],
+  equipment: ['name', 'manufacturer', 'model', 'serial_number'],
+  estimates: ['number', 'name'],
+  invoices: ['number'],
+  payments: ['number'],
+};
+
+export function searchedTexts(path: string, record: Json): string[] {
+  return SEARCHED[path]!.flatMap((field) => valuesAt(record, field)) as string[];
+}
 
 export type Everything = Record<string, Json[]>;

@@ -1,6 +1,6 @@
 import { resource, topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
-import { defineTable } from '@truckroll/record-store';
+import { NUMBER, defineTable } from '@truckroll/record-store';
 import { agingOnRead } from '../invoices/aging.ts';
 import { checkDiscounts, checkLineIds, checkSubtotal, checkTotals } from '../invoices/amounts.ts';
 import { deriveInvoices } from '../invoices/derive.ts';
@@ -8,9 +8,10 @@ import { deriveInvoices } from '../invoices/derive.ts';
 export const invoices = defineTable<Invoice>({
   resource: resource('invoices'),
   table: 'invoices',
-  version: 3,
-  since: { created_by_id: 2 },
+  version: 4,
+  since: { created_by_id: 2, open_balance_cents: 3, search: 4, number: 4 },
   columns: {
+    number: NUMBER,
     status: 'status',
     account_id: 'account.id',
     location_id: 'location_id',
@@ -23,6 +24,8 @@ export const invoices = defineTable<Invoice>({
     issued_at: 'issued_at',
     due_at: 'due_at',
   },
+  bounded: { open_balance_from: { column: 'open_balance_cents', only: { status: 'OPEN' } } },
+  search: { table: 'invoice_entries', of: ({ number }) => ({ texts: [number] }) },
   check: ({ line_items, discounts, amounts }) => [
     ...checkLineIds([{ lines: line_items, at: 'line_items' }]),
     ...checkDiscounts(discounts, 'discounts'),

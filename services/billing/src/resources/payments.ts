@@ -1,6 +1,6 @@
 import { resource, topics } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import { defineTable, refreshRecords } from '@truckroll/record-store';
+import { NUMBER, defineTable, refreshRecords } from '@truckroll/record-store';
 import { allocationTo, checkAllocations, storeAllocations } from '../payments/allocations.ts';
 import { refundsOf } from '../payments/refunds.ts';
 import { invoices } from './invoices.ts';
@@ -9,7 +9,10 @@ import { refunds } from './refunds.ts';
 export const payments = defineTable<Payment>({
   resource: resource('payments'),
   table: 'payments',
+  version: 2,
+  since: { search: 2, number: 2 },
   columns: {
+    number: NUMBER,
     status: 'status',
     method: 'method',
     account_id: 'account.id',
@@ -22,6 +25,7 @@ export const payments = defineTable<Payment>({
       maintained: async (tx, companyId, changed) => void (await refreshRecords(tx, invoices, companyId, await storeAllocations(tx, companyId, changed))),
     },
   },
+  search: { table: 'payment_entries', of: ({ number }) => ({ texts: [number] }) },
   check: checkAllocations,
   leadsTo: allocationTo,
   afterChange: async (tx, companyId, changed) => void (await refreshRecords(tx, refunds, companyId, await refundsOf(tx, companyId, changed))),

@@ -5,6 +5,8 @@ import { defineTable } from '@truckroll/record-store';
 export const equipment = defineTable<Equipment>({
   resource: resource('equipment'),
   table: 'equipment',
+  version: 2,
+  since: { search: 2 },
   columns: {
     location_id: 'location_id',
     account_id: 'account.id',
@@ -19,5 +21,9 @@ export const equipment = defineTable<Equipment>({
       type: 'date',
       of: ({ manufacturer_warranty_ends_on, labor_warranty_ends_on }) => [manufacturer_warranty_ends_on, labor_warranty_ends_on].filter((day) => day != null),
     },
+  },
+  search: {
+    table: 'equipment_entries',
+    of: ({ name, manufacturer, model, serial_number }) => ({ texts: [name, manufacturer, model, serial_number] }),
   },
 });

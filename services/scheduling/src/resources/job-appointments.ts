@@ -1,6 +1,6 @@
 import { resource } from '@truckroll/contract';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { defineTable } from '@truckroll/record-store';
+import { NUMBER, defineTable } from '@truckroll/record-store';
 import { keeping, refreshVisitTeams } from './links.ts';
 import { checkVisit } from '../visits/check.ts';
 import { deriveVisits } from '../visits/derive.ts';
@@ -8,8 +8,10 @@ import { deriveVisits } from '../visits/derive.ts';
 export const jobAppointments = defineTable<Visit>({
   resource: resource('job-appointments'),
   table: 'job_appointments',
-  version: 2,
+  version: 3,
+  since: { search: 3, number: 3 },
   columns: {
+    number: NUMBER,
     job_id: 'job_id',
     job_account_id: { type: 'uuid', of: ({ job }) => job?.account?.id ?? null },
     job_location_id: { type: 'uuid', of: ({ job }) => job?.location?.id ?? null },
@@ -21,6 +23,7 @@ export const jobAppointments = defineTable<Visit>({
     starts_at: 'starts_at',
   },
   links: { team_member_id: { table: 'job_appointment_team_members', maintained: keeping(refreshVisitTeams) } },
+  search: { table: 'job_appointment_entries', of: ({ number, description }) => ({ texts: [number, description] }) },
   check: checkVisit,
   remembers: ['job_id'],
   derive: deriveVisits,

@@ -1,6 +1,6 @@
 import { resource, topics } from '@truckroll/contract';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
-import { defineTable } from '@truckroll/record-store';
+import { NUMBER, defineTable } from '@truckroll/record-store';
 import { deriveJobs } from '../jobs/derive.ts';
 import { keeping, refreshJobTeams } from './links.ts';
 import { lockVisitsOfJobs } from '../visits/locks.ts';
@@ -8,7 +8,10 @@ import { lockVisitsOfJobs } from '../visits/locks.ts';
 export const jobs = defineTable<Job>({
   resource: resource('jobs'),
   table: 'jobs',
+  version: 2,
+  since: { search: 2, number: 2 },
   columns: {
+    number: NUMBER,
     account_id: 'account.id',
     location_id: 'location_id',
     business_unit_id: 'business_unit.id',
@@ -24,6 +27,7 @@ export const jobs = defineTable<Job>({
     tag_id: { table: 'job_tags', of: ({ tags }) => tags.map(({ id }) => id) },
     team_member_id: { table: 'job_team_members', maintained: keeping(refreshJobTeams) },
   },
+  search: { table: 'job_entries', of: ({ number, summary }) => ({ texts: [number, summary] }) },
   lockFirst: lockVisitsOfJobs,
   derive: deriveJobs,
   publishes: { topic: topics.jobs, type: 'job.changed' },

@@ -6,6 +6,8 @@ import { named } from '../names/named.ts';
 export const leadSources = defineTable<LeadSource>({
   resource: resource('lead-sources'),
   table: 'lead_sources',
+  // Categories are compared as NFC.
+  version: 2,
   columns: {
     archived: { type: 'boolean', of: ({ archived_at }) => archived_at != null },
     category: 'category',
