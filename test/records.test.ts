@@ -205,7 +205,7 @@ function missing(of: Resource, name: string, fields: readonly string[]): Case[] 
   return [...one, [fields.map((field) => `${name}=${field}`).join('&'), (record) => fields.some((field) => record[field] === null)]];
 }
 
-/** Searches for the first words of a few records. Test data has no letters whose folding matters here. */
+/** Searches for the first words of a few records. */
 function searches({ path }: Resource): Case[] {
   const records = read[path]!;
   const wordsOf = (record: Json): string[] =>
@@ -215,7 +215,7 @@ function searches({ path }: Resource): Case[] {
           .normalize('NFD')
           .replace(/\p{M}/gu, '')
           .toLowerCase()
-          .match(/[a-z0-9]+/g) ?? [],
+          .match(/[\p{L}\p{N}]+/gu) ?? [],
     );
   return sample(records, 3).map((record): Case => {
     const asked = wordsOf(record).slice(0, 2);

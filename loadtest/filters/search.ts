@@ -19,7 +19,7 @@ const LAST =
   );
 const CITIES = ['Austin', 'Round Rock', 'San Marcos', 'Georgetown', 'Leander', 'Kyle', 'Buda', 'Lockhart', 'Bastrop', 'Pflugerville'];
 const STREETS = ['Congress Ave', 'Lamar Blvd', 'Guadalupe St', 'Burnet Rd', 'Oltorf St', 'Riverside Dr', 'Manor Rd', 'Red River St'];
-/** Every so many accounts is of both neighbourhoods, which otherwise have the first and the last tenth of the accounts. */
+/** One account in BOTH is in both neighbourhoods. The first and the last tenth of the accounts are in one of them. */
 const BOTH = 50_000;
 const YEARS = 4;
 const SECOND = 1000;
@@ -51,7 +51,7 @@ export function searchedFiles(accounts: number, invoices: number): DemoFile[] {
 
 const idOf = (kind: number, number: number): string => `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-/** The time of the record with this number, of so many. */
+/** Times are spread evenly over YEARS. */
 function timeOf(number: number, all: number): string {
   const span = YEARS * 365 * 86_400 * SECOND;
   return new Date(Date.UTC(2020, 0, 1) + Math.floor((span * number) / all / SECOND) * SECOND).toISOString().replace('.000', '');

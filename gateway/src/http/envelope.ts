@@ -1,6 +1,6 @@
 // Writes a response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and any other objects of the
 // message become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta is added.
-import { JsonWriter, WireCursor, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
+import { JsonWriter, WireCursor, camelCase, isChangeRecord, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
 
 export interface EnvelopeParts {
   /** `{"request_id":…}` as JSON text in ASCII, with the answer's time zone if it has one. */
@@ -26,9 +26,9 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const { response, camelCase: camel } = operation;
   let sealing: EnvelopeParts['seal'];
   const style = camel ? 'camel' : 'snake';
-  const writer = new JsonWriter(style, (position, name) => sealing(position, name));
   const data = response.byName.get('data');
   if (data?.shape === undefined) throw new Error(`${response.typeName} has no data`);
+  const writer = new JsonWriter(isChangeRecord(data.shape) ? 'snake' : style, (position, name) => sealing(position, name));
   const next = response.byName.get('next');
   const zone = response.byName.get('time_zone');
   const others = response.fields.filter((field) => field !== data && field !== next && field !== zone);

@@ -3,6 +3,7 @@ import {
   exampleId,
   exampleRecord,
   goingText,
+  isChangeRecord,
   operations as all,
   publicEvents,
   publicText,
@@ -182,7 +183,8 @@ function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle
   const properties: Record<string, Schema> = {};
   for (const field of response.fields) {
     if (field.name === 'next') properties.pagination = { $ref: `#/components/schemas/${camelCase ? 'CamelCasePagination' : 'Pagination'}` };
-    else if (field.name !== 'time_zone') properties[spelled(field.name, keys)] = components.field(field, keys);
+    else if (field.name !== 'time_zone')
+      properties[spelled(field.name, keys)] = components.field(field, field.shape !== undefined && isChangeRecord(field.shape) ? 'snake' : keys);
   }
   if (!camelCase) properties.meta = { $ref: '#/components/schemas/Meta' };
   components.schemas[`${name}Result`] = { type: 'object', description: publicText(response.doc), required: Object.keys(properties), properties };

@@ -20,3 +20,8 @@ export const changeKinds: readonly ChangeKind[] = Object.freeze(
     { kind: 'interactions', owner: 'scheduling', record: shapeNamed('truckroll.scheduling.v1.Interaction') } as const,
   ].sort((a, b) => (a.kind < b.kind ? -1 : 1)),
 );
+
+/** Whether the change feed carries such records: they have the same keys wherever they are read. */
+export function isChangeRecord({ typeName }: Shape): boolean {
+  return changeKinds.some(({ record }) => record.typeName === typeName);
+}

@@ -143,7 +143,9 @@ function collectionParameters(request: Shape, response: Shape, isReport: boolean
   const collection = request.fields[0]?.shape;
   if (collection?.typeName !== FIRST_FIELD.collection) return [];
   const record = response.byName.get('data')?.shape;
-  const names = isReport ? PAGE : [...PAGE, ...COMMON];
+  // `from` and `before` replace the common bounds.
+  const common = request.byName.has('from') ? ['ids'] : COMMON;
+  const names = isReport ? PAGE : [...PAGE, ...common];
   return names.flatMap((name): Parameter[] => {
     const field = collection.byName.get(name);
     if (field === undefined) throw new Error(`Collection has no field ${name}`);

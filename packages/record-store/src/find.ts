@@ -17,6 +17,9 @@ export interface SearchLimits {
 
 export const SEARCH_LIMITS: SearchLimits = { entries: 10_000, many: 500, walked: 5_000 };
 
+/** Terms of a search whose entries are counted, those with the longest words first: longer words are rarer. */
+const MOST_COUNTED_TERMS = 8;
+
 export interface Found {
   rows: BinaryRow[];
   /** The order columns of the last record that was looked at, if the page ends there for having looked at enough. */
@@ -41,7 +44,8 @@ export async function findPage(database: Queryable, search: Search): Promise<Fou
 
 /** The entries of the rarest term, together with those of other rare ones if these are many; the list itself if every term is frequent. */
 async function keysFor(database: Queryable, search: Search): Promise<Keys> {
-  const { terms, limits } = search;
+  const { limits } = search;
+  const terms = search.terms.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, MOST_COUNTED_TERMS);
   const counts = await countEntries(database, search, terms.flat(2));
   const counted = terms.map((term) => {
     const rarest = term.map((all) => all.reduce((rare, each) => ((counts.get(each) ?? 0) < (counts.get(rare) ?? 0) ? each : rare)));
@@ -53,7 +57,12 @@ async function keysFor(database: Queryable, search: Search): Promise<Keys> {
   return { unions: [first.union, ...(second !== undefined && first.count > limits.many ? [second.union] : [])] };
 }
 
-/** How many entries each condition matches, counted up to one more than the limit. */
+/** Characters of a term's shortest alternative. */
+function lengthOf(term: Term): number {
+  return Math.min(...term.map((all) => Math.max(...all.map(({ start }) => start.length))));
+}
+
+/** Numbers of entries by condition, counted up to one more than the limit. */
 async function countEntries(database: Queryable, { table, request, limits }: Search, wanted: readonly Wanted[]): Promise<ReadonlyMap<Wanted, number>> {
   const ranges = wanted.map(rangeOf);
   const { rows } = await database.query<{ n: number; count: number }>({

@@ -7,6 +7,7 @@ import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/pro
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { IntakeListServiceService } from '@truckroll/contract/gen/scheduling/v1/intake_lists';
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
 import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
@@ -18,7 +19,9 @@ import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
 import type { SchedulingConfig } from './config.ts';
 import { intakeHandlers } from './intake/intake.ts';
-import { countServiceRequests, serviceRequestProjection } from './intake/unbooked.ts';
+import { intakeLists } from './intake/lists.ts';
+import { intakeProjection, interactions, serviceRequests } from './intake/tables.ts';
+import { countServiceRequests } from './intake/unbooked.ts';
 import { chooseProviders } from './notifications/providers.ts';
 import { notificationSender } from './notifications/sender.ts';
 import { tables } from './resources/index.ts';
@@ -51,7 +54,8 @@ export function createScheduling(config: SchedulingConfig): Service {
       const poke = (): void => outbox.poke();
       const providers = chooseProviders(config, log);
       background(notificationSender({ database, providers, log, metrics, poke, timeoutMs: config.notificationTimeoutMs }));
-      const projections = [...tables.map((table) => recordProjection(database, table)), serviceRequestProjection(database)];
+      const intake = [intakeProjection(database, serviceRequests), intakeProjection(database, interactions)];
+      const projections = [...tables.map((table) => recordProjection(database, table)), ...intake];
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
@@ -73,6 +77,7 @@ export function createScheduling(config: SchedulingConfig): Service {
         removeAssignment: (request, context) => removeAssignment(writes, request, context),
       });
       server.implement(IntakeServiceService, intakeHandlers({ database, poke }));
+      server.implement(IntakeListServiceService, intakeLists(database));
       server.implement(ServiceRequestCountServiceService, { countServiceRequests: (request) => countServiceRequests(database, request) });
     },
   });

@@ -3,7 +3,7 @@ import { changeMigrations } from '@truckroll/change-feed';
 import { outboxTables } from '@truckroll/outbox';
 import { migrationsIn } from '@truckroll/postgres';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
-import { serviceRequests } from './intake/unbooked.ts';
+import { interactions, serviceRequests } from './intake/tables.ts';
 import { tables } from './resources/index.ts';
 
 const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
@@ -11,4 +11,5 @@ const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url
 export const schema = withProjections({ schema: 'scheduling', migrations: [catchUpMigrations, recordStoreMigrations, outboxTables, changeMigrations, own] }, [
   ...tables,
   serviceRequests,
+  interactions,
 ]);

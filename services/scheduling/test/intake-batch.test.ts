@@ -84,6 +84,7 @@ test('records an id that arrives twice at once only once, and refuses it with di
 const recording = (companyId: string, topic: string | null = topics.serviceRequests.name): Recording => ({
   companyId,
   id: randomUUID(),
+  createdAt: 0,
   before: Buffer.of(0x12),
   after: Buffer.alloc(0),
   fingerprint: Buffer.alloc(0),

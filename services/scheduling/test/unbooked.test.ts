@@ -6,7 +6,7 @@ import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckrol
 import type { Callers } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
 import { holdingLocks } from '@truckroll/testing';
-import { serviceRequestProjection } from '../src/intake/unbooked.ts';
+import { intakeProjection, serviceRequests } from '../src/intake/tables.ts';
 import { schema } from '../src/schema.ts';
 import { twoIds } from './crew.ts';
 import { startHarness, type Company, type Harness } from './harness.ts';
@@ -94,7 +94,7 @@ test('locks the service requests that it projects again in the order of their id
     await holdingLocks(harness.database.options, async (holder) => {
       await holder.run('select from service_requests where id = $1 for no key update', [low]);
       const work = { signal: new AbortController().signal, renewed: () => undefined, refused: () => undefined, rest: async () => undefined };
-      const renewed = serviceRequestProjection(scanning).renew(work);
+      const renewed = intakeProjection(scanning, serviceRequests).renew(work);
       expect(await holder.waiting(1, renewed)).toBe(true);
       expect(await holder.isFree('service_requests', high)).toBe(true);
       await holder.rollback();
@@ -113,7 +113,12 @@ test('ends a pass of an older release, whose rows would be found again without e
   const renewed = (): void => void (++batches > 1 && stop.abort(new Error('the pass goes on')));
   await withoutReprojector(async () => {
     await olderRelease('unbooked = not unbooked', company);
-    const pass = serviceRequestProjection(harness.database).renew({ signal: stop.signal, renewed, refused: () => undefined, rest: async () => undefined });
+    const pass = intakeProjection(harness.database, serviceRequests).renew({
+      signal: stop.signal,
+      renewed,
+      refused: () => undefined,
+      rest: async () => undefined,
+    });
     await expect(pass).rejects.toMatchObject({ status: 503, message: expect.stringMatching(/later release/) });
   });
 });

@@ -1,15 +1,17 @@
 // Records concurrent service requests together: one transaction, one statement and one commit for all of them.
-import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { ServiceRequestStatus, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingRows, type MadeColumns } from '@truckroll/outbox';
-import { RecentCompanies, StatementError, binaryArrays, type Database, type Statement } from '@truckroll/postgres';
+import { RecentCompanies, StatementError, arrayOf, binaryArrays, type Database, type Statement } from '@truckroll/postgres';
 import { FairQueue, gather } from '@truckroll/process';
-import { serviceRequests } from './unbooked.ts';
+import { serviceRequests } from './tables.ts';
 
 const { bytea, text, uuid } = binaryArrays;
 
 export interface Recording {
   readonly companyId: string;
   readonly id: string;
+  /** In microseconds. */
+  readonly createdAt: number;
   /** The encoded document before and after the number. */
   readonly before: Buffer;
   readonly after: Buffer;
@@ -78,8 +80,9 @@ function recording(recordings: readonly Recording[]): Statement {
   return {
     name: 'record_service_requests',
     text: `with given as (
-        select * from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[])
-          with ordinality g (company_id, id, before, after, fingerprint, head, event_id, topic, key, type, trace, request_id, ordinal)),
+        select * from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[],
+          $13::timestamptz[])
+          with ordinality g (company_id, id, before, after, fingerprint, head, event_id, topic, key, type, trace, request_id, created_at, ordinal)),
       known as (
         select g.ordinal, s.fingerprint, s.recorded from given g join service_requests s on s.company_id = g.company_id and s.id = g.id),
       free as (
@@ -95,8 +98,8 @@ function recording(recordings: readonly Recording[]): Statement {
       record as (
         select *, before || length_delimited(convert_to(number, 'UTF8')) || after as document from given_numbers),
       stored as (
-        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
-        select company_id, id, 1, document, fingerprint, document, true, ${serviceRequests.version} from record),
+        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, status, created_at, projection)
+        select company_id, id, 1, document, fingerprint, document, true, '${ServiceRequestStatus.NEW}', created_at, ${serviceRequests.version} from record),
       events as (select *, 1 as sequence, head || length_delimited(document) as payload from record),
       appended as (${appendingRows('events', 'ordinal')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.ordinal = g.ordinal left join known k on k.ordinal = g.ordinal order by g.ordinal`,
@@ -113,6 +116,10 @@ function recording(recordings: readonly Recording[]): Statement {
       text(of(({ event }) => event.type)),
       text(of(({ event }) => event.trace)),
       uuid(of(({ event }) => event.request_id)),
+      arrayOf(
+        'timestamptz',
+        of(({ createdAt }) => createdAt),
+      ),
     ],
   };
 }

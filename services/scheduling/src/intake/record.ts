@@ -1,6 +1,6 @@
 // Records service requests, once per id however often they are sent.
 import { createHash } from 'node:crypto';
-import { now } from '@truckroll/contract';
+import { formatInstant, now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingRows, madeColumns } from '@truckroll/outbox';
@@ -11,7 +11,7 @@ import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords } from './references.ts';
 import { checked } from './requests.ts';
 import { taken } from './states.ts';
-import { serviceRequests } from './unbooked.ts';
+import { serviceRequests } from './tables.ts';
 
 interface RecordingServices extends IntakeServices {
   recordBatched(recording: Recording): Promise<Recorded | undefined>;
@@ -102,11 +102,11 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
   const before = Buffer.concat([whole.subarray(0, whole.length - after.length), Buffer.of(NUMBER_TAG)]);
   const { event, head } = serviceRequestCreated(companyId, data.id, data.created_at);
   const most = head.length + whole.length + MOST_NUMBER_BYTES;
-  return { companyId, id: data.id, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most) };
+  return { companyId, id: data.id, createdAt: data.created_at, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most) };
 }
 
 /** Numbers have no gaps: each recording waits a moment for the previous one to commit. */
-function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
+function storing({ companyId, id, createdAt, before, after, fingerprint, head, event }: Recording): Statement {
   const { event_id, topic, key, type, sequence, trace, request_id } = event;
   return {
     name: 'record_service_request',
@@ -115,14 +115,14 @@ function storing({ companyId, id, before, after, fingerprint, head, event }: Rec
         on conflict (company_id) do update set latest = n.latest + 1 returning 'SR-' || latest as number),
       record as (select number, $3::bytea || length_delimited(convert_to(number, 'UTF8')) || $4::bytea as document from numbered),
       stored as (
-        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, projection)
-        select $1, $2, 1, document, $5, document, true, ${serviceRequests.version} from record),
+        insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded, unbooked, status, created_at, projection)
+        select $1, $2, 1, document, $5, document, true, '${ServiceRequestStatus.NEW}', $14::timestamptz, ${serviceRequests.version} from record),
       event as (
         select $1::uuid as company_id, $7::uuid as event_id, $8::text as topic, $9::text as key, $10::text as type, $11::bigint as sequence,
           $12::text as trace, $13::uuid as request_id, $6::bytea || length_delimited(document) as payload
         from record),
       appended as (${appendingRows('event', 'event_id')})
       select number from numbered`,
-    values: [companyId, id, before, after, fingerprint, head, event_id, topic, key, type, sequence, trace, request_id],
+    values: [companyId, id, before, after, fingerprint, head, event_id, topic, key, type, sequence, trace, request_id, formatInstant(createdAt)],
   };
 }

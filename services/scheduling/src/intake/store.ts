@@ -3,7 +3,7 @@ import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_re
 import { append } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { serviceRequestEvents, type Step } from './events.ts';
-import { isUnbooked, serviceRequests } from './unbooked.ts';
+import { serviceRequests } from './tables.ts';
 
 export interface HeldRequest {
   request: ServiceRequest;
@@ -51,9 +51,11 @@ export async function readServiceRequest(from: Queryable, companyId: string, id:
 export async function storeSteps(tx: Transaction, companyId: string, { sequence }: HeldRequest, at: number, steps: readonly Step[]): Promise<void> {
   const latest = steps.at(-1)?.data;
   if (latest === undefined) return;
+  const { unbooked, status, created_at } = serviceRequests.of(latest);
   await tx.query({
     name: 'store_service_request',
-    text: `update service_requests set document = $3, appointment_id = $4, event_sequence = $5, unbooked = $6, projection = ${serviceRequests.version}
+    text: `update service_requests set document = $3, appointment_id = $4, event_sequence = $5, unbooked = $6, status = $7, created_at = $8,
+        projection = ${serviceRequests.version}
       where company_id = $1 and id = $2`,
     values: [
       companyId,
@@ -61,7 +63,9 @@ export async function storeSteps(tx: Transaction, companyId: string, { sequence 
       Buffer.from(ServiceRequest.encode(latest).finish()),
       latest.appointment_id ?? null,
       sequence + steps.length,
-      isUnbooked(latest.status),
+      unbooked,
+      status,
+      created_at,
     ],
   });
   await append(tx, serviceRequestEvents(companyId, sequence, at, steps));
