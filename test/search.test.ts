@@ -192,7 +192,7 @@ describe.each(LIMITS)('read %s', (_, limits) => {
   test('an e-mail address is found in any case, and only as a whole', async () => {
     const ids = all.filter(({ email }) => email === 'Ann.Lee_3@Example.com').map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(0);
-    expect(await found({ email: ['ANN.LEE_3@example.com', 'nobody@example.com'] }, limits)).toEqual(ids);
+    expect(await found({ email: ['ANN.LEE_3@example.com', 'unknown@example.com'] }, limits)).toEqual(ids);
     expect(await found({ email: ['ann.lee@example.com', 'annxlee_3@example.com', 'ee_3@example.com'] }, limits)).toEqual([]);
   });
 });
