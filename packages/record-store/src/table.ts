@@ -32,7 +32,7 @@ export const NUMBER: Computed<{ number?: string | null | undefined }> = {
  * The entries by which search, phone and email find a record (docs/adr/0020). Its row keeps them all in the column `search`; a table of
  * (company_id, value, [created_at,] id) has one row for each.
  */
-export interface Search<R> {
+export interface SearchEntries<R> {
   table: string;
   of: (record: R) => Findable;
 }
@@ -104,7 +104,7 @@ export interface TableDefinition<R> {
   decided?: Readonly<Record<string, Decided>>;
   /** Bound → the column that it compares, and values that other columns must have. */
   bounded?: Readonly<Record<string, { column: string; only: Readonly<Record<string, string>> }>>;
-  search?: Search<R>;
+  search?: SearchEntries<R>;
   /** Rules between fields, in addition to the contract's rules for each field. */
   check?: (record: R) => JsonProblem[];
   /** Errors: RecordError if a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
@@ -305,7 +305,7 @@ function compared(type: SqlType, value: unknown): unknown {
 /** The column of everything that finds a record: each entry between two line breaks. */
 export const SEARCH = 'search';
 
-function entriesColumn<R>({ of }: Search<R>): Computed<R> {
+function entriesColumn<R>({ of }: SearchEntries<R>): Computed<R> {
   // Both the row and its entries need them.
   const known = new WeakMap<object, string>();
   return {
