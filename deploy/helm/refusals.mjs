@@ -29,6 +29,7 @@ export const refusals = [
   { values: { httpRoute: { rules: [{ timeout: '30s' }] } }, message: "additional properties 'timeout' not allowed" },
   { values: { externalSecrets: { enabled: true } }, message: '/externalSecrets/secretStoreRef/name' },
   { values: { extraObjects: [{ kind: 'ConfigMap' }] }, message: '/extraObjects/0' },
+  { values: { kafka: { clientCertificates: { existingSecrets: { billing: 'billing' } } } }, message: 'kafka.clientCertificates needs a connection by TLS' },
   { values: { networkPolicy: { dnsPorts: [] } }, message: '/networkPolicy/dnsPorts' },
   { values: { redis: { url: 'redis://:password@redis:6379' } }, message: '/redis/url' },
   { values: { redis: { url: 'redis+sentinels://redis:26379/main' } }, message: '/redis/url' },

@@ -31,6 +31,11 @@ image.{{ $value }}.{{ $name }}: no image has this name; names are {{ join ", " (
 {{- end }}
 {{- end }}
 {{- end }}
+{{- with $values.kafka }}
+{{- if and (values .clientCertificates.existingSecrets | compact) (not .tls) }}
+kafka.clientCertificates needs a connection by TLS: set kafka.tls
+{{- end }}
+{{- end }}
 {{- with include "truckroll.missing" . | trim }}
 These values are missing:
 {{ . | indent 2 }}
