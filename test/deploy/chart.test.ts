@@ -8,7 +8,7 @@ import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/process';
 import { chartComponents } from '../../deploy/chart-components.mjs';
 import { ADVERTISED_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
-import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, read as readAsGiven, type Component } from './environment.ts';
+import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, manifestsIn, read as readAsGiven, type Component } from './environment.ts';
 
 const drawn = drawSecrets();
 const CREDENTIALS: Partial<Record<Component, string>> = { gateway: 'GATEWAY_CREDENTIAL', 'webhook-dispatcher': 'DISPATCHER_CREDENTIAL' };
@@ -83,6 +83,19 @@ test('addresses name Services at the ports on which components listen', () => {
     const { [`${name}Address` as const]: address } = environments.get('gateway') as unknown as Record<string, string>;
     expect(address).toBe(`truckroll-${name}.truckroll.svc:${environments.get(name)!.port}`);
   }
+});
+
+interface Policy {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly ingress?: readonly { readonly from?: readonly { readonly podSelector?: { readonly matchLabels: object } }[] }[] };
+}
+
+test.each(owners)("the policies of %s admit the operator's pod of deploy/examples", (name) => {
+  const [{ metadata }] = manifestsIn('deploy/examples/operator-pod.yaml') as [{ metadata: { labels: object } }];
+  const policies = (manifestsIn('deploy/helm/golden/minimal.yaml') as Policy[]).filter(({ kind }) => kind === 'NetworkPolicy');
+  const { spec } = policies.find((policy) => policy.metadata.name === `truckroll-${name}`)!;
+  expect(spec.ingress?.flatMap(({ from = [] }) => from.map(({ podSelector }) => podSelector?.matchLabels))).toContainEqual(metadata.labels);
 });
 
 test('rejects variables in env that the chart sets itself', () => {

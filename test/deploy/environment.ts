@@ -87,7 +87,11 @@ export interface ChartEnvironment {
 }
 
 function manifestsOf(profile: string): Manifest[] {
-  return parseAllDocuments(readFileSync(join(ROOT, `deploy/helm/golden/${profile}.yaml`), 'utf8')).map((each) => each.toJSON() as Manifest);
+  return manifestsIn(`deploy/helm/golden/${profile}.yaml`) as Manifest[];
+}
+
+export function manifestsIn(path: string): unknown[] {
+  return parseAllDocuments(readFileSync(join(ROOT, path), 'utf8')).map((each) => each.toJSON() as unknown);
 }
 
 export function chartPods(profile: string): { what: string; pod: PodSpec }[] {
