@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { JsonBuffer, codec, operations, type Field, type Operation } from '@truckroll/contract';
 import { ListInvoicesResponse, type Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
+import { ListAuditEventsResponse } from '@truckroll/contract/gen/integrations/v1/audit';
 import type { GetCollectionsReportResponse } from '@truckroll/contract/gen/reporting/v1/collections_report';
 import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { ListServiceRequestsResponse } from '@truckroll/contract/gen/scheduling/v1/intake_lists';
 import { compileEnvelope } from '../src/http/envelope.ts';
 import { invoice } from './support/invoice.ts';
 import { operation } from './support/operation.ts';
@@ -49,11 +51,14 @@ test('writes other objects of a response as keys next to data', () => {
   expect(Object.keys(write(operation('AddAssignment'), bytes))).toEqual(['data', 'notification', 'meta']);
 });
 
-test('writes camel case and no meta under /api/v1', () => {
-  const camel = { ...operation('GetInvoice'), camelCase: true };
-  const answer = write(camel, ListInvoicesResponse.encode({ data: [invoice()], next: Buffer.alloc(0) }).finish());
-  expect(Object.keys(answer)).toEqual(['data']);
-  expect(Object.keys(answer.data)).toContain('paymentApplications');
+test('writes camel case and no meta under /api/v1, and records with the keys of the change feed', () => {
+  const empty = (typeName: string): never => codec(typeName).decode(new Uint8Array()) as never;
+  const next = Buffer.from('n');
+  const events = ListAuditEventsResponse.encode({ data: [empty('truckroll.integrations.v1.AuditEvent')], next }).finish();
+  const requests = ListServiceRequestsResponse.encode({ data: [empty('truckroll.scheduling.v1.ServiceRequest')], next }).finish();
+  const pages = [write(operation('ListAuditEvents'), events), write(operation('ListServiceRequests'), requests)];
+  for (const page of pages) expect([Object.keys(page), page.pagination.nextCursor]).toEqual([['data', 'pagination'], 'n of this list']);
+  expect(pages.map(({ data }) => Object.keys(data[0]).find((key) => /request_?id|contact_?name/i.test(key)))).toEqual(['requestId', 'contact_name']);
 });
 
 test('fails on an answer that lacks its record or is cut short', () => {
