@@ -3,14 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The packages that a member of the workspace, given by its folder, needs to run. The list is the same each time. */
+/** The packages that a member of the workspace, given by its folder, needs to run. pnpm prints them in another order each time. */
 export function packagesSbom({ pnpm, source, createdAt, component, member }) {
   const options = ['sbom', '--sbom-format', 'cyclonedx', '--prod', '--filter', `./${member}`];
   const { status, stdout, stderr } = spawnSync('node', [pnpm, ...options], { cwd: source, encoding: 'utf8', maxBuffer: 1e8 });
   if (status !== 0) throw new Error(`pnpm ${options.join(' ')} failed: ${stdout}${stderr}`);
   const { serialNumber, ...sbom } = JSON.parse(stdout);
+  const components = sbom.components.toSorted((one, other) => (one['bom-ref'] < other['bom-ref'] ? -1 : 1));
   const { component: root } = sbom.metadata;
-  return { ...sbom, metadata: { ...sbom.metadata, timestamp: createdAt, component: { ...root, ...component } } };
+  return { ...sbom, components, metadata: { ...sbom.metadata, timestamp: createdAt, component: { ...root, ...component } } };
 }
 
 /** Adds Node and the Debian packages whose libraries the image has, for each platform. */

@@ -11,6 +11,7 @@ import { chartTools } from '../../deploy/chart-tools.mjs';
 import { SUMS, SUMS_SIGNATURE, assemble, filesOf, seal } from '../../deploy/releasing/assemble.mjs';
 import { put, putManifest } from '../../deploy/releasing/layout.mjs';
 import { releaseTools } from '../../deploy/releasing/registry.mjs';
+import { packagesSbom } from '../../deploy/releasing/sbom.mjs';
 import { verify } from '../../deploy/releasing/verify.mjs';
 
 const VERSION = '9.9.9';
@@ -125,6 +126,18 @@ afterAll(async () => {
   registry.kill('SIGKILL');
   await ended(registry);
   rmSync(work, { recursive: true, force: true });
+});
+
+test('lists packages in the same order whichever pnpm prints, with the time of the commit', () => {
+  const lists = [
+    ['pkg:npm/a@1', 'pkg:npm/b@1'],
+    ['pkg:npm/b@1', 'pkg:npm/a@1'],
+  ].map((refs, run) => {
+    const printed = { serialNumber: run, metadata: { timestamp: run, component: {} }, components: refs.map((ref) => ({ 'bom-ref': ref })) };
+    writeFileSync(join(work, 'pnpm.mjs'), `console.log(${JSON.stringify(JSON.stringify(printed))})`);
+    return packagesSbom({ pnpm: join(work, 'pnpm.mjs'), source: work, createdAt: '2026-11-29T00:00:00.000Z', component: {}, member: 'gateway' });
+  });
+  expect(JSON.stringify(lists[0])).toBe(JSON.stringify(lists[1]));
 });
 
 test('publishes to folders and registries, and verifies what it fetches from there', async () => {
