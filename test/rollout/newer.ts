@@ -13,15 +13,21 @@ export interface Newer {
   stop(): Promise<void>;
 }
 
-export async function startNewer(system: System, tree: Tree): Promise<Newer> {
+/** Calls `beforeReporting` when the other services run, and have announced their release. */
+export async function startNewer(system: System, tree: Tree, beforeReporting: () => Promise<void>): Promise<Newer> {
   const programs: Program[] = [];
   async function run(main: string, environment: Readonly<Record<string, string>>): Promise<number> {
     const program = tree.run(main, environment);
     programs.push(program);
     return Number((await program.line(/"port":(\d+),.*serving/))[1]);
   }
-  const ports = await Promise.all(owners.map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
-  const addresses = Object.fromEntries(owners.map((name, i) => [addressVariable(name), `127.0.0.1:${ports[i]}`]));
+  const addresses: Record<string, string> = {};
+  const runService = async (name: Owner): Promise<void> => {
+    addresses[addressVariable(name)] = `127.0.0.1:${await run(`services/${name}/src/main.ts`, system.serviceEnvironment)}`;
+  };
+  await Promise.all(owners.filter((name) => name !== 'reporting').map(runService));
+  await beforeReporting();
+  await runService('reporting');
   const channel = (name: Owner): Channel => openChannel(addresses[addressVariable(name)]!, { credentials: testCallers });
   const [scheduling, integrations] = [channel('scheduling'), channel('integrations')];
   const gateway = await run('gateway/src/main.ts', {
