@@ -102,6 +102,7 @@ function* invoicesOf(count: number, accounts: number): Generator<object> {
       pricing_multiplier: 1,
       line_items: [],
       discounts: [],
+      tax: { name: 'None', rate: 0, rounding: 'round' },
       amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 },
     };
   }
