@@ -60,7 +60,7 @@ test('tries again sooner after a failure, if it should', async () => {
   await task.stop();
 });
 
-test('begins no round while another one runs, but one at once after it if it was asked for', async () => {
+test('begins no round while another one runs, but one at once after it if it was requested', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { task, rounds } = steered(1000);
   task.start();

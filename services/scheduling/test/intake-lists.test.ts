@@ -90,7 +90,7 @@ test.each(['service-requests', 'interactions'])(
     const list = (): Promise<unknown[]> => (path === 'interactions' ? interactions(company) : requests(company));
     const session = await harness.database.session();
     try {
-      // The service does not project rows again meanwhile.
+      // Until then the service projects no rows again.
       await session.query({ text: `select pg_advisory_lock(hashtextextended('projections of ' || current_schema(), 0))` });
       const table = path.replace('-', '_');
       await harness.database.query({ text: `update ${table} set status = null, created_at = null where company_id = $1`, values: [company.id] });
