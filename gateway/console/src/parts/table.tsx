@@ -18,7 +18,10 @@ export interface TableGiven<T> {
   rowKey: (row: T) => string;
 }
 
-/** A table, which scrolls by itself where it is too wide. On a narrow screen each row is a card. The roles are explicit, because that style removes the elements' own roles. */
+/**
+ * A table, which scrolls by itself where it is too wide. On a narrow screen each row is a card. The roles are explicit, because that style removes
+ * the elements' own roles.
+ */
 export function Table<T>({ caption, columns, rows, rowKey }: TableGiven<T>) {
   return (
     <div class="scroll">

@@ -10,9 +10,8 @@ import { RELOAD_MS } from './data.ts';
 import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import { saveWorkbook } from './downloads.tsx';
-import { filtersInWords } from './name-filters.tsx';
 import { Moment, RecordsDownload, SourceRecords, measuresOf } from './records.tsx';
-import { openFacts, recordsSheet } from './sheets.ts';
+import { chosenOf, openFacts, recordsSheet } from './sheets.ts';
 import { readLines, readSource } from './sources.ts';
 import { addressWith, valueIn, viewIn } from './view.ts';
 
@@ -48,10 +47,9 @@ export function OpenInvoices() {
   const name = shown && value !== undefined ? groupName(view.group, shown.label) : undefined;
   const parts = [REPORT.title, ...(name === undefined ? [] : [name]), ...(age === undefined ? [] : [AGES[age].toLowerCase()])];
   const download = async (asOf: string, onProgress: (count: number) => void): Promise<void> => {
-    const chosen = [...(name === undefined ? [] : [[view.group.title, name] as const]), ...(await filtersInWords(REPORT.filters, view.filters))];
     const lines = await readLines(view, SOURCE, value, {}, onProgress, ({ aging }) => age === undefined || aging?.bucket === age);
     await saveWorkbook(`truckroll-open-invoices-${today()}`, [
-      recordsSheet('invoices', lines, measuresOf(REPORT, 'invoices'), openFacts(view, asOf, age, chosen)),
+      recordsSheet('invoices', lines, measuresOf(REPORT, 'invoices'), openFacts(view, asOf, age, await chosenOf(view, name))),
     ]);
   };
   return (

@@ -19,8 +19,8 @@ import { addUp, type Measure, type Report, type Source } from './definitions.ts'
 import { saveWorkbook, fileName } from './downloads.tsx';
 import { figure, figureOf } from './figures.tsx';
 import { groupName } from './group-name.ts';
-import { filtersInWords, methodName } from './name-filters.tsx';
-import { factsOf, recordsSheet } from './sheets.ts';
+import { methodName } from './name-filters.tsx';
+import { chosenOf, factsOf, recordsSheet } from './sheets.ts';
 import { AMOUNTS, DATES, MOST_RECORDS, ONE, TITLES, readLines, readSource, type Records as Loaded } from './sources.ts';
 import { addressWith, valueIn, viewIn } from './view.ts';
 
@@ -46,8 +46,7 @@ export function Records({ report }: { report: Report }) {
   const loaded = resource.value;
   const name = loaded && value !== undefined ? groupName(view.group, loaded.explained.label) : undefined;
   const download = async ({ explained }: NonNullable<typeof loaded>, onProgress: (count: number) => void): Promise<void> => {
-    const filters = await filtersInWords(report.filters, view.filters);
-    const facts = factsOf({ ...view, compare: false }, explained.asOf, [...(name === undefined ? [] : [[view.group.title, name] as const]), ...filters]);
+    const facts = factsOf({ ...view, compare: false }, explained.asOf, await chosenOf(view, name));
     const sheets: Sheet[] = [];
     for (const source of report.sources) {
       const lines = await readLines(view, source, value, explained.settings, onProgress);

@@ -7,6 +7,7 @@ import { addDays, previousOf, rangeName } from './calendar.ts';
 import type { ReportFigures } from './data.ts';
 import { AGES, addUp, type Age, type Measure } from './definitions.ts';
 import { groupName } from './group-name.ts';
+import { filtersInWords } from './name-filters.tsx';
 import { rankedGroups, type Aging, type Figures } from './aging.ts';
 import { ONE, TITLES, type Line } from './sources.ts';
 import type { View } from './view.ts';
@@ -18,12 +19,22 @@ const TEXT: SheetColumn['kind'] = 'text';
 /** `2026-03-01 14:02` in the company's time zone */
 const clockOf = (at: string): string => new Date(at).toLocaleString('sv-SE', { timeZone: zone() }).slice(0, 16);
 
+/** What every spreadsheet says first; `range` stands before the time. */
+const headOf = ({ report }: View, asOf: string, range: Sheet['facts'] = []): Sheet['facts'] => [
+  ['Company', session.value.me?.company.name ?? ''],
+  ['Report', report.title],
+  ...range,
+  ['As of', `${clockOf(asOf)} (${zone()})`],
+];
+
+/** The group with this name, if there is one, and the filters of a view. */
+export async function chosenOf({ report, group, filters }: View, name: string | undefined): Promise<Sheet['facts']> {
+  return [...(name === undefined ? [] : [[group.title, name] as const]), ...(await filtersInWords(report.filters, filters))];
+}
+
 export function factsOf(view: View, asOf: string, filters: readonly (readonly [string, string])[]): Sheet['facts'] {
   return [
-    ['Company', session.value.me?.company.name ?? ''],
-    ['Report', view.report.title],
-    ['Range', `${rangeName(view.range)} (${zone()})`],
-    ['As of', `${clockOf(asOf)} (${zone()})`],
+    ...headOf(view, asOf, [['Range', `${rangeName(view.range)} (${zone()})`]]),
     ...(view.report.excludable ? [['Include excluded job types', view.excluded ? 'Yes' : 'No'] as const] : []),
     ...(view.compare ? [['Compared with', rangeName(previousOf(view.range, view.period))] as const] : []),
     ...filters,
@@ -78,14 +89,8 @@ export function sheetsOf(view: View, { periods, groups, total, asOf }: ReportFig
 }
 
 /** Open invoices have no period. */
-export function openFacts({ report }: View, asOf: string, age: Age | undefined, filters: readonly (readonly [string, string])[]): Sheet['facts'] {
-  return [
-    ['Company', session.value.me?.company.name ?? ''],
-    ['Report', report.title],
-    ['As of', `${clockOf(asOf)} (${zone()})`],
-    ...(age === undefined ? [] : [['Age', AGES[age]] as const]),
-    ...filters,
-  ];
+export function openFacts(view: View, asOf: string, age: Age | undefined, filters: readonly (readonly [string, string])[]): Sheet['facts'] {
+  return [...headOf(view, asOf), ...(age === undefined ? [] : [['Age', AGES[age]] as const]), ...filters];
 }
 
 /** Balances of every age, or of the chosen one, in the screen's order. */
