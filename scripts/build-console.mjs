@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'gateway/console');
@@ -34,7 +34,7 @@ export async function buildConsole() {
   // Built in a separate folder and renamed, so that a gateway that is starting never sees half of it.
   const fresh = `${out}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
-  await build({
+  const { metafile } = await build({
     entryPoints: { console: join(source, 'src/main.tsx'), 'console-styles': join(source, 'styles/main.css') },
     outdir: fresh,
     bundle: true,
@@ -45,21 +45,46 @@ export async function buildConsole() {
     logLevel: 'warning',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // What is imported by import() becomes a separate file, named after its module. What it shares with the rest becomes chunk.js.
+    // What is imported by import() becomes a separate file, named after its module, and so does what these files share.
     splitting: true,
-    chunkNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    metafile: true,
     // JSON in a string: esbuild would put an object into a separate file.
     define: { FILTER_PATHS: JSON.stringify(JSON.stringify(filterPaths())) },
     plugins: [{ name: 'zip', setup: ({ onResolve }) => onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'src/xlsx/zip.ts') })) }],
   });
   renameSync(join(fresh, 'console-styles.css'), join(fresh, 'console.css'));
-  for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(fresh, name));
+  copyFileSync(join(source, 'icon.svg'), join(fresh, 'icon.svg'));
+  const html = readFileSync(join(source, 'index.html'), 'utf8');
+  writeFileSync(
+    join(fresh, 'index.html'),
+    html.replace(
+      '<!-- preload -->',
+      firstParts(metafile)
+        .map((name) => `<link rel="modulepreload" href="console/${name}">`)
+        .join('\n'),
+    ),
+  );
   writeFileSync(join(fresh, '.stamp'), digest);
   const former = `${fresh}.former`;
   if (existsSync(out)) renameSync(out, former);
   renameSync(fresh, out);
   rmSync(former, { recursive: true, force: true });
   console.error(`bundled the console from ${sourcesOf().length} files`);
+}
+
+/** Files without which console.js does not begin. */
+function firstParts({ outputs }) {
+  const of = (name) => Object.entries(outputs).find(([path]) => path.endsWith(`/${name}`))[1];
+  const wanted = new Set();
+  const add = (name) =>
+    of(name)
+      .imports.filter(({ kind }) => kind === 'import-statement')
+      .map(({ path }) => basename(path))
+      .filter((each) => !wanted.has(each))
+      .forEach((each) => add(wanted.add(each) && each));
+  add('console.js');
+  return [...wanted].sort();
 }
 
 /** By event type, the kinds of value at each path of its data (gateway/console/src/filter/paths.ts). */

@@ -1,19 +1,16 @@
 // /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from the API, with the token of the user who signs in.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import type { ConsoleSignIn } from './console-sign-in.ts';
 import { Document, pageHeaders } from './http/documents.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../console/gen');
 
-const TYPES = {
-  'console.js': 'text/javascript; charset=utf-8',
-  'chunk.js': 'text/javascript; charset=utf-8',
-  'settings.js': 'text/javascript; charset=utf-8',
-  'xlsx.js': 'text/javascript; charset=utf-8',
-  'console.css': 'text/css; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
 
 /** The page, with what the console needs to know about signing in. An element, because the policy allows no inline script. */
@@ -32,12 +29,16 @@ export function consolePages(signIn: ConsoleSignIn | undefined): Record<string, 
   // Requests go to the gateway and to the issuer at which people sign in.
   const connect = signIn === undefined ? "'self'" : `'self' ${new URL(signIn.issuer).origin}`;
   const headers = [...pageHeaders({ connect, images: "'self' data:" }), 'Cross-Origin-Resource-Policy', 'same-origin'];
-  const page = (name: string, type: string): Document => new Document(type, readFileSync(join(FOLDER, name)), headers);
+  const page = (name: string): Document => new Document(TYPES[extname(name)]!, readFileSync(join(FOLDER, name)), headers);
   return {
     '/console': new Document('text/html; charset=utf-8', shell(signIn), headers),
     // Addresses in the page are relative to /console: with a trailing slash they would be wrong.
     '/console/': redirect(308, '../console', 'The console is at /console.', headers),
-    '/favicon.ico': page('icon.svg', TYPES['icon.svg']),
-    ...Object.fromEntries(Object.entries(TYPES).map(([name, type]) => [`/console/${name}`, page(name, type)])),
+    '/favicon.ico': page('icon.svg'),
+    ...Object.fromEntries(
+      readdirSync(FOLDER)
+        .filter((name) => extname(name) in TYPES)
+        .map((name) => [`/console/${name}`, page(name)]),
+    ),
   };
 }

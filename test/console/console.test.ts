@@ -328,7 +328,7 @@ describe('audit trail', () => {
     const company = await setup.company();
     await setup.api(company, 'POST', '/api/v1/integrations/api-keys', { name: 'Nightly export' });
     const page = await setup.enter(company);
-    await press(page, 'Audit trail');
+    await press(page, 'Audit');
     await shows(page, 'api_key.created');
     await shows(page, 'company.created');
     await page.click('tbody tr:first-child summary');

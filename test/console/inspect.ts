@@ -35,7 +35,10 @@ export const tooWide = (page: Page): Promise<string[]> =>
       .map((element) => `${element.tagName}.${element.className}`);
   });
 
-/** Checks the text, and the layout on desktop and phone in both colour schemes. */
+/** Widths between a phone's and a large screen's, at which the layout changes. */
+const WIDTHS = [390, 900, 1440];
+
+/** Checks the text, and the layout on desktop and phone in both colour schemes, at widths between them and in print. */
 export async function inspect(page: Page, name: string): Promise<void> {
   const text = await page.evaluate(() => document.body.innerText);
   expect([name, text.match(UNFINISHED)]).toEqual([name, null]);
@@ -52,6 +55,17 @@ export async function inspect(page: Page, name: string): Promise<void> {
     await picture(page, `${name}-phone-${scheme}`);
     expect([name, await tooWide(page)]).toEqual([name, []]);
   }
+  for (const width of WIDTHS) {
+    await page.setViewport({ width, height: 860 });
+    await picture(page, `${name}-${width}`);
+    expect([name, width, await tooWide(page)]).toEqual([name, width, []]);
+  }
+  // The width of a letter page between its margins.
+  await page.setViewport({ width: 720, height: 960 });
+  await page.emulateMediaType('print');
+  await picture(page, `${name}-print`);
+  expect([name, 'print', await tooWide(page)]).toEqual([name, 'print', []]);
+  await page.emulateMediaType('screen');
   await page.setViewport(DESKTOP);
 }
 

@@ -3,6 +3,8 @@ import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
 import { press, shows, signIn, startConsole, type ConsoleSetup } from './start-console.ts';
 import { remember } from './history.ts';
+import type { TestCompany } from '../support/system.ts';
+import { DESKTOP, PHONE } from './browser.ts';
 import { inspect } from './inspect.ts';
 
 const KEYS = '/api/v1/integrations/api-keys';
@@ -10,12 +12,14 @@ const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
 
 let setup: ConsoleSetup;
 let page: Page;
+let owner: TestCompany;
 let token: string;
 const places: Record<string, readonly [place: string, text: string]> = {};
 
 beforeAll(async () => {
   setup = await startConsole();
   const company = await setup.company();
+  owner = company;
   token = setup.system.userToken(company);
   const hook = (id: string) => `/api/v1/integrations/webhooks/${id}`;
   const busy = await setup.endpoint(company, { name: 'Lead sync to the sales desk' });
@@ -146,6 +150,26 @@ test.each([
   }, place);
   await shows(page, text);
   await inspect(page, name);
+});
+
+test('the home page counts the endpoints that fail or are degraded, and the navigation marks them', async () => {
+  const states: string[] = (await setup.api(owner, 'GET', '/api/v1/integrations/webhooks')).map(({ health }: any) => health.state);
+  const count = (state: string): number => states.filter((each) => each === state).length;
+  expect([count('failing'), count('degraded')]).not.toContain(0);
+  await page.evaluate(() => void (location.hash = '/home'));
+  await shows(page, `${count('failing')} failing, ${count('degraded')} degraded`);
+  const tile = await page.$$eval('.tiles > div', (tiles) => tiles.at(-1)!.textContent);
+  expect(tile).toContain(`with problems${count('failing') + count('degraded')}`);
+  expect(await page.$eval('.side [href="#/endpoints"]', ({ textContent }) => textContent)).toBe('Endpoints(some have problems)');
+});
+
+test('on a phone, the bar at the bottom opens the rest of the navigation', async () => {
+  await page.setViewport(PHONE);
+  await press(page, 'More');
+  await page.locator('.developers [href="#/keys"]').click();
+  await shows(page, 'Nightly export to the accountant');
+  expect(await page.$eval('.developers', (list) => getComputedStyle(list).display)).toBe('none');
+  await page.setViewport(DESKTOP);
 });
 
 test('errors, questions and secrets', async () => {

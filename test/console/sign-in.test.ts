@@ -294,7 +294,7 @@ describe('the home page', () => {
     expect(tiles.slice(0, 2)).toEqual([`Open balance ${balance(open)} ${open.length} invoices`, `Overdue ${balance(overdue)} ${overdue.length} invoices`]);
     const { body } = await setup.system.get(setup.company, '/api/v1/integrations/summary');
     expect(tiles[2]).toContain(`Unbooked service requests ${body.data.unbookedServiceRequests} `);
-    expect(tiles[3]).toContain('Failing webhook endpoints 0 ');
+    expect(tiles[3]).toBe('Endpoints with problems 0 See the endpoints');
   });
 
   test('is free of barriers, fits a phone, and has its charts as tables by keyboard', async () => {

@@ -1,18 +1,20 @@
 import { useRef } from 'preact/hooks';
 import type { Me } from './api/types.ts';
+import { Navigation } from './navigation.tsx';
 import { until } from './parts/time.tsx';
 import { Page } from './parts/page.tsx';
-import { Delivery } from './screens/delivery.tsx';
-import { Endpoint } from './screens/endpoint.tsx';
-import { Endpoints } from './screens/endpoints.tsx';
-import { EventTypes } from './screens/event-types.tsx';
 import { Home } from './screens/home.tsx';
-import { Later } from './screens/later.tsx';
-import { ReportsSection } from './screens/reports/section.tsx';
+import { later } from './screens/later.tsx';
 import { SignIn } from './screens/sign-in.tsx';
+import { useAttention, type Attention } from './state/attention.ts';
+import type { Resource } from './state/resource.ts';
 import { places, route } from './state/route.ts';
 import { session, signOut } from './state/session.ts';
 import { useStore } from './state/store.ts';
+
+const Webhooks = later(() => import('./screens/webhooks.ts'));
+const Settings = later(() => import('./screens/settings.ts'));
+const Reports = later(() => import('./screens/reports/section.tsx'));
 
 export function App() {
   const { signedIn, me } = useStore(session);
@@ -21,7 +23,7 @@ export function App() {
       {!signedIn && <SignIn />}
       {/* The screens of a user who has to sign in again stay, hidden, and another user does not get them. */}
       {me !== undefined && (
-        <div key={`${me.company.id} ${me.id}`} hidden={!signedIn}>
+        <div class="shell" key={`${me.company.id} ${me.id}`} hidden={!signedIn}>
           <Shell me={me} />
         </div>
       )}
@@ -29,20 +31,12 @@ export function App() {
   );
 }
 
-const SECTIONS = [
-  { title: 'Home', href: places.home, first: 'home' },
-  { title: 'Reports', href: places.reports, first: 'reports' },
-  { title: 'Endpoints', href: places.endpoints, first: 'endpoints' },
-  { title: 'API keys', href: places.keys, first: 'keys' },
-  { title: 'Audit trail', href: places.audit(), first: 'audit' },
-  { title: 'Event types', href: places.eventTypes, first: 'event-types' },
-];
-
 function Shell({ me: { displayName, email, company } }: { me: Me }) {
   const { path } = useStore(route);
   const { expiresAt } = useStore(session);
+  const attention = useAttention();
   const main = useRef<HTMLElement>(null);
-  const [first = 'home'] = path;
+  const { failing = 0, degraded = 0 } = attention.value ?? {};
   return (
     <>
       {/* The part after # is the place, so the link cannot be one to an element. */}
@@ -57,60 +51,48 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
         Skip to the content
       </a>
       <header class="bar">
-        <div class="width">
-          <a class="brand" href={places.home}>
-            <img src="console/icon.svg" alt="" width="28" height="28" /> Truckroll
-          </a>
-          <nav aria-label="Console">
-            {SECTIONS.map((section) => (
-              <a key={section.first} href={section.href} aria-current={section.first === first ? 'page' : undefined}>
-                {section.title}
-              </a>
-            ))}
-          </nav>
-          <div class="who">
-            <dl title={expiresAt && `Signed in until ${until(expiresAt)}`}>
-              <div>
-                <dt class="unseen">Company</dt>
-                <dd class="name">{company.name}</dd>
-              </div>
-              <div>
-                <dt class="unseen">Times are in</dt>
-                <dd>{company.timezone}</dd>
-              </div>
-              <div>
-                <dt class="unseen">User</dt>
-                <dd title={email}>{displayName}</dd>
-              </div>
-            </dl>
-            <button type="button" class="small" onClick={signOut}>
-              Sign out
-            </button>
+        <a class="brand" href={places.home} title="Truckroll: home">
+          <img src="console/icon.svg" alt="Home" width="24" height="24" /> <span class="company">{company.name}</span>
+        </a>
+        <dl class="who" title={expiresAt && `Signed in until ${until(expiresAt)}`}>
+          <div class="zone">
+            <dt class="unseen">Times are in</dt>
+            <dd>{company.timezone}</dd>
           </div>
-        </div>
+          <div>
+            <dt class="unseen">User</dt>
+            <dd title={email}>{displayName}</dd>
+          </div>
+        </dl>
+        <button type="button" class="small" onClick={signOut}>
+          Sign out
+        </button>
       </header>
-      <main id="content" class="width" tabIndex={-1} ref={main}>
-        <Screen key={path.join('/')} path={path} />
+      <Navigation path={path} failing={failing + degraded > 0} />
+      <main id="content" tabIndex={-1} ref={main}>
+        <Screen key={path.join('/')} path={path} attention={attention} />
       </main>
     </>
   );
 }
 
-function Screen({ path }: { path: readonly string[] }) {
+function Screen({ path, attention }: { path: readonly string[]; attention: Resource<Attention> }) {
   const [section = 'home', id, part, partId, ...more] = path;
-  if (section === 'home' && id === undefined) return <Home />;
-  if (section === 'reports') return <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />;
+  if (section === 'home' && id === undefined) return <Home attention={attention} />;
+  if (section === 'reports')
+    return <Reports title="Reports">{({ ReportsSection }) => <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />}</Reports>;
   if (more.length === 0 && section === 'endpoints') {
-    if (id === undefined) return <Endpoints />;
-    if (id === 'new' && part === undefined) return <Later title="Add endpoint">{({ NewEndpoint }) => <NewEndpoint />}</Later>;
-    if (part === undefined) return <Endpoint id={id} />;
-    if (part === 'edit' && partId === undefined) return <Later title="Edit endpoint">{({ EditEndpoint }) => <EditEndpoint id={id} />}</Later>;
-    if (part === 'deliveries' && partId !== undefined) return <Delivery endpointId={id} id={partId} />;
+    if (id === undefined) return <Webhooks title="Webhook endpoints">{({ Endpoints }) => <Endpoints />}</Webhooks>;
+    if (id === 'new' && part === undefined) return <Settings title="Add endpoint">{({ NewEndpoint }) => <NewEndpoint />}</Settings>;
+    if (part === undefined) return <Webhooks title="Endpoint">{({ Endpoint }) => <Endpoint id={id} />}</Webhooks>;
+    if (part === 'edit' && partId === undefined) return <Settings title="Edit endpoint">{({ EditEndpoint }) => <EditEndpoint id={id} />}</Settings>;
+    if (part === 'deliveries' && partId !== undefined)
+      return <Webhooks title="Delivery">{({ Delivery }) => <Delivery endpointId={id} id={partId} />}</Webhooks>;
   }
-  if (section === 'keys' && id === undefined) return <Later title="API keys">{({ Keys }) => <Keys />}</Later>;
-  if (section === 'keys' && id === 'new' && part === undefined) return <Later title="Create key">{({ NewKey }) => <NewKey />}</Later>;
-  if (section === 'audit' && id === undefined) return <Later title="Audit trail">{({ AuditTrail }) => <AuditTrail />}</Later>;
-  if (section === 'event-types' && id === undefined) return <EventTypes />;
+  if (section === 'keys' && id === undefined) return <Settings title="API keys">{({ Keys }) => <Keys />}</Settings>;
+  if (section === 'keys' && id === 'new' && part === undefined) return <Settings title="Create key">{({ NewKey }) => <NewKey />}</Settings>;
+  if (section === 'audit' && id === undefined) return <Settings title="Audit trail">{({ AuditTrail }) => <AuditTrail />}</Settings>;
+  if (section === 'event-types' && id === undefined) return <Webhooks title="Event types">{({ EventTypes }) => <EventTypes />}</Webhooks>;
   return <Nowhere />;
 }
 

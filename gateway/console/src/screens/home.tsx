@@ -1,16 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { readCollected, readInvoiced, readReceivables, readSummary, type Balance } from '../api/home.ts';
-import { number } from '../parts/figures.ts';
+import { number, waiting } from '../parts/figures.ts';
 import { dollars } from '../parts/money.ts';
 import { MonthChart } from '../parts/month-chart.tsx';
 import { compare, sumsOf, twoMonths, type DayAmount } from '../parts/months.ts';
 import { Page } from '../parts/page.tsx';
 import { today as dayIn } from '../parts/time.tsx';
+import type { Attention } from '../state/attention.ts';
 import { useResource, type Resource } from '../state/resource.ts';
 import { places } from '../state/route.ts';
 
 /** What an owner looks at in the morning: this month against the last one, what is owed, and what needs attention. */
-export function Home() {
+export function Home({ attention }: { attention: Resource<Attention> }) {
   const today = dayIn();
   const days = twoMonths(today);
   const invoiced = useResource(`invoiced ${today}`, (signal) => readInvoiced(days, signal));
@@ -18,7 +19,7 @@ export function Home() {
   const receivables = useResource('receivables', readReceivables);
   const summary = useResource('summary', readSummary);
   return (
-    <Page title="Home" live={[invoiced, collected, receivables, summary]}>
+    <Page title="Home" live={[invoiced, collected, receivables, summary, attention]}>
       <section aria-labelledby="attention">
         <h2 id="attention">Now</h2>
         <dl class="tiles">
@@ -27,10 +28,7 @@ export function Home() {
           <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests}>
             without a visit, and not closed
           </Tile>
-          <Tile title="Failing webhook endpoints" figure={summary.value?.failingEndpoints} bad>
-            <a href={places.endpoints}>See the endpoints</a>
-            {(summary.value?.pausedEndpoints ?? 0) > 0 && `; ${number(summary.value!.pausedEndpoints)} paused`}
-          </Tile>
+          <Endpoints attention={attention.value} />
         </dl>
       </section>
       <section aria-labelledby="months">
@@ -41,6 +39,22 @@ export function Home() {
         </div>
       </section>
     </Page>
+  );
+}
+
+function Endpoints({ attention }: { attention: Attention | undefined }) {
+  const { failing = 0, degraded = 0, paused = 0, waiting: backlog = 0 } = attention ?? {};
+  const parts = [
+    ...(failing > 0 ? [`${number(failing)} failing`] : []),
+    ...(degraded > 0 ? [`${number(degraded)} degraded`] : []),
+    ...(paused > 0 ? [`${number(paused)} paused`] : []),
+    ...(backlog > 0 ? [waiting(backlog)] : []),
+  ];
+  return (
+    <Tile title="Endpoints with problems" figure={attention && failing + degraded} bad>
+      {parts.length > 0 && `${parts.join(', ')}. `}
+      <a href={places.endpoints}>See the endpoints</a>
+    </Tile>
   );
 }
 

@@ -3,28 +3,30 @@ import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.ts';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import type * as Settings from './settings.ts';
+import { Skeleton } from '../parts/skeleton.tsx';
 
-let loaded: typeof Settings | undefined;
+interface Given<M> {
+  /** The screen's heading until the file is loaded. */
+  title: string;
+  children: (screens: M) => ComponentChildren;
+}
 
-/** A screen of settings.ts, once that file is loaded. */
-export function Later({ title, children }: { title: string; children: (settings: typeof Settings) => ComponentChildren }) {
-  const [settings, setSettings] = useState(loaded);
-  const [problem, setProblem] = useState<Problem | undefined>(undefined);
-  useEffect(() => {
-    import('./settings.ts').then(
-      (module) => {
-        loaded = module;
-        setSettings(module);
-      },
-      () => setProblem(new Problem('This part of the console could not be loaded. Check the connection and reload the page.')),
-    );
-  }, []);
-  if (settings !== undefined) return <>{children(settings)}</>;
-  return (
-    <Page title={title}>
-      <p role="status">{problem === undefined && 'Loading…'}</p>
-      <ProblemBox problem={problem} />
-    </Page>
-  );
+/** Screens of a file that is loaded with the first of them. */
+export function later<M>(load: () => Promise<M>) {
+  let loaded: M | undefined;
+  return function Later({ title, children }: Given<M>) {
+    const [screens, setScreens] = useState(() => loaded);
+    const [problem, setProblem] = useState<Problem | undefined>(undefined);
+    useEffect(() => {
+      load().then(
+        (module) => {
+          loaded = module;
+          setScreens(() => module);
+        },
+        () => setProblem(new Problem('This part of the console could not be loaded. Check the connection and reload the page.')),
+      );
+    }, []);
+    if (screens !== undefined) return <>{children(screens)}</>;
+    return <Page title={title}>{problem === undefined ? <Skeleton lines={6} /> : <ProblemBox problem={problem} />}</Page>;
+  };
 }
