@@ -31,8 +31,8 @@ const published = {
   ...facts,
   version,
   exports: Object.fromEntries(Object.entries(facts.exports).map(([path, file]) => [path, compiled(file)])),
-  files: ['dist', 'README.md'],
+  files: ['dist', 'README.md', 'LICENSE'],
   dependencies: Object.fromEntries(Object.entries(dependencies).map(([name, asked]) => [name, versionOf(name, asked)])),
 };
 writeFileSync(join(out, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
-copyFileSync(join(source, 'README.md'), join(out, 'README.md'));
+for (const name of ['README.md', 'LICENSE']) copyFileSync(join(source, name), join(out, name));

@@ -15,7 +15,6 @@ const WEB = [
   'AbortController',
   'AbortSignal',
   'Headers',
-  'Request',
   'Response',
   'TextDecoder',
   'TextEncoder',
@@ -57,7 +56,10 @@ try {
     if (problem.kind !== 'CJSResolvesToESM' && problem.resolutionKind !== 'node10') faults.push(`arethetypeswrong: ${JSON.stringify(problem)}`);
   }
 
-  const samples = [...readFileSync(join(client, 'README.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)].map(([, code]) =>
+  const readme = readFileSync(join(client, 'README.md'), 'utf8');
+  for (const [, target] of readme.matchAll(/\]\((?!https:|#)([^)]+)\)/g)) faults.push(`README.md links to ${target}, which the package does not have`);
+  faults.push(...installedNode());
+  const samples = [...readme.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) =>
     code.replace("'@truckroll/client'", "'./dist/index.js'").replace(/'@truckroll\/client\/(\w+)'/g, "'./dist/stores/$1.js'"),
   );
   const files = samples.map((code, index) => {
@@ -97,7 +99,7 @@ async function strangers(bundle) {
     `(async () => {
     const [createClient, verifyWebhook] = globalThis.used;
     const ids = [];
-    for await (const { id } of createClient({ baseUrl: 'https://api.example.com/', token: 'trk_x' }).list('/v1/invoices')) ids.push(id);
+    for await (const { id } of createClient({ baseUrl: 'https://api.example.com/', token: 'trk_x' }).invoices.list()) ids.push(id);
     return [...ids, verifyWebhook(secret, headers, body).type].join();
   })()`,
     context,
@@ -105,6 +107,15 @@ async function strangers(bundle) {
   const url = 'GET https://api.example.com/v1/invoices';
   const good = returned === '1,2,webhook.test' && asked.join() === `${url} Bearer trk_x,${url}?cursor=next Bearer trk_x`;
   return good ? [] : [`without Node's own it returned ${returned}, and requested ${asked.join()}`];
+}
+
+/** Has the Node of the PATH, which may be an older one, import the package. */
+function installedNode() {
+  const program = `const { createClient } = await import('./dist/index.js');
+    const { data } = await createClient({ baseUrl: 'https://x', token: 't', fetch: async () => Response.json({ data: 7 }) }).company.get();
+    console.log(data);`;
+  const { stdout, stderr } = spawnSync('node', ['--input-type=module', '-e', program], { cwd: folder, encoding: 'utf8' });
+  return stdout.trim() === '7' ? [] : [`the Node of the PATH printed ${stdout}${stderr}`];
 }
 
 /** Minified for no platform in particular, so that an import of a Node module fails. */

@@ -1,10 +1,11 @@
-// Writes the types of @truckroll/client from gateway/openapi.json into packages/client/src/gen (ignored by git), with a generator that is a
-// package of the client. Skipped if the description has not changed since the last run.
+// Writes the types and the resources of @truckroll/client from gateway/openapi.json into packages/client/src/gen (ignored by git), types with a
+// generator that is a package of the client. Skipped if the description has not changed since the last run.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { camelCased, resourcesOf } from './client-resources.mjs';
 
 const root = join(import.meta.dirname, '..');
 const client = join(root, 'packages/client');
@@ -12,7 +13,7 @@ const out = join(client, 'src/gen');
 const description = join(root, 'gateway/openapi.json');
 
 /** The sources, and the file made from them. */
-export const clientTypeSources = [description, join(root, 'pnpm-lock.yaml'), import.meta.filename];
+export const clientTypeSources = [description, join(root, 'pnpm-lock.yaml'), join(root, 'scripts/client-resources.mjs'), import.meta.filename];
 export const clientTypes = join(out, 'api.ts');
 
 export async function writeClientTypes() {
@@ -23,10 +24,55 @@ export async function writeClientTypes() {
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(stamp)) return;
   const place = dirname(createRequire(join(client, 'package.json')).resolve('openapi-typescript/package.json'));
   const { default: generate, astToString } = await import(pathToFileURL(join(place, 'dist/index.mjs')).href);
+  const document = JSON.parse(readFileSync(description, 'utf8'));
   // Fields with a default are optional in a body.
-  const text = astToString(await generate(JSON.parse(readFileSync(description, 'utf8')), { defaultNonNullable: false }));
+  const text = astToString(await generate(document, { defaultNonNullable: false }));
   mkdirSync(out, { recursive: true });
-  writeFileSync(`${file}.${process.pid}`, stamp + text);
-  renameSync(`${file}.${process.pid}`, file);
+  write(join(out, 'resources.ts'), resourceModule(resourcesOf(document)));
+  write(file, stamp + text);
   console.error('wrote the types of @truckroll/client');
+}
+
+function write(file, text) {
+  writeFileSync(`${file}.${process.pid}`, text);
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+/** A table of the operations for the program, and an interface for people. */
+function resourceModule(root) {
+  const helpers = ['CallOptions', 'Listing', 'QueryOf', 'RequestOf', 'ResultOf', 'WriteOptions'];
+  return [
+    `import type { ${helpers.join(', ')} } from '../types.ts';\n`,
+    '/** The operations of the API by resource. */',
+    `export interface Resources {\n${members(root, '  ')}}\n`,
+    `export const operationTable = ${JSON.stringify(tableOf(root))};\n`,
+  ].join('\n');
+}
+
+function members({ methods, children }, indent) {
+  const lines = [...methods].map(([name, method]) => `${indent}${commentOf(method)}\n${indent}${camelCased(name)}${signatureOf(method)};\n`);
+  for (const [name, child] of children) lines.push(`${indent}readonly ${camelCased(name)}: {\n${members(child, `${indent}  `)}${indent}};\n`);
+  return lines.join('');
+}
+
+const commentOf = ({ operation, verb, path }) => `/** ${operation.summary}: `.concat('`', verb.toUpperCase(), ' ', path, '` */');
+
+function signatureOf({ operation, parameters, input, required, iterates }) {
+  const id = `'${operation.operationId}'`;
+  const keyed = operation.parameters?.some(({ name }) => name === 'Idempotency-Key');
+  const taken = { query: `QueryOf<${id}>`, body: `RequestOf<${id}>` }[input];
+  const given = [
+    ...parameters.map((name) => `${name}: string`),
+    ...(input === undefined ? [] : [`${input}${required ? '' : '?'}: ${taken}`]),
+    `options?: ${keyed ? 'WriteOptions' : 'CallOptions'}`,
+  ];
+  return `(${given.join(', ')}): ${iterates ? 'Listing' : 'ResultOf'}<${id}>`;
+}
+
+function tableOf({ methods, children }) {
+  const words = ({ verb, path, input, iterates }) => [verb, path, ...(input === undefined ? [] : [input]), ...(iterates ? ['list'] : [])].join(' ');
+  return Object.fromEntries([
+    ...[...methods].map(([name, method]) => [camelCased(name), words(method)]),
+    ...[...children].map(([name, child]) => [camelCased(name), tableOf(child)]),
+  ]);
 }

@@ -16,13 +16,13 @@ type Changed<K extends ChangeKind> = Omit<Schemas['Change'], 'kind' | 'change' |
     | { change: 'DELETED'; record: null }
   );
 /** The latest change of a record: distinguished by `kind` and `change`. */
-export type Change = { [K in ChangeKind]: Changed<K> }[ChangeKind];
+export type Change<Kinds extends ChangeKind = ChangeKind> = { [K in Kinds]: Changed<K> }[Kinds];
 /** Changes, and the cursor with which the feed continues after them. */
-export type ChangesPage = Omit<Answer<BodyOf<OperationAt<typeof CHANGES, 'get'>>>, 'data'> & { data: Change[] };
+export type ChangesPage<K extends ChangeKind = ChangeKind> = Omit<Answer<BodyOf<OperationAt<typeof CHANGES, 'get'>>>, 'data'> & { data: Change<K>[] };
 
-export interface ChangesOptions extends CallOptions {
+export interface ChangesOptions<K extends ChangeKind = ChangeKind> extends CallOptions {
   /** Default: every kind. */
-  kinds?: readonly ChangeKind[];
+  kinds?: readonly K[];
   /** `nextCursor` of an earlier page; `now` starts with the next change. Default: from the beginning, with every record. */
   cursor?: string;
   /** Maximum number of changes in a page. Default: 1,000, the most that the API allows. */

@@ -1,10 +1,11 @@
-import createFetchClient from 'openapi-fetch';
 import { CHANGES, readChanges, type ChangeKind, type ChangesOptions, type ChangesPage } from './changes.ts';
 import { compareCopy, type Comparison } from './digest.ts';
 import { unrecognized } from './errors.ts';
+import { operationTable, type Resources } from './gen/resources.ts';
+import { bindAll } from './resources.ts';
 import { send, type Fetch, type Retry } from './send.ts';
 import { syncChanges, type SyncOptions, type SyncStore } from './sync.ts';
-import type { Answer, Argument, BodyOf, CallOptions, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, components, paths } from './types.ts';
+import type { Answer, Argument, BodyOf, CallOptions, Input, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, components, paths } from './types.ts';
 
 export interface ClientOptions {
   /** Address of the API: `https://api.example.com`, or with the path of a proxy in front of it. */
@@ -25,7 +26,7 @@ export interface ClientOptions {
 }
 
 /** Calls resolve to the body of a success, and reject with TruckrollError, ConnectionError, TimeoutError or the signal's reason. */
-export interface Client {
+export interface Client extends Resources {
   get<P extends PathsWith<'get'>>(path: P, ...input: Argument<OperationAt<P, 'get'>>): Promise<Answer<BodyOf<OperationAt<P, 'get'>>>>;
   post<P extends PathsWith<'post'>>(path: P, ...input: Argument<OperationAt<P, 'post'>>): Promise<Answer<BodyOf<OperationAt<P, 'post'>>>>;
   patch<P extends PathsWith<'patch'>>(path: P, ...input: Argument<OperationAt<P, 'patch'>>): Promise<Answer<BodyOf<OperationAt<P, 'patch'>>>>;
@@ -34,8 +35,8 @@ export interface Client {
   list<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<RecordOf<P>, void, void>;
   /** Iterates over whole pages; a page's `pagination` holds the cursor to continue with later. */
   pages<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<PageOf<P>, void, void>;
-  /** Iterates over pages of the change feed. Without a cursor it begins with every record. Repeats failed requests as other reads. */
-  changes(options?: ChangesOptions): AsyncGenerator<ChangesPage, void, void>;
+  /** Iterates over pages of the change feed, of the kinds in `kinds`. Without a cursor it begins with every record. Repeats failed requests as other reads. */
+  changes<K extends ChangeKind = ChangeKind>(options?: ChangesOptions<K>): AsyncGenerator<ChangesPage<K>, void, void>;
   /**
    * Brings a copy up to date; continues where an earlier call ended, even if its process was killed. Loads the copy again if the database was
    * restored. Resolves to the time up to which the copy is complete; with `follow`, goes on until the signal aborts it.
@@ -52,10 +53,9 @@ export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments',
 
 const TIMEOUT_MS = 30_000;
 
-type Input = CallOptions & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string; held?: boolean };
 interface Page {
   data: unknown[];
-  pagination: { next_cursor?: string | null; nextCursor?: string | null };
+  pagination?: { next_cursor?: string | null; nextCursor?: string | null };
 }
 
 /** The address without a final slash, `/v1` or `/api/v1`, which the paths of operations begin with. Throws TypeError. */
@@ -66,50 +66,45 @@ function baseOf(baseUrl: unknown): string {
   return base;
 }
 
+/** Throws TypeError if a parameter of the path is missing: without an id, the path of a record is the path of its list. */
+function addressOf(base: string, template: string, { path = {}, query = {} }: Input): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (!path[name]) throw new TypeError(`${template} needs ${name}.`);
+    return encodeURIComponent(path[name]);
+  });
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) for (const each of [value].flat() as string[]) if (each != null) search.append(name, each);
+  return `${base}${filled}${search.size === 0 ? '' : `?${search}`}`;
+}
+
 /** A client of the API at `baseUrl`. Throws TypeError if that is no HTTP address or the token is empty. Connects at the first call. */
 export function createClient(options: ClientOptions): Client {
   // Looked up at each call, because tests and instrumentation replace the global.
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
-  const http = createFetchClient<paths>({ baseUrl: baseOf(options.baseUrl) });
+  const base = baseOf(options.baseUrl);
   if (!options.token) throw new TypeError('createClient needs a token: an API key, or a function that returns one.');
 
   async function raw(method: Method, path: string, input: Input = {}): Promise<Response> {
     const writes = REPEATABLE_WRITES.includes(`${method} ${path}`);
+    const url = addressOf(base, path, input);
     const token = typeof options.token === 'function' ? await options.token() : options.token;
-    const limits = {
-      retries: method === 'get' || writes ? (options.retries ?? 5) : 0,
+    // Node's fetch throws an uncaught AssertionError if the connection closes while a compressed answer above 128 KB is
+    // still being decompressed (nodejs/undici#5360).
+    const headers = new Headers({ accept: 'application/json', 'accept-encoding': 'identity' });
+    if (input.body !== undefined) headers.set('content-type', 'application/json');
+    for (const [name, value] of Object.entries({ ...options.headers, ...input.headers })) headers.set(name, value);
+    headers.set('authorization', `Bearer ${token}`);
+    if (writes) headers.set('idempotency-key', input.idempotencyKey ?? crypto.randomUUID());
+    const sent = { method: method.toUpperCase(), headers, ...(input.body !== undefined && { body: JSON.stringify(input.body) }) };
+    return send(url, sent, {
+      fetch,
+      retries: method === 'get' || writes ? (input.retries ?? options.retries ?? 5) : 0,
       longestWaitSeconds: options.longestWaitSeconds ?? 90,
-    };
-    const { response } = await http.request(
-      method,
-      path as never,
-      {
-        params: { path: input.path, query: input.query },
-        body: input.body,
-        headers: {
-          accept: 'application/json',
-          // Node's fetch throws an uncaught AssertionError if the connection closes while a compressed answer above 128 KB is
-          // still being decompressed (nodejs/undici#5360).
-          'accept-encoding': 'identity',
-          ...options.headers,
-          ...input.headers,
-          authorization: `Bearer ${token}`,
-          ...(writes && { 'idempotency-key': input.idempotencyKey ?? crypto.randomUUID() }),
-        },
-        // raw() returns the body unread; call() parses it.
-        parseAs: 'stream',
-        fetch: (request: Request) =>
-          send(request, {
-            fetch,
-            ...limits,
-            timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
-            held: input.held ?? false,
-            signal: input.signal,
-            onRetry: options.onRetry,
-          }),
-      } as never,
-    );
-    return response;
+      timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
+      held: input.held ?? false,
+      signal: input.signal,
+      onRetry: options.onRetry,
+    });
   }
 
   async function call<B = object>(method: Method, path: string, input?: Input): Promise<Answer<B>> {
@@ -118,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
       .clone()
       .json()
       .catch(() => undefined);
-    if (typeof body !== 'object' || body === null) throw unrecognized(response);
+    if (typeof body !== 'object' || body === null) throw unrecognized(response, `${method.toUpperCase()} ${base}${path}`);
     return { ...(body as B), response, requestId: response.headers.get('x-request-id') ?? '' };
   }
 
@@ -126,7 +121,7 @@ export function createClient(options: ClientOptions): Client {
     for (let { query } = input; ; ) {
       const page = await call<Page>('get', path, { ...input, query } as Input);
       yield page;
-      const cursor = page.pagination.next_cursor ?? page.pagination.nextCursor;
+      const cursor = page.pagination?.next_cursor ?? page.pagination?.nextCursor;
       if (cursor == null) return;
       query = { ...query, cursor };
     }
@@ -151,6 +146,8 @@ export function createClient(options: ClientOptions): Client {
     return compareCopy(store, data, kinds);
   }
 
+  const listing = (path: string, input: Input) => Object.assign(list(path, input), { pages: () => pages(path, input) });
   const by = (method: Method) => (path: string, input?: Input) => call(method, path, input);
-  return { get: by('get'), post: by('post'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw } as unknown as Client;
+  const own = { get: by('get'), post: by('post'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw };
+  return { ...bindAll(operationTable, call, listing), ...own } as unknown as Client;
 }

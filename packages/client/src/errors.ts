@@ -1,7 +1,7 @@
 import { retryAfterSeconds } from './retry-after.ts';
 import type { ErrorCode, ErrorDetail } from './types.ts';
 
-/** The API answered with an error. Branch on `code`; `message` and `details` are for people. */
+/** The API answered with an error. Branch on `code`; `message`, which has the first detail, and `details` are for people. */
 export class TruckrollError extends Error {
   override readonly name = 'TruckrollError';
   /** UNRECOGNIZED: the answer did not come from Truckroll. A proxy may have sent it, or `baseUrl` is wrong. */
@@ -17,7 +17,7 @@ export class TruckrollError extends Error {
   readonly response: Response;
 
   constructor({ code, message, details, requestId }: Pick<TruckrollError, 'code' | 'message' | 'details' | 'requestId'>, response: Response) {
-    super(message);
+    super(withFirst(message, details));
     this.code = code;
     this.status = response.status;
     this.details = details;
@@ -47,17 +47,27 @@ export function wasCut(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof TruckrollError && error.code === 'UNRECOGNIZED' && error.status >= 500);
 }
 
-export async function errorOf(response: Response): Promise<TruckrollError> {
+function withFirst(message: string, [first, ...others]: readonly ErrorDetail[]): string {
+  if (first === undefined) return message;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more, in details)`;
+  return `${message} ${first.location} ${first.field}: ${first.message}${more}`;
+}
+
+/** `asked` is the method and address of the request. */
+export async function errorOf(response: Response, asked: string): Promise<TruckrollError> {
   const said = parsed(await response.clone().text());
   if (said !== undefined) {
     const { code, message, request_id: requestId, details } = said;
     return new TruckrollError({ code, message, requestId, details: details ?? [] }, response);
   }
-  return unrecognized(response);
+  return unrecognized(response, asked);
 }
 
-export function unrecognized(response: Response): TruckrollError {
-  const message = `The answer ${response.status} is not Truckroll's: check baseUrl, and what stands between.`;
+export function unrecognized(response: Response, asked: string): TruckrollError {
+  const { status, headers } = response;
+  const type = headers.get('content-type')?.replace(/;.*/, '') ?? 'no content type';
+  const remedy = status === 429 || status >= 500 ? 'A proxy in between may have sent it' : 'Check that baseUrl is the address of the API, without a page';
+  const message = `${asked.replace(/\?.*/, '')} was answered ${status} with ${type}, not by Truckroll. ${remedy}.`;
   return new TruckrollError({ code: 'UNRECOGNIZED', message, requestId: response.headers.get('x-request-id') ?? undefined, details: [] }, response);
 }
 

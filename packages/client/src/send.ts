@@ -21,11 +21,15 @@ export interface SendOptions extends RetryLimits {
   readonly onRetry: ((retry: Retry) => void) | undefined;
 }
 
+export interface Sent {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string;
+}
+
 /** Resolves to a success with its body read completely. Rejects with the last attempt's error, or with the signal's reason. */
-export async function send(request: Request, options: SendOptions): Promise<Response> {
-  const { method, url } = request;
-  // Copies no connection headers. The body is buffered because every attempt sends it; bodies are small.
-  const init: RequestInit = { method, headers: request.headers, redirect: 'follow', ...(request.body === null ? {} : { body: await request.arrayBuffer() }) };
+export async function send(url: string, init: Sent, options: SendOptions): Promise<Response> {
+  const { method } = init;
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt(url, init, options);
@@ -39,7 +43,7 @@ export async function send(request: Request, options: SendOptions): Promise<Resp
   }
 }
 
-async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signal }: SendOptions): Promise<Response> {
+async function attempt(url: string, init: Sent, { fetch, timeoutMs, signal }: SendOptions): Promise<Response> {
   const late = AbortSignal.timeout(timeoutMs);
   let answer: Response;
   try {
@@ -51,7 +55,7 @@ async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signa
     throw new ConnectionError(`${init.method} ${url} had no whole answer: the connection failed.`, { cause });
   }
   if (answer.ok) return answer;
-  throw await errorOf(answer);
+  throw await errorOf(answer, `${init.method} ${url}`);
 }
 
 /** Rejects with the signal's reason when it is aborted, or at once if it already is. */

@@ -1,5 +1,5 @@
 // Types of each operation's input and answer, derived from the OpenAPI description.
-import type { components, paths } from './gen/api.ts';
+import type { components, operations, paths } from './gen/api.ts';
 
 export type { components, paths };
 export type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -28,10 +28,14 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Timeout of each attempt including its body, in milliseconds. Default: the client's. */
   timeoutMs?: number;
+  /** Maximum retries of a call that may be repeated. Default: the client's. */
+  retries?: number;
   /** Added to the client's headers. */
   headers?: Record<string, string>;
 }
 
+/** Input of any operation; `held` for a long poll. */
+export type Input = CallOptions & { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string; held?: boolean };
 /** Input of an operation. A missing idempotency key is generated; give your own to survive a restart of your process. */
 export type InputOf<O> = PathInput<O> & QueryInput<O> & BodyInput<O> & KeyInput<O> & CallOptions;
 /** The argument may be omitted if none of its properties are required. */
@@ -46,6 +50,20 @@ export type PagedPath = {
 }[PathsWith<'get'>];
 export type PageOf<P extends PagedPath> = Answer<BodyOf<OperationAt<P, 'get'>>>;
 export type RecordOf<P extends PagedPath> = BodyOf<OperationAt<P, 'get'>> extends { data: (infer R)[] } ? R : never;
+
+type OperationId = keyof operations;
+/** What an operation takes in its query, or as its body. */
+export type QueryOf<I extends OperationId> = NonNullable<operations[I]['parameters']['query']>;
+export type RequestOf<I extends OperationId> = operations[I] extends { requestBody?: { content: { 'application/json': infer B } } } ? B : never;
+/** What a call of an operation resolves to. */
+export type ResultOf<I extends OperationId> = Promise<Answer<BodyOf<operations[I]>>>;
+/** The records of a list or the rows of a report, and `pages`, which iterates over whole pages instead. Nothing is read before it is needed. */
+export type Listing<I extends OperationId> =
+  BodyOf<operations[I]> extends { data: (infer R)[] }
+    ? AsyncGenerator<R, void, void> & { pages(): AsyncGenerator<Answer<BodyOf<operations[I]>>, void, void> }
+    : never;
+/** A missing idempotency key is generated; give your own to survive a restart of your process. */
+export type WriteOptions = CallOptions & { idempotencyKey?: string };
 
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 /** Error codes of this release; later releases may add more. */

@@ -10,7 +10,7 @@ const codes: string[] = document.components.schemas.ApiError.properties.code.enu
 const LIMITS = { retries: 3, longestWaitSeconds: 90 };
 
 const refusal = (code: string, status: number, headers: Record<string, string> = {}) =>
-  errorOf(new Response(JSON.stringify({ error: { code, message: 'No.', request_id: 'r', details: [] } }), { status, headers }));
+  errorOf(new Response(JSON.stringify({ error: { code, message: 'No.', request_id: 'r', details: [] } }), { status, headers }), 'GET /');
 
 test('only error codes that a later attempt may resolve are retried', async () => {
   const repeated = [];
@@ -19,10 +19,10 @@ test('only error codes that a later attempt may resolve are retried', async () =
 });
 
 test('a lost connection, a timeout and a 5xx of a load balancer are retried; another unrecognized page is not', async () => {
-  for (const error of [new ConnectionError('cut'), new TimeoutError('late'), await errorOf(new Response('<h1>Bad Gateway</h1>', { status: 502 }))]) {
+  for (const error of [new ConnectionError('cut'), new TimeoutError('late'), await errorOf(new Response('<h1>Bad Gateway</h1>', { status: 502 }), 'GET /')]) {
     expect(pauseAfter(error, 1, LIMITS, 0.5)).toBe(100);
   }
-  expect(pauseAfter(await errorOf(new Response('<h1>Not Found</h1>', { status: 404 })), 1, LIMITS, 0.5)).toBeUndefined();
+  expect(pauseAfter(await errorOf(new Response('<h1>Not Found</h1>', { status: 404 }), 'GET /'), 1, LIMITS, 0.5)).toBeUndefined();
   for (const error of [new TypeError('a defect of the caller'), Object.assign(new Error('of another library'), { code: 'INTERNAL_ERROR' }), undefined]) {
     expect(pauseAfter(error, 1, LIMITS, 0.5)).toBeUndefined();
   }
@@ -55,7 +55,7 @@ test.each([
   [500, 200],
   [503, 200],
 ])('a page of a proxy with status %i is retried after %p ms', async (status, ms) => {
-  expect(pauseAfter(await errorOf(new Response('<h1>No</h1>', { status })), 1, LIMITS, 1)).toBe(ms);
+  expect(pauseAfter(await errorOf(new Response('<h1>No</h1>', { status }), 'GET /'), 1, LIMITS, 1)).toBe(ms);
 });
 
 test.each([
