@@ -8,6 +8,7 @@ import { delimiter, dirname, join, relative } from 'node:path';
 import { note } from './as-noted.mjs';
 import { buildConsole, consoleSources, consoleStamp } from './build-console.mjs';
 import { buildDocs, docsSources, docsStamp } from './build-docs.mjs';
+import { buildClients, clientsSources, clientsStamp } from './build-clients.mjs';
 import { clientTypeSources, clientTypes, writeClientTypes } from './client-types.mjs';
 import { deriveProtos } from './derive-protos.mjs';
 
@@ -76,10 +77,18 @@ async function writeOwners() {
 await buildConsole();
 await buildDocs();
 await writeClientTypes();
+buildClients();
 
-const sources = [...protoSources, ...consoleSources(), ...docsSources(), ...clientTypeSources, join(root, 'scripts/derive-protos.mjs')].map(below);
+const sources = [
+  ...protoSources,
+  ...consoleSources(),
+  ...docsSources(),
+  ...clientTypeSources,
+  ...clientsSources(),
+  join(root, 'scripts/derive-protos.mjs'),
+].map(below);
 const folders = new Set(sources.flatMap((name) => parents(name)));
-note('generated', { sources: [...sources, ...folders], made: [stamp, consoleStamp, docsStamp, clientTypes].map(below), beganAt });
+note('generated', { sources: [...sources, ...folders], made: [stamp, consoleStamp, docsStamp, clientTypes, clientsStamp].map(below), beganAt });
 
 function below(path) {
   return relative(root, path);
