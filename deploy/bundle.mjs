@@ -52,6 +52,7 @@ function filesOf(module) {
     'packages/change-feed/src/kinds.ts': ['packages/change-feed/migrations'],
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],
+    'gateway/src/clients.ts': ['gateway/clients/gen'],
     // The package's version. Each command is a separate file, found by its name.
     'tools/cli/src/run.ts': ['package.json'],
     // These belong to local installations, which an image does not contain.

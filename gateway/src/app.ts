@@ -19,6 +19,7 @@ import { feedClients } from './changes/feed.ts';
 import { HeldPolls } from './changes/held-polls.ts';
 import { createPollSlots } from './changes/poll-slots.ts';
 import { compileChanges } from './changes/operations.ts';
+import { clientPages, clientWords, installations } from './clients.ts';
 import type { GatewayConfig } from './config.ts';
 import { consoleSignIn } from './console-sign-in.ts';
 import { consolePages } from './console.ts';
@@ -58,7 +59,7 @@ export interface GatewayOptions {
   firstAnswersMs?: number;
 }
 
-/** Assembles the gateway. Before start it does no I/O except reading the files of /docs and /console. */
+/** Assembles the gateway. Before start it does no I/O except reading the files of /docs, /clients and /console. */
 export function createGateway({ config, log: given, operations = all, firstAnswersMs = FIRST_ANSWERS_MS }: GatewayOptions): Service {
   return createComponent({
     name: 'gateway',
@@ -114,6 +115,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         digests: DIGESTS_PER_MINUTE,
       };
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
+      const words = clientWords(base);
       const description = buildDocument(base === '' ? './' : base, operations);
       const limiter = new Limiter();
       const limits = createLimits({ redis, perMinute, metrics });
@@ -146,8 +148,9 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
           pages: {
             '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
             '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
-            ...docsPages(),
-            ...consolePages(consoleSignIn(config)),
+            ...docsPages(words),
+            ...clientPages(words),
+            ...consolePages(consoleSignIn(config), installations()),
             '/.well-known/api-catalog': catalogPage(base),
             [SECURITY_TXT]: () => textPage(200, securityTxt(config.securityContact, base)),
             '/healthz': textPage(200, 'ok\n'),

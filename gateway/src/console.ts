@@ -1,6 +1,7 @@
 // /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from the API, with the token of the user who signs in.
 import { readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import type { Installation } from './clients.ts';
 import type { ConsoleSignIn } from './console-sign-in.ts';
 import { Document, pageHeaders } from './http/documents.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
@@ -13,11 +14,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The page, with what the console needs to know about signing in. An element, because the policy allows no inline script. */
-function shell(signIn: ConsoleSignIn | undefined): string {
+/** The page, with what the console needs to know. Elements, because the policy allows no inline script. */
+function shell(facts: Record<string, unknown>): string {
   const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-  if (signIn === undefined) return html;
-  return html.replace('</head>', () => `<meta name="sign-in" content="${escaped(JSON.stringify(signIn))}">\n</head>`);
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+  const elements = known.map(([name, value]) => `<meta name="${name}" content="${escaped(JSON.stringify(value))}">\n`);
+  return html.replace('</head>', () => `${elements.join('')}</head>`);
 }
 
 function escaped(text: string): string {
@@ -25,13 +27,13 @@ function escaped(text: string): string {
 }
 
 /** The console's pages by path, and the icon that browsers request by themselves. Throws if the bundle is missing. */
-export function consolePages(signIn: ConsoleSignIn | undefined): Record<string, PublicPage> {
+export function consolePages(signIn: ConsoleSignIn | undefined, clients: readonly Installation[]): Record<string, PublicPage> {
   // Requests go to the gateway and to the issuer at which people sign in.
   const connect = signIn === undefined ? "'self'" : `'self' ${new URL(signIn.issuer).origin}`;
   const headers = [...pageHeaders({ connect, images: "'self' data:" }), 'Cross-Origin-Resource-Policy', 'same-origin'];
   const page = (name: string): Document => new Document(TYPES[extname(name)]!, readFileSync(join(FOLDER, name)), headers);
   return {
-    '/console': new Document('text/html; charset=utf-8', shell(signIn), headers),
+    '/console': new Document('text/html; charset=utf-8', shell({ 'sign-in': signIn, clients }), headers),
     // Addresses in the page are relative to /console: with a trailing slash they would be wrong.
     '/console/': redirect(308, '../console', 'The console is at /console.', headers),
     '/favicon.ico': page('icon.svg'),

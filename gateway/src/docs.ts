@@ -10,12 +10,12 @@ const HTML = 'text/html; charset=utf-8';
 
 const HEADERS = pageHeaders({ connect: "'self'", images: "'self'" });
 
-/** The documentation's pages by path. If a page has several forms, HTML is the first. Throws if they are missing. */
-export function docsPages(): Record<string, PublicPage> {
+/** The documentation's pages by path. If a page has several forms, HTML is the first. `words` fills in words. Throws if they are missing. */
+export function docsPages(words: (text: string) => string): Record<string, PublicPage> {
   const served = JSON.parse(readFileSync(join(FOLDER, 'served.json'), 'utf8')) as { path: string; name: string; type: string }[];
   const pages: Record<string, PublicPage> = { '/docs/': redirect(308, '../docs', 'The documentation is at /docs.') };
   for (const [path, forms] of Map.groupBy(served, (each) => each.path)) {
-    const [first, ...others] = forms.map(({ name, type }) => new Document(type, readFileSync(join(FOLDER, name)), HEADERS));
+    const [first, ...others] = forms.map(({ name, type }) => new Document(type, words(readFileSync(join(FOLDER, name), 'utf8')), HEADERS));
     if (first !== undefined) pages[path] = others.length === 0 ? first : [first, ...others];
   }
   return pages;

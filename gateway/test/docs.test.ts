@@ -92,7 +92,7 @@ test('serves each page as Markdown to programs, at .md or by Accept, and lists t
   const list = await request(`${gateway.url}/llms.txt`);
   expect(list.text).toMatch(/^# .*\n\n> /);
   const listed = [...list.text.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => `/${to}`);
-  expect(listed.toSorted()).toEqual(['/openapi.json', ...[...pages.keys()].map((path) => `${path}.md`)].toSorted());
+  expect(listed.toSorted()).toEqual(['/clients/index.json', '/openapi.json', ...[...pages.keys()].map((path) => `${path}.md`)].toSorted());
 });
 
 test('shows HTML in a text as text, and rejects code in an unknown language', () => {

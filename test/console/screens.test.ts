@@ -107,7 +107,7 @@ beforeAll(async () => {
     'endpoint-none-match': [`/endpoints/${busy.id}?progress=failed`, 'No deliveries match.'],
     'endpoint-edit': [`/endpoints/${busy.id}/edit`, 'Save changes'],
     delivery: [`/endpoints/${busy.id}/deliveries/${retried.id}`, 'Attempt 2'],
-    keys: ['/keys', 'Nightly export to the accountant'],
+    keys: ['/keys', 'npm install http://'],
     'key-new': ['/keys/new', 'Expires'],
     audit: ['/audit', 'api_key.created'],
     'event-types': ['/event-types', 'interaction.completed'],

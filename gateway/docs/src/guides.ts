@@ -50,7 +50,7 @@ export const guideFiles = Object.keys(GUIDES);
 export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[] {
   const files = Object.entries(GROUPS).flatMap(([group, pages]) => Object.entries(pages).map(([file, path]) => ({ group, file, path })));
   return files.map(({ group, file, path }) => {
-    const text = readFileSync(join(docs, file), 'utf8');
+    const text = namingClients(readFileSync(join(docs, file), 'utf8'));
     const title = /^# (.*)\n/.exec(text)?.[1];
     if (title === undefined) throw new Error(`docs/${file} does not begin with a title`);
     const link = linkFrom(docs, file, path, others);
@@ -61,6 +61,11 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
     const markdown = relinked(text, (href) => link(href, '.md')).replace(/^(```\w+) check$/gm, '$1');
     return { path, title, group, description, body, headings, markdown };
   });
+}
+
+/** In addresses of the clients' packages, has the gateway fill in its own address and the version. */
+function namingClients(text: string): string {
+  return text.replace(/\$TRUCKROLL_URL(\/clients\/[\w/.<>-]+)/g, (_, path: string) => `{{address}}${path.replaceAll('<version>', '{{version}}')}`);
 }
 
 /** Markdown with each link replaced by `link`; undefined removes the link and keeps its words. */
@@ -79,7 +84,9 @@ function linkFrom(docs: string, file: string, path: string, others: ReadonlySet<
     const inside = target.startsWith('/') ? target : GUIDES[posix.normalize(posix.join(posix.dirname(file), target))];
     const known =
       inside !== undefined &&
-      (others.has(inside) || Object.values(GUIDES).includes(inside) || ['/console', '/openapi.json', '/llms.txt', '/docs'].includes(inside));
+      (others.has(inside) ||
+        Object.values(GUIDES).includes(inside) ||
+        ['/console', '/openapi.json', '/llms.txt', '/clients/index.json', '/docs'].includes(inside));
     if (!known) {
       if (!target.startsWith('/') && existsSync(join(docs, dirname(file), target))) return undefined;
       throw new Error(`docs/${file} links to ${href}, which is nowhere`);

@@ -81,7 +81,19 @@ function llms(info: { title: string; description: string }, pages: readonly Site
   const groups = [...Map.groupBy(pages, ({ group }) => group)].map(([group, members]) =>
     [`## ${group}`, '', ...members.map(({ path, title, description }) => `- [${title}](${path.slice(1)}.md): ${description}`), ''].join('\n'),
   );
-  return [`# ${info.title}`, '', `> ${first}`, '', 'The whole description for machines (OpenAPI 3.1) is at [openapi.json](openapi.json).', '', ...groups].join(
-    '\n',
-  );
+  return [
+    `# ${info.title}`,
+    '',
+    `> ${first}`,
+    '',
+    'The whole description for machines (OpenAPI 3.1) is at [openapi.json](openapi.json).',
+    '',
+    '## Clients',
+    '',
+    'TRUCKROLL_URL is the address of this API. [The list of packages](clients/index.json) has their digests.',
+    '',
+    '- TypeScript: `npm install {{address}}/clients/{{version}}/truckroll-client-{{version}}.tgz`',
+    '',
+    ...groups,
+  ].join('\n');
 }

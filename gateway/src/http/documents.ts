@@ -1,4 +1,5 @@
-// Documents whose bytes stay the same while the process runs. Each has an ETag and is compressed once per coding, at the first request.
+// Documents whose bytes stay the same while the process runs. Each has an ETag. Those that caches must ask for are compressed once per coding,
+// at the first request; those that never change are archives.
 import { createHash } from 'node:crypto';
 import { send, sendHead, type Draining, type Headers } from './answer.ts';
 import { chooseEncoding, compressWell, type Encoding } from './encodings.ts';
@@ -8,21 +9,24 @@ import type { Exchange } from './exchange.ts';
 const ENCODINGS: readonly Encoding[] = ['br', 'zstd', 'gzip'];
 /** Minimum size in bytes for compression; smaller bodies fit into one packet. */
 const LEAST_COMPRESSED = 1400;
-const CACHING = 'no-cache';
+/** Caches ask whether a document has changed. */
+const REVALIDATED = 'no-cache';
 
 export class Document {
   readonly type: string;
   readonly status: number;
   readonly body: Buffer;
   readonly headers: Headers;
+  readonly #caching: string;
   readonly #etag: string;
   readonly #compressed = new Map<Encoding, Promise<Buffer>>();
 
-  constructor(type: string, body: Buffer | string, headers: Headers = [], status = 200) {
+  constructor(type: string, body: Buffer | string, headers: Headers = [], status = 200, caching = REVALIDATED) {
     this.type = type;
     this.status = status;
     this.body = Buffer.from(body);
     this.headers = headers;
+    this.#caching = caching;
     // Weak, because it is the same for every coding.
     this.#etag = `W/"${createHash('sha256').update(this.body).digest('base64url').slice(0, 22)}"`;
   }
@@ -32,13 +36,13 @@ export class Document {
     const { headers: asked } = exchange.req;
     const headers = [...this.headers, 'ETag', this.#etag, 'Vary', [...vary, 'Accept-Encoding'].join(', ')];
     if (this.status === 200 && matches(asked['if-none-match'], this.#etag)) {
-      sendHead(exchange, 304, headers, draining, CACHING);
+      sendHead(exchange, 304, headers, draining, this.#caching);
       return;
     }
-    const encoding = this.body.length < LEAST_COMPRESSED ? undefined : chooseEncoding(asked['accept-encoding'], ENCODINGS);
+    const encoding = this.body.length < LEAST_COMPRESSED || this.#caching !== REVALIDATED ? undefined : chooseEncoding(asked['accept-encoding'], ENCODINGS);
     const body = encoding === undefined ? this.body : await this.#in(encoding);
     if (encoding !== undefined) headers.push('Content-Encoding', encoding);
-    send(exchange, this.status, body, this.type, headers, draining, CACHING);
+    send(exchange, this.status, body, this.type, headers, draining, this.#caching);
   }
 
   #in(encoding: Encoding): Promise<Buffer> {

@@ -27,7 +27,7 @@ const DEEPEST_PATH = 10;
 const ROOTS: ReadonlySet<string> = new Set(['/v1', '/v1/', '/api/v1', '/api/v1/']);
 
 export interface PublicPageOptions {
-  /** Pages by path; a function is called for every request. */
+  /** Pages by path; a function is called for every request. `/clients/*` is for every other path below /clients. */
   pages: Readonly<Record<string, PublicPage>>;
   /** The 404 page for browsers, at every unknown path outside the API. */
   missing(path: string): Document;
@@ -68,7 +68,7 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
 
   return (req, res, next) => {
     const { exchange } = res.locals;
-    const found = byPath.get(exchange.path);
+    const found = byPath.get(exchange.path) ?? (exchange.path.startsWith('/clients/') ? byPath.get('/clients/*') : undefined);
     if (found === undefined) return serveOther(exchange, next);
     if (!HEALTH.has(exchange.path)) count(exchange);
     if (!reads(req)) {

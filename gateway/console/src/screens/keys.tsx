@@ -10,6 +10,7 @@ import { Time, TimeOr } from '../parts/time.tsx';
 import { announce } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { places } from '../state/route.ts';
+import { Clients } from './clients.tsx';
 
 type Asking = { readonly what: 'rotate' | 'revoke'; readonly key: ApiKey } | undefined;
 
@@ -91,6 +92,7 @@ export function Keys() {
         </div>
       )}
       {keys.value !== undefined && keys.value.length > 0 && <Table caption="API keys" columns={columns} rows={keys.value} rowKey={({ id }) => id} />}
+      <Clients />
       {asking?.what === 'rotate' && (
         <Confirm
           title={`Rotate ${asking.key.name}?`}
