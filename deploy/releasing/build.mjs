@@ -1,6 +1,6 @@
 // Builds what a release consists of, from a commit and not from the checkout's files.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,7 +32,7 @@ function commitOf(version) {
 }
 
 /** Builds a release in `folder`, with `work` for everything else. */
-export async function build(folder, work, { version, key, platforms = PLATFORMS, base = BASE }) {
+export async function build(folder, work, { version, key, platforms = PLATFORMS, base = BASE, before }) {
   const commit = commitOf(version);
   const epoch = run('git', ['show', '--no-patch', '--format=%ct', commit]);
   const createdAt = new Date(epoch * 1000).toISOString();
@@ -40,9 +40,10 @@ export async function build(folder, work, { version, key, platforms = PLATFORMS,
   mkdirSync(source);
   mkdirSync(layout, { recursive: true });
   run('bash', ['-c', 'git archive "$0" | tar -x -C "$1"', commit, source]);
-  run('node', ['scripts/run.mjs', 'generate'], { cwd: source, stdio: ['ignore', 2, 2] });
+  run('node', ['scripts/run.mjs', 'generate'], { cwd: source, stdio: ['ignore', 2, 2], env: { ...process.env, TRUCKROLL_VERSION: version } });
   const pnpm = (await import(pathToFileURL(join(source, 'scripts/pnpm.mjs')).href)).pinnedPnpm();
 
+  const client = packedClients({ source, folder, version, before, packed: join(work, 'packed') });
   useOwnStore(work, base);
   const components = ['gateway', ...readdirSync(join(source, 'services')), 'truckroll'];
   const bases = platforms.map((platform) => buildImages({ platform, base, version, commit, epoch, layout, components }));
@@ -58,7 +59,6 @@ export async function build(folder, work, { version, key, platforms = PLATFORMS,
   }));
   // Without root, its files belong to users that only buildah may act as.
   if (process.getuid() !== 0) run('buildah', ['unshare', 'rm', '-rf', join(work, 'store')]);
-  const client = { file: buildClient({ source, work, folder, version }), sbom: packages('@truckroll/client', 'packages/client') };
   const chart = { ...buildChart({ source, folder, version }), sbom: chartSbom({ version, createdAt, images }) };
   const changelog = readFileSync(notesOf(source, version), 'utf8');
   const provenance = {
@@ -79,7 +79,8 @@ export async function build(folder, work, { version, key, platforms = PLATFORMS,
     // SLSA's level 1: the holder of the key vouches for it, and no build service does. The build can be repeated.
     runDetails: { builder: { id: 'urn:truckroll:holder-of-the-release-key', version: { buildah: run('buildah', ['--version']), node: process.version } } },
   };
-  assemble(folder, { version, createdAt, images, chart, client, changelog, provenance, key });
+  const clientSbom = packages('@truckroll/client', 'packages/client');
+  assemble(folder, { version, createdAt, images, chart, client: { file: client, sbom: clientSbom }, changelog, provenance, key });
   scan({ pnpm, source, sboms: join(folder, 'sbom') });
   for (const platform of PLATFORMS.filter((each) => !platforms.includes(each))) console.log(`not built: ${platform}`);
   if (base !== BASE) console.log(`built from ${base} and not from the pinned base, ${BASE}`);
@@ -122,13 +123,24 @@ const PARTS = `node --version
 ldd /usr/local/bin/node | grep -o '/[^ ]*' | sed 's,.*/,*/,' | sort -u | xargs dpkg-query -S | cut -d: -f1 | sort -u |
   xargs dpkg-query --show --showformat '\${Package} \${Version} \${Architecture}\n'`;
 
-/** The published package, as npm packs it: always with the same times. */
-function buildClient({ source, work, folder, version }) {
-  const built = join(work, 'client');
-  run('node', ['scripts/build-client.mjs', built], { cwd: source });
-  const facts = join(built, 'package.json');
-  writeFileSync(facts, `${JSON.stringify({ ...JSON.parse(readFileSync(facts, 'utf8')), version }, null, 2)}\n`);
-  return run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: built });
+/**
+ * Puts the client's package into the release, and into the folder from which all platforms' gateways serve the same bytes, with the package of
+ * the release before this one. Returns its name.
+ */
+function packedClients({ source, folder, version, before, packed }) {
+  const file = `truckroll-client-${version}.tgz`;
+  cpSync(join(source, 'gateway/clients/gen', version), join(packed, version), { recursive: true });
+  copyFileSync(join(packed, version, file), join(folder, file));
+  if (before !== undefined) {
+    const [former, of] =
+      readdirSync(before)
+        .map((name) => /^truckroll-client-(.+)\.tgz$/.exec(name))
+        .find((found) => found !== null) ?? [];
+    if (former === undefined) throw new Error(`--before ${before} has no truckroll-client-VERSION.tgz: name the folder of the release before this one.`);
+    cpSync(join(before, former), join(packed, of, former));
+  }
+  process.env.PACKED_CLIENTS = packed;
+  return file;
 }
 
 /** The notes of a release are its chart's changelog, since both have one version. */
