@@ -37,7 +37,7 @@ export async function openTab(browser: Browser, origin: string, issuer?: string)
     if (message.type() !== 'error' && message.type() !== 'warn') return;
     const { url = '' } = message.location();
     const expected = url.includes('/v1/') || (issuer !== undefined && url.startsWith(issuer));
-    if (expected && /Failed to load resource.*( status of 4\d\d|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED)/.test(message.text())) return;
+    if (expected && /Failed to load resource.*( status of (4\d\d|503)|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED)/.test(message.text())) return;
     complaints.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`exception: ${String(error)}`));

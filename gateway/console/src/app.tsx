@@ -14,6 +14,7 @@ import { useStore } from './state/store.ts';
 
 const Webhooks = later(() => import('./screens/webhooks.ts'));
 const Settings = later(() => import('./screens/settings.ts'));
+const Business = later(() => import('./screens/business.ts'));
 const Reports = later(() => import('./screens/reports/section.tsx'));
 
 export function App() {
@@ -79,6 +80,12 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
 function Screen({ path, attention }: { path: readonly string[]; attention: Resource<Attention> }) {
   const [section = 'home', id, part, partId, ...more] = path;
   if (section === 'home' && id === undefined) return <Home attention={attention} />;
+  if (section === 'customers' && id === undefined) return <Business title="Customers">{({ Customers }) => <Customers />}</Business>;
+  if (section === 'customers' && id !== undefined && part === undefined) return <Business title="Customer">{({ Customer }) => <Customer id={id} />}</Business>;
+  // Links of earlier versions begin with reports.
+  const record = section === 'reports' && id === 'records' ? path.slice(2) : section === 'records' ? path.slice(1) : [];
+  if (record.length === 2)
+    return <Business title="Record">{({ RecordScreen }) => <RecordScreen kind={record[0]!} id={record[1]!} otherwise={<Nowhere />} />}</Business>;
   if (section === 'reports')
     return <Reports title="Reports">{({ ReportsSection }) => <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />}</Reports>;
   if (more.length === 0 && section === 'endpoints') {

@@ -13,10 +13,16 @@ interface Entry {
 /** Screens of the business. A phone has them in the bar at the bottom, all but the home page, to which the name at the top leads. */
 const BUSINESS: readonly Entry[] = [
   { title: 'Home', href: places.home, first: 'home', icon: 'M3 9.5 10 4l7 5.5V17h-5v-4.5H8V17H3z' },
+  {
+    title: 'Customers',
+    href: places.customers(),
+    first: 'customers',
+    icon: 'M10 10a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3.5 17c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5',
+  },
   { title: 'Reports', href: places.reports, first: 'reports', icon: 'M4 17V9m6 8V3m6 14v-5' },
 ];
 
-/** Screens for developers and whoever manages the connection. */
+/** Screens for developers and for administrators of the connection. */
 const DEVELOPERS: readonly Entry[] = [
   { title: 'Endpoints', href: places.endpoints, first: 'endpoints', icon: 'm8 12 4-4M6.5 9.5l-2 2a2.8 2.8 0 0 0 4 4l2-2m3-3 2-2a2.8 2.8 0 0 0-4-4l-2 2' },
   { title: 'Keys', href: places.keys, first: 'keys', icon: 'M3.5 13.5a3 3 0 1 0 6 0 3 3 0 1 0-6 0m5.2-2.2L16 4m-3.2 3.2 2.7 2.7' },

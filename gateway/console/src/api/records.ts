@@ -3,12 +3,8 @@ import type { components } from '@truckroll/client';
 
 type Schemas = components['schemas'];
 
-export type Reference = Schemas['Reference'];
 export type InvoiceRecord = Schemas['Invoice'];
 export type JobRecord = Schemas['JobFinancials'];
-
-/** What invoices and jobs say about the work. */
-export type Work = Pick<InvoiceRecord | JobRecord, 'account' | 'business_unit' | 'job_type' | 'job_class'>;
 
 export interface RecordOf {
   readonly invoices: InvoiceRecord;

@@ -79,19 +79,14 @@ export async function readList<T>(path: string, query: Query, most: number, sign
   return { records, more };
 }
 
-/** A list, page by page. */
+/** A list, page by page: pages of 100 records, unless the query has a limit. */
 export async function* pagesOf<T>(path: string, query: Query, signal?: AbortSignal): AsyncGenerator<Listed<T>> {
   let cursor: string | undefined;
   do {
-    const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE, cursor }, ...(signal && { signal }) });
+    const answer = await request('GET', `${PUBLIC}${path}`, { query: { limit: PAGE, ...query, cursor }, ...(signal && { signal }) });
     cursor = cursorIn(answer);
     yield { records: answer['data'] as T[], more: cursor !== undefined };
   } while (cursor !== undefined);
-}
-
-export async function readPage<T>(path: string, query: Query, signal: AbortSignal): Promise<{ records: readonly T[]; cursor: string | undefined }> {
-  const answer = await request('GET', `${PUBLIC}${path}`, { query: { ...query, limit: PAGE }, signal });
-  return { records: answer['data'] as T[], cursor: cursorIn(answer) };
 }
 
 export async function readRecord<T>(path: string, id: string, signal: AbortSignal): Promise<T> {

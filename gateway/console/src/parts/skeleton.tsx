@@ -1,4 +1,4 @@
-/** Grey lines where data will be. Screen readers hear that it is being loaded. */
+/** Grey lines where data will be. Screen readers say that it is being loaded. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div class="skeleton" role="status">

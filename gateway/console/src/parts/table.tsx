@@ -16,15 +16,17 @@ export interface TableGiven<T> {
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string;
+  /** Whether the link of the class `name` covers its whole row. */
+  linked?: boolean;
 }
 
 /**
  * A table, which scrolls by itself where it is too wide. On a narrow screen each row is a card. The roles are explicit, because that style removes
  * the elements' own roles.
  */
-export function Table<T>({ caption, columns, rows, rowKey }: TableGiven<T>) {
+export function Table<T>({ caption, columns, rows, rowKey, linked = false }: TableGiven<T>) {
   return (
-    <div class="scroll">
+    <div class={linked ? 'scroll linked' : 'scroll'}>
       <table role="table">
         <caption class="unseen">{caption}</caption>
         <thead role="rowgroup">

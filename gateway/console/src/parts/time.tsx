@@ -8,6 +8,9 @@ const STYLES = {
   second: { ...TIME, second: '2-digit' },
   minute: TIME,
   day: { weekday: 'short', month: 'short', day: 'numeric' },
+  date: { month: 'short', day: 'numeric' },
+  otherDate: { year: 'numeric', month: 'short', day: 'numeric' },
+  weekday: { weekday: 'short', ...TIME },
 } as const;
 
 export const zone = (): string => session.value.me?.company.timezone ?? 'UTC';
@@ -28,7 +31,7 @@ const wall = (at: Date): string => at.toLocaleString('sv-SE', { timeZone: zone()
 export const today = (): string => wall(new Date()).slice(0, 10);
 
 function inWords(at: Date): string {
-  return format(wall(at).slice(0, 4) === wall(new Date()).slice(0, 4) ? 'thisYear' : 'otherYear', at);
+  return format(sameYear(at) ? 'thisYear' : 'otherYear', at);
 }
 
 /** The title shows UTC with the API's full precision. */
@@ -39,6 +42,38 @@ export function Time({ at }: { at: string }) {
     </time>
   );
 }
+
+const DAY_MS = 86_400_000;
+const sameYear = (at: Date): boolean => wall(at).slice(0, 4) === wall(new Date()).slice(0, 4);
+
+/** "Today 2:30 PM", "Tue 2:30 PM" within six days, "Dec 16", and the year if it is another. The title has the exact time. */
+function whenInWords(at: Date): string {
+  const days = Math.round((Date.parse(wall(at).slice(0, 10)) - Date.parse(today())) / DAY_MS);
+  if (days === 0) return `Today ${format('minute', at)}`;
+  if (Math.abs(days) < 7) return format('weekday', at);
+  return format(sameYear(at) ? 'date' : 'otherDate', at);
+}
+
+export function When({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={format('otherYear', new Date(at))}>
+      {whenInWords(new Date(at))}
+    </time>
+  );
+}
+
+/** The date alone, where the time of day says nothing. A day such as 2026-03-01 belongs to no time zone. */
+export function Day({ at }: { at: string }) {
+  const date = new Date(at.length === 10 ? instantOf(`${at}T12:00`) : at);
+  return (
+    <time dateTime={at} title={at.length === 10 ? at : format('otherYear', date)}>
+      {format(sameYear(date) ? 'date' : 'otherDate', date)}
+    </time>
+  );
+}
+
+/** "8:00 AM" */
+export const timeOfDay = (at: string): string => format('minute', new Date(at));
 
 /** An instant with any offset. The title shows the text unchanged. */
 export function Instant({ at }: { at: string }) {

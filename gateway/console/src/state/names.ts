@@ -1,6 +1,8 @@
 // Names of the records that reports are filtered by. Loaded once in a session.
 import { useEffect, useState } from 'preact/hooks';
-import { readList, readPage } from '../api/reports.ts';
+import type { Account } from '../api/business.ts';
+import { readList } from '../api/reports.ts';
+import { place } from '../parts/words.ts';
 import { session } from './session.ts';
 
 export interface Named {
@@ -55,37 +57,17 @@ export function useNames(key: string, load: () => Promise<readonly Named[]>): re
   return loaded?.key === key ? loaded.names : undefined;
 }
 
-interface Seen {
-  readonly accounts: Named[];
-  cursor: string | undefined;
-  complete: boolean;
-}
-const accounts = new Map<string, Seen>();
-
-export interface Found {
-  readonly names: readonly Named[];
-  /** Accounts looked at so far. */
-  readonly searched: number;
-  readonly complete: boolean;
+export interface Found extends Named {
+  /** Place and telephone, by which customers of one name are told apart. */
+  readonly beside: string;
 }
 
-/** Looks for accounts by a part of their name, page after page, because the API has no such filter. Pages are kept for the next search. */
-export async function searchAccounts(text: string, signal: AbortSignal, onProgress: (found: Found) => void): Promise<void> {
-  const key = inSession('');
-  const seen = accounts.get(key) ?? { accounts: [], cursor: undefined, complete: false };
-  accounts.set(key, seen);
-  const wanted = text.toLowerCase();
-  for (;;) {
-    const names = seen.accounts.filter(({ name }) => name.toLowerCase().includes(wanted)).sort(byName);
-    const enough = seen.complete || names.length >= MOST_FOUND;
-    onProgress({ names: names.slice(0, MOST_FOUND), searched: seen.accounts.length, complete: enough });
-    if (enough || signal.aborted) return;
-    const asked = seen.cursor;
-    const { records, cursor } = await readPage<Named>('accounts', { cursor: asked }, signal);
-    // Another search may have loaded the same page.
-    if (seen.complete || seen.cursor !== asked) continue;
-    seen.accounts.push(...named(records));
-    seen.cursor = cursor;
-    seen.complete = cursor === undefined;
-  }
+/** The first customers that the API finds. */
+export async function searchAccounts(search: string, signal: AbortSignal): Promise<readonly Found[]> {
+  const { records } = await readList<Account>('accounts', { search, limit: MOST_FOUND }, MOST_FOUND, signal);
+  return records.slice(0, MOST_FOUND).map((account) => ({
+    id: account.id,
+    name: account.name,
+    beside: [place(account), account.phone ?? ''].filter((part) => part !== '').join(' · '),
+  }));
 }

@@ -8,8 +8,11 @@ import { useStore } from './store.ts';
 const SOON_MS = 1500;
 const SOON_AT_MOST_MS = 15_000;
 const GROWTH = 1.4;
-/** Poll interval in ms otherwise, or while the API is unavailable. */
+/** Poll interval in ms otherwise, or while the API is unavailable and does not say for how long. */
 const SELDOM_MS = 30_000;
+/** Shortest and longest time in s after which a failed load is repeated, whatever the API says. */
+const RETRY_AT_LEAST = 5;
+const RETRY_AT_MOST = 3600;
 
 export interface Resource<T> {
   readonly value: T | undefined;
@@ -17,6 +20,8 @@ export interface Resource<T> {
   readonly problem: Problem | undefined;
   readonly loadedAt: Date | undefined;
   readonly loading: boolean;
+  /** When a load that failed is repeated. */
+  readonly retryAt: Date | undefined;
   /** Loads at once, and polls quickly again if a change is expected. */
   refresh(): void;
 }
@@ -27,6 +32,7 @@ interface State<T> {
   readonly problem?: Problem | undefined;
   readonly loadedAt?: Date;
   readonly loading: boolean;
+  readonly retryAt?: Date;
 }
 
 /** Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll interval for that time, `seldomMs` otherwise. */
@@ -69,8 +75,9 @@ export function useResource<T>(
       } catch (error) {
         if (ended.signal.aborted) return;
         const problem = Problem.of(error);
-        next = Math.max(SELDOM_MS, Math.min(problem.retryAfterSeconds ?? 0, 3600) * 1000);
-        setState((known) => ({ ...known, problem, loading: false }));
+        const seconds = problem.retryAfterSeconds ?? SELDOM_MS / 1000;
+        next = Math.max(RETRY_AT_LEAST, Math.min(seconds, RETRY_AT_MOST)) * 1000;
+        setState((known) => ({ ...known, problem, loading: false, retryAt: new Date(Date.now() + next) }));
       } finally {
         busy = false;
       }
@@ -88,5 +95,5 @@ export function useResource<T>(
 
   const refresh = useCallback(() => setAsked((count) => count + 1), []);
   const shown = state.key === key ? state : { key, loading: true };
-  return { value: shown.value, problem: shown.problem, loadedAt: shown.loadedAt, loading: shown.loading, refresh };
+  return { value: shown.value, problem: shown.problem, loadedAt: shown.loadedAt, loading: shown.loading, retryAt: shown.retryAt, refresh };
 }

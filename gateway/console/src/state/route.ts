@@ -56,8 +56,10 @@ export const places = {
   newKey: href(['keys', 'new']),
   audit: (query: Readonly<Record<string, string | undefined>> = {}) => href(['audit'], query),
   eventTypes: href(['event-types']),
+  customers: (query: Readonly<Record<string, string | undefined>> = {}) => href(['customers'], query),
+  customer: (id: string) => href(['customers', id]),
   reports: href(['reports']),
   /** A view of a report, or what is below it. */
   report: (path: readonly string[], query: URLSearchParams) => `${href(['reports', ...path])}${query.size === 0 ? '' : `?${query.toString()}`}`,
-  record: (kind: string, id: string) => href(['reports', 'records', kind, id]),
+  record: (kind: string, id: string) => href(['records', kind, id]),
 };

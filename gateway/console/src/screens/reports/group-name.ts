@@ -1,5 +1,5 @@
+import { methodName } from '../../parts/words.ts';
 import type { Group } from './definitions.ts';
-import { methodName } from './name-filters.tsx';
 
 /** A group's name: "Repair", or "No job type". */
 export function groupName({ key, title }: Group, label: string | null): string {

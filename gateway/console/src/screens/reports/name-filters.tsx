@@ -1,21 +1,10 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import type { TargetedKeyboardEvent } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Problem } from '../../api/problem.ts';
+import { METHODS } from '../../parts/words.ts';
 import { readAccountNames, readNames, searchAccounts, useNames, type Found, type Named } from '../../state/names.ts';
+import { MOST_SEARCHED, searchable } from '../../state/search.ts';
 import type { Filter } from './definitions.ts';
-
-const METHODS: readonly Named[] = [
-  { id: 'CARD', name: 'Card' },
-  { id: 'ACH', name: 'Bank transfer (ACH)' },
-  { id: 'CASH', name: 'Cash' },
-  { id: 'CHECK', name: 'Check' },
-  { id: 'PAYPAL', name: 'PayPal' },
-  { id: 'VENMO', name: 'Venmo' },
-  { id: 'CASHAPP', name: 'Cash App' },
-  { id: 'WISETACK_LOAN', name: 'Wisetack loan' },
-  { id: 'OTHER', name: 'Other' },
-];
-
-export const methodName = (code: string): string => METHODS.find(({ id }) => id === code)?.name ?? code;
 
 /** The names of a filter's values; of a list that is short, all of them. */
 function read({ names }: Filter, values: readonly string[]): Promise<readonly Named[]> {
@@ -98,18 +87,17 @@ function AccountFilter({ filter, values, onChange }: Given) {
   const id = useId();
   const names = useNames(`accounts ${values.join()}`, () => read(filter, values));
   const [text, setText] = useState('');
-  const [found, setFound] = useState<Found | undefined>(undefined);
+  const [found, setFound] = useState<readonly Found[] | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
-  const wanted = text.trim();
+  const box = useRef<HTMLDivElement>(null);
+  const wanted = searchable(text);
   useEffect(() => {
     setFound(undefined);
     setProblem(undefined);
-    if (wanted === '') return;
+    if (wanted === undefined) return;
     const ended = new AbortController();
     const search = (): void =>
-      void searchAccounts(wanted, ended.signal, (progress) => {
-        if (!ended.signal.aborted) setFound(progress);
-      }).catch((error: unknown) => {
+      void searchAccounts(wanted, ended.signal).then(setFound, (error: unknown) => {
         if (!ended.signal.aborted) setProblem(Problem.of(error).message);
       });
     const timer = setTimeout(search, PAUSE_MS);
@@ -118,39 +106,51 @@ function AccountFilter({ filter, values, onChange }: Given) {
       ended.abort();
     };
   }, [wanted]);
-  const choices = found?.names.filter((each) => !values.includes(each.id)) ?? [];
+  const choices = found?.filter((each) => !values.includes(each.id)) ?? [];
+  const choose = (chosen: Found): void => {
+    setText('');
+    onChange([...values, chosen.id]);
+    box.current?.querySelector('input')?.focus();
+  };
+  /** Arrow keys go from the box to the choices and between them. */
+  const step = (event: TargetedKeyboardEvent<HTMLDivElement>): void => {
+    const stops = [...box.current!.querySelectorAll<HTMLElement>('input, .found button')];
+    const at = stops.indexOf(document.activeElement as HTMLElement);
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (by === 0 || at < 0 || choices.length === 0) return;
+    event.preventDefault();
+    stops[Math.max(0, Math.min(stops.length - 1, at + by))]!.focus();
+  };
   return (
-    <div class="name-filter">
+    <div class="name-filter" ref={box} onKeyDown={step}>
       <label>
         {title}
         <input
           name={name}
           type="search"
           value={text}
-          placeholder="Search by name"
+          placeholder="Name, telephone, e-mail or address"
           autocomplete="off"
           spellcheck={false}
-          maxLength={100}
+          maxLength={MOST_SEARCHED}
           aria-describedby={id}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && choices[0] !== undefined) choose(choices[0]);
+          }}
         />
       </label>
       <p class="soft" role="status" id={id}>
-        {wanted === '' ? '' : (problem ?? summary(found))}
+        {wanted === undefined ? '' : (problem ?? summary(found))}
       </p>
       {choices.length > 0 && (
         <ul class="found">
           {choices.map((each) => (
             <li key={each.id}>
-              <button
-                type="button"
-                class="small"
-                onClick={() => {
-                  setText('');
-                  onChange([...values, each.id]);
-                }}
-              >
-                {each.name}
+              <button type="button" class="small" onClick={() => choose(each)}>
+                <span>
+                  {each.name} <span class="soft">{each.beside}</span>
+                </span>
               </button>
             </li>
           ))}
@@ -161,9 +161,7 @@ function AccountFilter({ filter, values, onChange }: Given) {
   );
 }
 
-function summary(found: Found | undefined): string {
+function summary(found: readonly Found[] | undefined): string {
   if (found === undefined) return 'Searching…';
-  const { names, searched, complete } = found;
-  if (!complete) return `${names.length} found in ${searched} customers so far…`;
-  return names.length === 0 ? 'No customer has this in its name.' : `${names.length} found`;
+  return found.length === 0 ? 'No customer is found by this.' : `${found.length} found`;
 }

@@ -6,6 +6,7 @@ import { Page } from '../../parts/page.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { methodName, titleCase } from '../../parts/words.ts';
 import { useAction } from '../../state/action.ts';
 import type { Sheet } from '../../xlsx/sheet.ts';
 import { useResource } from '../../state/resource.ts';
@@ -19,7 +20,6 @@ import { addUp, type Measure, type Report, type Source } from './definitions.ts'
 import { saveWorkbook, fileName } from './downloads.tsx';
 import { figure, figureOf } from './figures.tsx';
 import { groupName } from './group-name.ts';
-import { methodName } from './name-filters.tsx';
 import { chosenOf, factsOf, recordsSheet } from './sheets.ts';
 import { AMOUNTS, DATES, MOST_RECORDS, ONE, TITLES, readLines, readSource, type Records as Loaded } from './sources.ts';
 import { addressWith, valueIn, viewIn } from './view.ts';
@@ -236,4 +236,3 @@ const SORTS: Reading<string> = {
 };
 
 /** "Voided" of VOIDED */
-export const titleCase = (code: string): string => (code.charAt(0) + code.slice(1).toLowerCase()).replaceAll('_', ' ');

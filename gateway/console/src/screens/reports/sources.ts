@@ -11,7 +11,7 @@ export const MOST_RECORDS = 5_000;
 /** Most lines of a spreadsheet: a browser makes it in memory. */
 const MOST_LINES = 200_000;
 
-export const PATHS: Record<RecordKind, string> = { invoices: 'invoices', payments: 'payments', refunds: 'refunds', jobs: 'job-financials' };
+const PATHS: Record<RecordKind, string> = { invoices: 'invoices', payments: 'payments', refunds: 'refunds', jobs: 'job-financials' };
 export const TITLES: Record<RecordKind, string> = { invoices: 'Invoices', payments: 'Payments', refunds: 'Refunds', jobs: 'Jobs' };
 export const ONE: Record<RecordKind, string> = { invoices: 'Invoice', payments: 'Payment', refunds: 'Refund', jobs: 'Job' };
 

@@ -1,0 +1,26 @@
+// Codes and addresses of the API in words.
+import type { Account } from '../api/business.ts';
+
+/** "Past due" of PAST_DUE */
+export const titleCase = (code: string): string => (code.charAt(0) + code.slice(1).toLowerCase()).replaceAll('_', ' ');
+
+export const METHODS = [
+  { id: 'CARD', name: 'Card' },
+  { id: 'ACH', name: 'Bank transfer (ACH)' },
+  { id: 'CASH', name: 'Cash' },
+  { id: 'CHECK', name: 'Check' },
+  { id: 'PAYPAL', name: 'PayPal' },
+  { id: 'VENMO', name: 'Venmo' },
+  { id: 'CASHAPP', name: 'Cash App' },
+  { id: 'WISETACK_LOAN', name: 'Wisetack loan' },
+  { id: 'OTHER', name: 'Other' },
+];
+
+export const methodName = (code: string): string => METHODS.find(({ id }) => id === code)?.name ?? code;
+
+/** "8.25 %" of 0.0825 */
+export const rate = (share: number): string => `${Number((share * 100).toFixed(3)).toLocaleString()} %`;
+
+/** What tells customers of one name apart: "Austin, TX". */
+export const place = ({ billing_address: address }: Pick<Account, 'billing_address'>): string =>
+  address === null ? '' : [address.city, address.state].filter((part) => part !== '').join(', ');

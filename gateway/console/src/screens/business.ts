@@ -1,0 +1,4 @@
+// Screens of the business's records, in a file that is loaded with the first of them.
+export { Customer } from './customers/customer.tsx';
+export { Customers } from './customers/customers.tsx';
+export { RecordScreen } from './records/record.tsx';

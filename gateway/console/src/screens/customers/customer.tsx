@@ -1,0 +1,310 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import {
+  readOf,
+  readOwed,
+  type Account,
+  type Contact,
+  type Equipment,
+  type Invoice,
+  type Job,
+  type Location,
+  type Payment,
+  type Visit,
+} from '../../api/business.ts';
+import { readRecord, type Listed } from '../../api/reports.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { dollars } from '../../parts/money.ts';
+import { Page } from '../../parts/page.tsx';
+import { Loaded, Part } from '../../parts/part.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
+import { Day, When, timeOfDay, today } from '../../parts/time.tsx';
+import { methodName } from '../../parts/words.ts';
+import { useResource, type Resource } from '../../state/resource.ts';
+import { places } from '../../state/route.ts';
+import { session } from '../../state/session.ts';
+import { InvoiceBadge, PaymentBadge, VisitBadge } from '../records/badges.tsx';
+import { Mail, Telephone } from './reach.tsx';
+
+const RELOAD_MS = 60_000;
+/** Lines of a list that are shown at first. */
+const FIRST = 5;
+
+/** What one customer's records have in common: a part of the page for each list. */
+function useOf<T>(id: string, path: string, date: (record: T) => string): Resource<Listed<T>> {
+  return useResource(`${path} of ${id}`, (signal) => readOf<T>(path, id, date, signal), undefined, undefined, RELOAD_MS);
+}
+
+export function Customer({ id }: { id: string }) {
+  const account = useResource(`account ${id}`, (signal) => readRecord<Account>('accounts', id, signal), undefined, undefined, RELOAD_MS);
+  const owed = useResource(`owed ${id}`, async (signal) => (await readOwed([id], signal)).get(id) ?? { open: 0, overdue: 0 }, undefined, undefined, RELOAD_MS);
+  const invoices = useOf<Invoice>(id, 'invoices', ({ issued_at: at, created_at: made }) => at ?? made);
+  const payments = useOf<Payment>(id, 'payments', ({ occurred_at: at }) => at);
+  const visits = useOf<Visit>(id, 'job-appointments', ({ starts_at: at }) => at);
+  const jobs = useOf<Job>(id, 'jobs', ({ created_at: at }) => at);
+  const equipment = useOf<Equipment>(id, 'equipment', ({ installed_on: day }) => day ?? '');
+  const locations = useOf<Location>(id, 'locations', ({ created_at: at }) => at);
+  const contacts = useOf<Contact>(id, 'contacts', ({ is_primary: primary }) => (primary ? '1' : '0'));
+
+  const above = { title: 'Customers', href: places.customers() };
+  if (account.problem?.status === 404 || account.problem?.status === 400) {
+    return (
+      <Page title="No such customer" above={above}>
+        <p>{session.value.me?.company.name} has no customer at this address. If a colleague sent you the link, it may be of another company.</p>
+      </Page>
+    );
+  }
+  const of = account.value;
+  const now = new Date().toISOString();
+  return (
+    <Page
+      title={of?.name ?? 'Customer'}
+      above={above}
+      beside={
+        <>
+          {of?.do_not_service && <Badge tone="bad">Do not service</Badge>}
+          {of?.archived && <Badge tone="off">Archived</Badge>}
+          {of?.type === 'COMMERCIAL' && <Badge tone="off">Commercial</Badge>}
+        </>
+      }
+    >
+      <div class="tiles customer-head">
+        <div>
+          <Loaded resource={account} lines={2}>
+            {({ company_name: company, phone, email, billing_address: address, tags }) => (
+              <dl class="reach">
+                {company !== null && <Fact title="Business">{company}</Fact>}
+                <Fact title="Telephone">
+                  <Telephone number={phone} />
+                </Fact>
+                <Fact title="E-mail">
+                  <Mail address={email} />
+                </Fact>
+                {address !== null && <Fact title="Address">{address.formatted}</Fact>}
+                {tags.length > 0 && <Fact title="Tags">{tags.map(({ name }) => name).join(', ')}</Fact>}
+              </dl>
+            )}
+          </Loaded>
+        </div>
+        <div>
+          <h2 class="soft">Balance</h2>
+          <Loaded resource={owed} lines={1}>
+            {({ open, overdue }) => (
+              <>
+                <p class="figure">{open === 0 ? dollars(0) : <a href={openInvoices(id)}>{dollars(open)}</a>}</p>
+                <p class={overdue > 0 ? 'bad' : 'soft'}>{overdue > 0 ? `${dollars(overdue)} of it is overdue` : 'Nothing is overdue'}</p>
+              </>
+            )}
+          </Loaded>
+        </div>
+      </div>
+      <div class="columns">
+        <div>
+          <Part title="Next visits" resource={visits}>
+            {(list) => (
+              <Rows
+                list={{ ...list, records: list.records.filter(({ ends_at: at }) => at >= now).reverse() }}
+                caption="Next visits"
+                none="No visit is planned."
+                columns={VISITS}
+              />
+            )}
+          </Part>
+          <Part title="Open invoices" resource={invoices}>
+            {(list) => (
+              <Rows
+                list={{ ...list, records: list.records.filter(({ status, amounts }) => status === 'OPEN' && amounts.open_balance_cents !== 0) }}
+                caption="Open invoices"
+                none="Nothing is owed."
+                columns={INVOICES}
+              />
+            )}
+          </Part>
+          <Part title="Jobs" resource={jobs} beside={howMany}>
+            {(list) => <Rows list={list} caption="Jobs, newest first" none="No jobs yet." columns={JOBS} />}
+          </Part>
+          <Part title="Past visits" resource={visits}>
+            {(list) => (
+              <Rows
+                list={{ ...list, records: list.records.filter(({ ends_at: at }) => at < now) }}
+                caption="Past visits, newest first"
+                none="No visits yet."
+                columns={VISITS}
+              />
+            )}
+          </Part>
+          <Part title="Payments" resource={payments} beside={howMany}>
+            {(list) => <Rows list={list} caption="Payments, newest first" none="No payments yet." columns={PAYMENTS} />}
+          </Part>
+        </div>
+        <div>
+          <Part title="Contacts" resource={contacts}>
+            {({ records }) => <Cards of={records.filter(({ archived }) => !archived)} none="No contacts." card={contactCard} />}
+          </Part>
+          <Part title="Locations" resource={locations}>
+            {({ records }) => <Cards of={records} none="No locations." card={locationCard} />}
+          </Part>
+          <Part title="Equipment" resource={equipment}>
+            {({ records }) => <Cards of={records.filter(({ status }) => status === 'ACTIVE')} none="No equipment." card={equipmentCard} />}
+          </Part>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+const openInvoices = (id: string): string => places.report(['receivables', 'records'], new URLSearchParams({ account_id: id }));
+const howMany = ({ records, more }: Listed<unknown>): string => `${records.length.toLocaleString()}${more ? ' of more' : ''}`;
+
+function Fact({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+interface RowsGiven<T> {
+  list: Listed<T>;
+  caption: string;
+  none: string;
+  columns: readonly Column<T>[];
+}
+
+/** The first lines of a list, and the rest on request. */
+function Rows<T extends { id: string }>({ list: { records }, caption, none, columns }: RowsGiven<T>) {
+  const [all, setAll] = useState(false);
+  if (records.length === 0) return <p class="soft">{none}</p>;
+  return (
+    <>
+      <Table linked caption={caption} columns={columns} rows={all ? records : records.slice(0, FIRST)} rowKey={({ id }) => id} />
+      {!all && records.length > FIRST && (
+        <p class="pages">
+          <button type="button" class="small" onClick={() => setAll(true)}>
+            Show all {records.length}
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+const VISITS: readonly Column<Visit>[] = [
+  {
+    title: 'When',
+    cell: ({ id, starts_at: at, window_start_at: from, window_end_at: to }) => (
+      <>
+        <a class="name" href={places.record('visits', id)}>
+          <When at={at} />
+        </a>
+        <span class="soft below window">
+          arrives {timeOfDay(from)} – {timeOfDay(to)}
+        </span>
+      </>
+    ),
+  },
+  { title: 'Visit', cell: ({ number, job }) => `${number} · ${job.job_type?.name ?? job.summary ?? `job ${job.number}`}` },
+  { title: 'Technicians', cell: ({ assignments }) => assignments.map(({ team_member: { name } }) => name).join(', ') || <span class="soft">None</span> },
+  { title: 'Status', cell: (visit) => <VisitBadge visit={visit} /> },
+];
+
+const INVOICES: readonly Column<Invoice>[] = [
+  {
+    title: 'Invoice',
+    cell: ({ id, number }) => (
+      <a class="name" href={places.record('invoices', id)}>
+        {number}
+      </a>
+    ),
+  },
+  { title: 'Due', cell: ({ due_at: at }) => (at === null ? '–' : <Day at={at} />) },
+  { title: 'Status', cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
+  { title: 'Total', numeric: true, cell: ({ amounts }) => dollars(amounts.total_cents) },
+  { title: 'Open', numeric: true, cell: ({ amounts }) => dollars(amounts.open_balance_cents) },
+];
+
+const JOBS: readonly Column<Job>[] = [
+  {
+    title: 'Job',
+    cell: ({ id, number }) => (
+      <a class="name" href={places.record('jobs', id)}>
+        {number}
+      </a>
+    ),
+  },
+  { title: 'What', cell: ({ summary, job_type: type }) => summary ?? type?.name ?? '–' },
+  { title: 'Begun', cell: ({ first_starts_at: at, created_at: made }) => <Day at={at ?? made} /> },
+  { title: 'Status', cell: ({ status }) => status.name },
+];
+
+const PAYMENTS: readonly Column<Payment>[] = [
+  {
+    title: 'Payment',
+    cell: ({ id, number }) => (
+      <a class="name" href={places.record('payments', id)}>
+        {number ?? 'Payment'}
+      </a>
+    ),
+  },
+  { title: 'Date', cell: ({ occurred_at: at }) => <Day at={at} /> },
+  { title: 'Method', cell: ({ method }) => methodName(method) },
+  { title: 'Status', cell: (payment) => <PaymentBadge payment={payment} /> },
+  { title: 'Amount', numeric: true, cell: ({ amount_cents: cents }) => dollars(cents) },
+];
+
+function Cards<T extends { id: string }>({ of, none, card }: { of: readonly T[]; none: string; card: (record: T) => ComponentChildren }) {
+  if (of.length === 0) return <p class="soft">{none}</p>;
+  return (
+    <ul class="stack">
+      {of.map((record) => (
+        <li key={record.id}>{card(record)}</li>
+      ))}
+    </ul>
+  );
+}
+
+const contactCard = ({ name, title, is_primary: primary, channels }: Contact): ComponentChildren => (
+  <>
+    <strong>{name}</strong> {primary && <Badge tone="off">Primary</Badge>}
+    {title !== null && <span class="soft below">{title}</span>}
+    {channels.map(({ id, type, value, opted_out: out }) => (
+      <span key={id} class="below">
+        {type === 'EMAIL' ? <Mail address={value} /> : <Telephone number={value} />} {out && <span class="soft">wants no messages</span>}
+      </span>
+    ))}
+  </>
+);
+
+const locationCard = ({ name, address, property_type: type }: Location): ComponentChildren => (
+  <>
+    <strong>{name}</strong>
+    <span class="below">{address.formatted}</span>
+    {type !== '' && <span class="soft below">{type}</span>}
+  </>
+);
+
+const equipmentCard = ({ name, manufacturer, model, serial_number: serial, installed_on: installed, ...warranties }: Equipment): ComponentChildren => (
+  <>
+    <strong>{name}</strong>
+    <span class="below">{[manufacturer, model].filter((part) => part !== null).join(' ')}</span>
+    {serial !== null && <span class="soft below">Serial number {serial}</span>}
+    {installed !== null && (
+      <span class="soft below">
+        Installed <Day at={installed} />
+      </span>
+    )}
+    <Warranty what="Manufacturer’s warranty" until={warranties.manufacturer_warranty_ends_on} />
+    <Warranty what="Labor warranty" until={warranties.labor_warranty_ends_on} />
+  </>
+);
+
+function Warranty({ what, until }: { what: string; until: string | null }) {
+  if (until === null) return null;
+  const valid = until >= today();
+  return (
+    <span class="below">
+      <Badge tone={valid ? 'good' : 'off'}>{valid ? 'In warranty' : 'Ended'}</Badge> {what} {valid ? 'until' : 'on'} <Day at={until} />
+    </span>
+  );
+}

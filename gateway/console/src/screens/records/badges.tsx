@@ -1,0 +1,33 @@
+import type { Invoice, Payment, Visit } from '../../api/business.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { titleCase } from '../../parts/words.ts';
+
+type Tone = Parameters<typeof Badge>[0]['tone'];
+
+const INVOICES: Readonly<Record<string, Tone>> = { PAID: 'good', OPEN: 'busy', UNCOLLECTABLE: 'bad' };
+
+export function InvoiceBadge({ invoice: { status, aging } }: { invoice: Pick<Invoice, 'status' | 'aging'> }) {
+  const days = aging?.days_past_due ?? 0;
+  if (status === 'OPEN' && days > 0) return <Badge tone="bad">{`${days} ${days === 1 ? 'day' : 'days'} overdue`}</Badge>;
+  return <Badge tone={INVOICES[status] ?? 'off'}>{titleCase(status)}</Badge>;
+}
+
+const PAYMENTS: Readonly<Record<string, Tone>> = { PAID: 'good', FAILED: 'bad', CANCELED: 'off' };
+
+export function PaymentBadge({ payment: { status } }: { payment: Pick<Payment, 'status'> }) {
+  return status === null ? <span class="soft">–</span> : <Badge tone={PAYMENTS[status] ?? 'busy'}>{titleCase(status)}</Badge>;
+}
+
+const VISITS: Readonly<Record<Visit['dispatch_status'], readonly [Tone, string]>> = {
+  UNASSIGNED: ['bad', 'No technician'],
+  ASSIGNED: ['off', 'Assigned'],
+  DISPATCHED: ['busy', 'Dispatched'],
+  IN_PROGRESS: ['busy', 'In progress'],
+  COMPLETED: ['good', 'Completed'],
+  CANCELED: ['off', 'Canceled'],
+};
+
+export function VisitBadge({ visit: { dispatch_status: status } }: { visit: Pick<Visit, 'dispatch_status'> }) {
+  const [tone, text] = VISITS[status] ?? ['off', titleCase(status)];
+  return <Badge tone={tone}>{text}</Badge>;
+}

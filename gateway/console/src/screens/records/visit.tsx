@@ -1,0 +1,63 @@
+import type { Visit } from '../../api/business.ts';
+import { Page } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { When, timeOfDay } from '../../parts/time.tsx';
+import { titleCase } from '../../parts/words.ts';
+import { places } from '../../state/route.ts';
+import { VisitBadge } from './badges.tsx';
+import { Developer, Facts, Party, Timeline } from './document.tsx';
+
+export function VisitDocument({ record }: { record: Visit }) {
+  const { number, job, description, assignments, created_by: by } = record;
+  return (
+    <Page title={`Visit ${number}`} above={{ title: job.account.name, href: places.customer(job.account.id) }} beside={<VisitBadge visit={record} />}>
+      <article class="document">
+        {description !== '' && <p class="document-title">{description}</p>}
+        <div class="parties">
+          <Party title="Customer" account={job.account} />
+          <Facts
+            of={[
+              ['When', <When key="at" at={record.starts_at} />],
+              ['Ends', timeOfDay(record.ends_at)],
+              ['Arrives between', `${timeOfDay(record.window_start_at)} and ${timeOfDay(record.window_end_at)}`],
+              ['Confirmed', record.confirmed ? 'Yes' : 'Not yet'],
+              ['Where', job.location.address],
+              [
+                'Job',
+                <a key="job" href={places.record('jobs', job.id)}>
+                  {job.number}
+                </a>,
+              ],
+              ['Job type', job.job_type?.name],
+              ['Contact', job.contact?.name],
+              ['Canceled because', [record.cancellation_reason, record.cancellation_note].filter((part) => part !== null && part !== '').join(': ')],
+            ]}
+          />
+        </div>
+        {assignments.length === 0 ? (
+          <p class="soft">No technician is assigned.</p>
+        ) : (
+          <Table
+            caption="Technicians"
+            rows={assignments}
+            rowKey={({ id }) => id}
+            columns={[
+              { title: 'Technician', cell: ({ team_member: { name } }) => <strong>{name}</strong> },
+              { title: 'From', cell: ({ starts_at: at }) => <When at={at} /> },
+              { title: 'To', cell: ({ ends_at: at }) => timeOfDay(at) },
+              { title: 'Status', cell: ({ status }) => titleCase(status) },
+            ]}
+          />
+        )}
+      </article>
+      <Timeline
+        of={[
+          { at: record.created_at, what: `Booked by ${by.name}` },
+          { at: record.updated_at, what: 'Last change' },
+          ...assignments.map(({ team_member: { name }, status, status_updated_at: at }) => ({ at, what: `${name}: ${titleCase(status).toLowerCase()}` })),
+        ]}
+      />
+      <Developer path="job-appointments" record={record} />
+    </Page>
+  );
+}
