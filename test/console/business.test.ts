@@ -15,6 +15,8 @@ let page: Page;
 /** A customer who owes money, and what the API has of them. */
 let owing: any;
 let open: any[];
+let visit: any;
+let contact: any;
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
@@ -30,6 +32,8 @@ beforeAll(async () => {
   owing = (await all(`accounts?ids=${id}`))[0];
   // Credits among them are negative.
   open = (await all(`invoices?status=OPEN&account_id=${id}`)).filter(({ amounts }) => amounts.open_balance_cents !== 0);
+  visit = (await all('job-appointments'))[0];
+  contact = (await all(`contacts?account_id=${id}&archived=false`))[0];
   page = await setup.enter(company, '/customers');
 }, 600_000);
 afterAll(() => setup.stop());
@@ -188,6 +192,68 @@ test.each(['invoices', 'payments', 'jobs', 'visits', 'refunds'])('a record of %s
   await page.click('.developer summary');
   await shows(page, `GET /v1/${path}/${record.id}`);
   expect(await page.$eval('.developer .json', ({ textContent }) => textContent)).toContain(record.id);
+});
+
+describe('the search of everything', () => {
+  const options = (): Promise<string[]> => page.$$eval('[role="option"]', (all) => all.map(({ textContent }) => textContent));
+
+  /** Opens the search by its keys and types, until the API has answered for every kind. */
+  async function find(text: string): Promise<void> {
+    await page.keyboard.down('Control');
+    await page.keyboard.press('k');
+    await page.keyboard.up('Control');
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
+    await page.keyboard.type(text);
+    await shows(page, 'Arrow keys choose');
+  }
+
+  test.each([
+    ['a customer by telephone', () => owing.phone, 'accounts', () => `#/customers/${owing.id}`],
+    ['an invoice by number', () => open[0].number.toLowerCase(), 'invoices', () => `#/records/invoices/${open[0].id}`],
+    ['a visit by number', () => visit.number, 'job-appointments', () => `#/records/visits/${visit.id}`],
+    ['a job by number', () => visit.job.number, 'jobs', () => `#/records/jobs/${visit.job_id}`],
+    ['a contact by name', () => contact.name, 'contacts', () => `#/customers/${contact.account.id}`],
+  ])('finds %s, by the keyboard alone', async (_, text, path, hash) => {
+    await go('/home');
+    await shows(page, 'This month and last month');
+    await find(text());
+    const [selected, first] = await page.$eval('[role="combobox"]', (box) => [
+      document.getElementById(box.getAttribute('aria-activedescendant')!)?.getAttribute('aria-selected'),
+      document.querySelector('[role="option"]')!.id === box.getAttribute('aria-activedescendant'),
+    ]);
+    expect([selected, first]).toEqual(['true', true]);
+    const found = await all(`${path}?search=${encodeURIComponent(text())}`);
+    const titles: Record<string, string> = { accounts: 'Customers', contacts: 'Contacts', jobs: 'Jobs', 'job-appointments': 'Visits', invoices: 'Invoices' };
+    const own = await page.$$eval(
+      '[role="group"]',
+      (groups, title) => groups.find((group) => group.textContent.startsWith(title))!.querySelectorAll('[role="option"]').length,
+      titles[path]!,
+    );
+    expect(own).toBe(Math.min(5, found.length));
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowDown');
+    const before = await page.$$eval(
+      '[role="option"]',
+      (each, title) => each.findIndex((option) => option.parentElement!.textContent.startsWith(title)),
+      titles[path]!,
+    );
+    for (let steps = 0; steps < before; steps++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction((to) => location.hash === to, {}, hash());
+    expect(await page.$('dialog')).toBeNull();
+  });
+
+  test('is free of barriers, says when nothing is found, and Escape closes it', async () => {
+    await find(owing.name);
+    expect((await options()).length).toBeGreaterThan(0);
+    await inspect(page, 'finder');
+    // A print does not have the search, which takes the focus from it.
+    await page.focus('[role="combobox"]');
+    await page.keyboard.type(' qqqqqq');
+    await shows(page, 'Nothing is found by this.');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => document.querySelector('dialog') === null);
+  });
 });
 
 test('no page had errors, sent requests to another origin, or left anything in the browser', async () => {

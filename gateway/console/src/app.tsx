@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { Me } from './api/types.ts';
+import { Find } from './find.tsx';
 import { Navigation } from './navigation.tsx';
 import { until } from './parts/time.tsx';
 import { Page } from './parts/page.tsx';
@@ -55,6 +56,7 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
         <a class="brand" href={places.home} title="Truckroll: home">
           <img src="console/icon.svg" alt="Home" width="24" height="24" /> <span class="company">{company.name}</span>
         </a>
+        <Find />
         <dl class="who" title={expiresAt && `Signed in until ${until(expiresAt)}`}>
           <div class="zone">
             <dt class="unseen">Times are in</dt>

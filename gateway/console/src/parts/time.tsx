@@ -47,7 +47,7 @@ const DAY_MS = 86_400_000;
 const sameYear = (at: Date): boolean => wall(at).slice(0, 4) === wall(new Date()).slice(0, 4);
 
 /** "Today 2:30 PM", "Tue 2:30 PM" within six days, "Dec 16", and the year if it is another. The title has the exact time. */
-function whenInWords(at: Date): string {
+export function whenInWords(at: Date): string {
   const days = Math.round((Date.parse(wall(at).slice(0, 10)) - Date.parse(today())) / DAY_MS);
   if (days === 0) return `Today ${format('minute', at)}`;
   if (Math.abs(days) < 7) return format('weekday', at);

@@ -7,7 +7,7 @@ export function Mail({ address }: { address: string | null }) {
 }
 
 /** "(512) 555-0100" of +15125550100; other countries' numbers as they are. */
-function spoken(number: string): string {
+export function spoken(number: string): string {
   const [, area, exchange, line] = /^\+1(\d{3})(\d{3})(\d{4})$/.exec(number) ?? [];
   return area === undefined ? number : `(${area}) ${exchange}-${line}`;
 }
