@@ -30,6 +30,7 @@ const checks = [
   ['the OpenAPI description passes the linter', script('openapi:lint')],
   ['the list of metrics, the alert rules and their objectives are what the code and slo.json say', script('observability:check')],
   ['the client is small, every resolver finds it, and what its README shows compiles', script('check:client')],
+  ['the Python client is what it is made from, and passes its checks', script('check:python')],
   ['the chart passes its checks', script('check:chart')],
   ['the OpenAPI description breaks no caller of the last release unannounced', script('check:api')],
   ['tests notice faults in the rules that have changed', [...script('test:mutation'), '--check']],

@@ -17,7 +17,7 @@ export const camelCased = (word) => word.replace(/-(.)/g, (_, letter) => letter.
  * The resources as a tree: { methods, children }, both Maps by name as in paths. A method is { verb, path, operation, parameters, input,
  * required, iterates }; `input` is `query`, `body` or undefined, `parameters` the names in the path, `iterates` whether it lists.
  */
-export function resourcesOf({ paths }) {
+export function resourcesOf({ paths, components }) {
   const root = { methods: new Map(), children: new Map() };
   for (const [path, verbs] of Object.entries(paths)) {
     if (path.startsWith(FEED)) continue;
@@ -30,7 +30,7 @@ export function resourcesOf({ paths }) {
         node = child;
       }
       if (node.methods.has(name) || node.children.has(name)) throw new Error(`two operations are called ${[...place, name].join('.')}`);
-      node.methods.set(name, methodOf(path, verb, verbs[verb]));
+      node.methods.set(name, methodOf(path, verb, { ...verbs[verb], parameters: parametersOf(verbs[verb], components) }));
     }
   }
   return root;
@@ -47,8 +47,13 @@ function placeOf(path, verb, operationId, paths) {
   return { place: words, name: { get: lists ? 'list' : 'get', post: 'create', patch: 'update', delete: 'delete' }[verb] };
 }
 
+/** The parameters themselves, where the operation refers to shared ones. */
+export function parametersOf({ parameters = [] }, components) {
+  return parameters.map((each) => (each.$ref === undefined ? each : components.parameters[each.$ref.split('/').at(-1)]));
+}
+
 function methodOf(path, verb, operation) {
-  const { parameters = [], requestBody, operationId, responses } = operation;
+  const { parameters, requestBody, operationId, responses } = operation;
   const query = parameters.filter((each) => each.in === 'query');
   const input = requestBody !== undefined ? 'body' : query.length > 0 ? 'query' : undefined;
   return {

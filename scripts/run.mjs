@@ -45,6 +45,8 @@ const programs = {
   'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },
   observability: { script: 'test/observability/write.ts' },
   'observability:check': { script: 'test/observability/write.ts', args: ['--check'] },
+  python: { script: 'test/python/write.ts' },
+  'check:python': { script: 'test/python/write.ts', args: ['--check'] },
   'demo:speed': { script: 'tools/demo-company/test/speed.ts' },
   load: { script: 'loadtest/load.ts', supervised: true },
   'test:cluster': { script: 'test/cluster/main.ts' },

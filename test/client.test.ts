@@ -1,9 +1,14 @@
-// @truckroll/client, and the request bodies in the API description, against the whole system.
+// The clients for TypeScript and Python, and the request bodies in the API description, against the whole system.
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from '@truckroll/local-stack';
 import { Chance } from '../tools/cli/src/simulate/chance.ts';
 import { TruckrollError, createClient, type Client, type Retry } from '../packages/client/src/index.ts';
 import * as line from '../services/scheduling/test/records.ts';
+import { pythonTools } from './python/tools.ts';
 import { dispatchDesk, type DispatchDesk } from './support/dispatch.ts';
 import { openFaultyProxy } from './support/faulty-proxy.ts';
 import { startSystem, type System } from './support/system.ts';
@@ -23,7 +28,17 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-describe('the client', () => {
+/** Changes of the visits, and keys of all writes of the company. */
+async function effectsOn(visits: readonly Record<string, any>[]): Promise<unknown> {
+  const { rows } = await system.database.query({
+    text: `select (select sum(event_sequence)::int from scheduling.job_appointments where company_id = $1 and id = any($2::uuid[])) as effects,
+      (select count(*)::int from scheduling.idempotency_keys where company_id = $1) as keys`,
+    values: [desk.company.id, visits.map(({ id }) => id)],
+  });
+  return rows[0];
+}
+
+describe('the client for TypeScript', () => {
   test('does each of 1,000 writes once, and reads every record once, through resets, 5xx and 429', async () => {
     const proxy = await openFaultyProxy(system.baseUrl, new Chance(15), 0.2);
     const retries: Retry[] = [];
@@ -44,12 +59,7 @@ describe('the client', () => {
           }
         }),
       );
-      const { rows } = await system.database.query<{ effects: number; keys: number }>({
-        text: `select (select sum(event_sequence)::int from scheduling.job_appointments where company_id = $1 and id = any($2::uuid[])) as effects,
-          (select count(*)::int from scheduling.idempotency_keys where company_id = $1) as keys`,
-        values: [desk.company.id, visits.map(({ id }) => id)],
-      });
-      expect(rows).toEqual([{ effects: 2 * VISITS * ROUNDS, keys: 2 * VISITS * ROUNDS }]);
+      expect(await effectsOn(visits)).toEqual({ effects: 2 * VISITS * ROUNDS, keys: 2 * VISITS * ROUNDS });
 
       const read: string[] = [];
       for await (const visit of through.list('/v1/job-appointments', { query: { limit: 3 } })) read.push(visit.id);
@@ -100,6 +110,29 @@ describe('the client', () => {
     expect([answer.headers.get('content-type'), (await answer.text()).split('\r\n').length]).toEqual([expect.stringMatching(/^text\/csv/), 3]);
   });
 });
+
+test('the client for Python does each of 200 writes once through resets, 5xx and 429, and keeps a copy that equals what the API returns', async () => {
+  const proxy = await openFaultyProxy(system.baseUrl, new Chance(16), 0.2);
+  const before = (await effectsOn([])) as { keys: number };
+  const rounds = 5;
+  try {
+    const visits = await Promise.all(Array.from({ length: VISITS }, () => desk.visit()));
+    const program = join(ROOT, 'clients/python/tests/programs/campaign.py');
+    const env = { PYTHONPATH: join(ROOT, 'clients/python/src'), TRUCKROLL_URL: proxy.url, TRUCKROLL_KEY: desk.company.apiKey };
+    const ids = visits.map(({ id }) => String(id));
+    const { stdout } = await promisify(execFile)(join(pythonTools(), 'python'), [program, String(desk.technicians[0]), String(rounds), ...ids], { env });
+    const { read, records, kinds, equal } = JSON.parse(stdout);
+    const writes = 2 * VISITS * rounds;
+    expect(await effectsOn(visits)).toEqual({ effects: writes, keys: before.keys + writes });
+    const expected = new Map<string, unknown>();
+    for await (const visit of api.jobAppointments.list({ limit: 100 })) expected.set(visit.id, visit);
+    expect(read.toSorted()).toEqual([...expected.keys()].toSorted());
+    expect(new Map(Object.entries<string>(records).map(([id, record]) => [id, JSON.parse(record)]))).toEqual(expected);
+    expect([equal, kinds['job-appointments'], kinds['team-members'] > 0]).toEqual([true, expected.size, true]);
+  } finally {
+    await proxy.close();
+  }
+}, 120_000);
 
 interface Described {
   verb: string;

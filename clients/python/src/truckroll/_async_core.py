@@ -1,0 +1,130 @@
+"""Sends requests, repeats them where that is safe, and reads pages."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Generic, TypeVar, cast
+
+import httpx
+
+from ._errors import ConnectionFailedError, TimedOutError, TruckrollError, error_of, unrecognized, was_cut
+from ._settings import Settings, params_of
+from ._waiting import async_pause
+
+R = TypeVar("R")
+P = TypeVar("P", bound=Mapping[str, Any])
+
+
+class AsyncCore:
+    """What clients and their resources share."""
+
+    settings: Settings
+    http: httpx.AsyncClient
+
+    def __init__(self, settings: Settings, http: httpx.AsyncClient) -> None:
+        self.settings = settings
+        self.http = http
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        held: float = 0,
+    ) -> httpx.Response:
+        """Returns a success. `held` is for how many seconds the API may hold the request, which is then not repeated if it was cut."""
+        sent = {"params": params_of(params or {}), "headers": self.settings.headers_of(headers, idempotency_key)}
+        content = {} if body is None else {"json": body}
+        repeats = method == "GET" or idempotency_key is not None
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                return await self._attempt(method, path, timeout=self.settings.timeout + held, **sent, **content)
+            except (TruckrollError, ConnectionFailedError) as error:
+                wait = self.settings.pause_after(error, attempts, random.random()) if repeats else None
+                if wait is None or (held > 0 and was_cut(error)):
+                    raise
+            await async_pause(wait)
+
+    async def _attempt(self, method: str, path: str, **sent: Any) -> httpx.Response:
+        asked = f"{method} {path}"
+        try:
+            response = await self.http.request(method, f"{self.settings.base_url}{path}", **sent)
+        except httpx.TimeoutException as error:
+            raise TimedOutError(f"{asked} had no whole answer: nothing arrived for {sent['timeout']} s.") from error
+        except httpx.RequestError as error:
+            raise ConnectionFailedError(f"{asked} had no whole answer: the connection failed ({error}).") from error
+        if response.is_success:
+            return response
+        raise error_of(response)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        body: object = None,
+        idempotency_key: str | None = None,
+        held: float = 0,
+    ) -> Any:
+        """Returns the body of a success."""
+        response = await self.send(method, path, params=params, body=body, idempotency_key=idempotency_key, held=held)
+        try:
+            answer = response.json()
+        except ValueError:
+            raise unrecognized(response) from None
+        if not isinstance(answer, dict):
+            raise unrecognized(response)
+        return cast("dict[str, Any]", answer)
+
+
+class AsyncListing(Generic[R, P]):
+    """The records of a list, or the rows of a report. Reads each page when it is needed."""
+
+    def __init__(self, core: AsyncCore, path: str, filters: Mapping[str, Any]) -> None:
+        self._core = core
+        self._path = path
+        self._filters = filters
+
+    async def __aiter__(self) -> AsyncIterator[R]:
+        async for page in self.pages():
+            for record in page["data"]:
+                yield record
+
+    async def pages(self) -> AsyncIterator[P]:
+        """Iterates over whole pages; the `pagination` of each has the cursor to continue with later, as the filter `cursor`."""
+        filters = self._filters
+        while True:
+            page = await self._core.call("GET", self._path, params=filters)
+            yield page
+            pagination: Mapping[str, Any] = page.get("pagination") or {}
+            cursor = pagination.get("next_cursor") or pagination.get("nextCursor")
+            if cursor is None:
+                return
+            filters = {**filters, "cursor": cursor}
+
+
+class AsyncResource:
+    """The operations of a resource."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+
+def new_key() -> str:
+    """An idempotency key."""
+    return str(uuid.uuid4())
+
+
+def clock() -> float:
+    """Seconds that only differences of mean something."""
+    return time.monotonic()
