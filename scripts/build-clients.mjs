@@ -7,15 +7,21 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pinnedPnpm } from './pnpm.mjs';
+import { makeWheel } from './wheel.mjs';
 
 const root = join(import.meta.dirname, '..');
 const client = join(root, 'packages/client');
+const python = join(root, 'clients/python');
 const out = join(root, 'gateway/clients/gen');
 const packed = join(root, 'gateway/clients/packed');
 const stamp = join(out, '.stamp');
-const RELEASED = /^\d+\.\d+\.\d+(-[\w.-]+)?$/;
+/** Versions that Python can spell too. */
+const RELEASED = /^\d+\.\d+\.\d+(-(a|b|rc)\.?\d+)?$/;
 /** What files are for, by the end of their names. */
-const KINDS = { '.tgz': { name: '@truckroll/client', language: 'TypeScript', installer: 'npm install' } };
+const KINDS = {
+  '.tgz': { name: '@truckroll/client', language: 'TypeScript', installer: 'npm install' },
+  '.whl': { name: 'truckroll', language: 'Python', installer: 'pip install' },
+};
 
 /** The stamp file that records the last run. */
 export const clientsStamp = stamp;
@@ -23,8 +29,10 @@ export const clientsStamp = stamp;
 export function clientsSources() {
   const sources = filesBelow(join(client, 'src')).filter((path) => !path.includes('/gen/'));
   const others = ['README.md', 'LICENSE', 'package.json', 'tsconfig.json'].map((name) => join(client, name));
-  const scripts = ['scripts/build-client.mjs', 'gateway/openapi.json', 'package.json', 'pnpm-lock.yaml'].map((name) => join(root, name));
-  return [...sources, ...others, ...scripts, ...filesBelow(packed), import.meta.filename];
+  const modules = filesBelow(join(python, 'src')).filter((path) => /\.(py|typed)$/.test(path));
+  const pythons = [...modules, ...['README.md', 'LICENSE', 'pyproject.toml'].map((name) => join(python, name))];
+  const scripts = ['scripts/build-client.mjs', 'scripts/wheel.mjs', 'gateway/openapi.json', 'package.json', 'pnpm-lock.yaml'].map((name) => join(root, name));
+  return [...sources, ...others, ...pythons, ...scripts, ...filesBelow(packed), import.meta.filename];
 }
 
 function filesBelow(folder) {
@@ -51,6 +59,8 @@ export function buildClients() {
   if (!existsSync(join(fresh, version))) {
     mkdirSync(join(fresh, version));
     packClient(version, join(fresh, version));
+    const { file, bytes } = makeWheel(python, version);
+    writeFileSync(join(fresh, version, file), bytes);
   }
   writeFileSync(join(fresh, 'index.json'), `${JSON.stringify(indexOf(fresh, version), null, 2)}\n`);
   writeFileSync(join(fresh, '.stamp'), digest);

@@ -26,7 +26,7 @@ function run(command, args, options) {
 function commitOf(version) {
   if (run('git', ['status', '--porcelain']) !== '') throw new Error('The checkout has changes that no commit has: commit or remove them.');
   const released = JSON.parse(readFileSync(join(root, 'releases.json'), 'utf8')).find((release) => release.version === version);
-  if (released === undefined && !/^\d+\.\d+\.\d+-[\w.-]+$/.test(version))
+  if (released === undefined && !/^\d+\.\d+\.\d+-(a|b|rc)\.?\d+$/.test(version))
     throw new Error(`${version} is not in releases.json: record it, or give a pre-release such as ${version}-rc.1, which is built from HEAD`);
   return run('git', ['rev-parse', `${released?.commit ?? 'HEAD'}^{commit}`]);
 }

@@ -26,10 +26,12 @@ export function installations(): Installation[] {
   return clients.filter((each) => each.version === version).map(({ language, install }) => ({ language, install }));
 }
 
-/** Texts name the gateway and the clients' version by these words. Without a public address, readers set the variable that all samples use. */
+/** Texts have `{{address}}` for the gateway's and `{{tgz}}` and `{{whl}}` for those of packages. Without a public one, readers set a variable. */
 export function clientWords(address: string): (text: string) => string {
-  const { version } = readIndex();
-  return (text) => text.replaceAll('{{address}}', () => address || '$TRUCKROLL_URL').replaceAll('{{version}}', version);
+  const { version, clients } = readIndex();
+  const packages = clients.filter((each) => each.version === version).map(({ file }) => [file.slice(-3), `{{address}}/clients/${file}`] as const);
+  const words = [...packages, ['address', address || '$TRUCKROLL_URL'] as const];
+  return (text) => words.reduce((rest, [word, value]) => rest.replaceAll(`{{${word}}}`, () => value), text);
 }
 
 /** The files by path, their list, and the error at every other path below /clients. Throws if they are missing. */

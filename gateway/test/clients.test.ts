@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { pythonTools } from '../../test/python/tools.ts';
 import { indexOf } from '../../scripts/build-clients.mjs';
 import { request, startGateway, type TestGateway } from './support/gateway.ts';
 
@@ -106,4 +107,16 @@ test('npm installs the TypeScript client by its address alone, and older and new
     const { stdout } = await execute(node, ['--input-type=module', '-e', program], { cwd: folder, env });
     expect(stdout).toMatch(/enough\n$/);
   }
+});
+
+test('pip installs the Python client by its address, and it reads from this gateway', async () => {
+  const { file } = clients.find(({ name }) => name === 'truckroll')!;
+  const python = join(pythonTools(), 'python');
+  // Its own packages are there already, so that the test needs no registry.
+  await execute(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-compile', '--target', join(folder, 'python'), `${gateway.url}/clients/${file}`]);
+  const program = `import truckroll
+client = truckroll.Truckroll("${gateway.url}", "${gateway.key}", retries=0)
+print([invoice["id"] for invoice in client.invoices.list()], truckroll.__version__, truckroll.__file__)`;
+  const { stdout } = await execute(python, ['-c', program], { env: { PYTHONPATH: join(folder, 'python') } });
+  expect(stdout).toMatch(new RegExp(`^\\[\\] ${file.split('-').at(-4)} ${folder}`));
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pythonTools } from '../python/tools.ts';
 import type { Target } from './target.ts';
 
 const PROGRAMS: Record<string, [program: string, file: string]> = {
@@ -32,8 +33,18 @@ export async function runSample(
     installClient(place);
     // Makes curl fail on an error status, as the other languages' samples do.
     writeFileSync(join(place, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
-    const env = { PATH: process.env['PATH'], HOME: place, CURL_HOME: place, TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token };
-    const child = spawn(program, [join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = {
+      PATH: process.env['PATH'],
+      PYTHONPATH: join(import.meta.dirname, '../../clients/python/src'),
+      HOME: place,
+      CURL_HOME: place,
+      TRUCKROLL_URL: url,
+      TRUCKROLL_KEY: key,
+      TRUCKROLL_TOKEN: token,
+    };
+    // Other samples need no package.
+    const used = language === 'python' && /^from truckroll /m.test(code) ? join(pythonTools(), 'python') : program;
+    const child = spawn(used, [join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });
     onStart?.(child);
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (part: string) => (said[name] += part));

@@ -63,9 +63,9 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
   });
 }
 
-/** In addresses of the clients' packages, has the gateway fill in its own address and the version. */
+/** Has the gateway fill in the addresses of the clients' packages, with its own and the version. */
 function namingClients(text: string): string {
-  return text.replace(/\$TRUCKROLL_URL(\/clients\/[\w/.<>-]+)/g, (_, path: string) => `{{address}}${path.replaceAll('<version>', '{{version}}')}`);
+  return text.replace(/\$TRUCKROLL_URL\/clients\/<version>\/[\w.<>-]+\.(tgz|whl)/g, '{{$1}}');
 }
 
 /** Markdown with each link replaced by `link`; undefined removes the link and keeps its words. */

@@ -92,7 +92,8 @@ function llms(info: { title: string; description: string }, pages: readonly Site
     '',
     'TRUCKROLL_URL is the address of this API. [The list of packages](clients/index.json) has their digests.',
     '',
-    '- TypeScript: `npm install {{address}}/clients/{{version}}/truckroll-client-{{version}}.tgz`',
+    '- TypeScript: `npm install {{tgz}}`',
+    '- Python: `pip install {{whl}}`',
     '',
     ...groups,
   ].join('\n');
