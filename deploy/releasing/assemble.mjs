@@ -1,4 +1,4 @@
-// Puts a release together in a folder: images, chart and client that are already built, with what says where they come from, signed.
+// Puts a release together in a folder: images, chart and clients that are already built, with what says where they come from, signed.
 import { sign } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -8,6 +8,11 @@ import { BUNDLE, PROVENANCE, SBOM, SIGNATURE, signStatement } from './statements
 export const SUMS = 'SHA256SUMS';
 export const SUMS_SIGNATURE = 'SHA256SUMS.sig';
 export const IMAGES = 'images.txt';
+/** What the clients are in a registry, by their name there. */
+const CLIENTS = {
+  client: { mediaType: 'application/gzip', artifactType: 'application/vnd.npm.package' },
+  'client-python': { mediaType: 'application/zip', artifactType: 'application/vnd.python.wheel' },
+};
 
 /** All files of a folder but the list of sums and its signature, sorted, with `/`. */
 export function filesOf(folder) {
@@ -19,9 +24,9 @@ export function filesOf(folder) {
 
 /**
  * `images` are { component, manifests, sbom }, where manifests are descriptors with a platform, and their blobs are in `folder`/oci. `chart` and
- * `client` are { file, sbom }, with files in `folder`; the chart has also its Chart.yaml, read, as `facts`. `sbom` is a CycloneDX document.
+ * each of `clients` are { file, sbom }, with files in `folder`; the chart has also its Chart.yaml, read, as `facts`. `sbom` is a CycloneDX document.
  */
-export function assemble(folder, { version, createdAt, images, chart, client, changelog, provenance, key }) {
+export function assemble(folder, { version, createdAt, images, chart, clients, changelog, provenance, key }) {
   const layout = join(folder, 'oci');
   const created = { 'org.opencontainers.image.created': createdAt };
   const entries = [];
@@ -54,7 +59,9 @@ export function assemble(folder, { version, createdAt, images, chart, client, ch
   const listed = images.map(({ component, manifests, sbom }) => list(component, put(layout, INDEX, { schemaVersion: 2, mediaType: INDEX, manifests }), sbom));
   const config = put(layout, 'application/vnd.cncf.helm.config.v1+json', chart.facts);
   list('charts/truckroll', fileManifest(chart.file, 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', { config }), chart.sbom);
-  list('client', fileManifest(client.file, 'application/gzip', { artifactType: 'application/vnd.npm.package' }), client.sbom);
+  for (const [name, { mediaType, artifactType }] of Object.entries(CLIENTS)) {
+    list(name, fileManifest(clients[name].file, mediaType, { artifactType }), clients[name].sbom);
+  }
   writeIndex(layout, entries, created);
   write(IMAGES, listed.join(''));
   const digests = listed.map((line) => `    ${line.replace(/:.*@/, ': ')}`);

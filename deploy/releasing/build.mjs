@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { chartTools } from '../chart-tools.mjs';
 import { assemble } from './assemble.mjs';
 import { NAME, entriesOf, sha256 } from './layout.mjs';
-import { chartSbom, imageSbom, packagesSbom, scan } from './sbom.mjs';
+import { chartSbom, imageSbom, packagesSbom, pythonSbom, scan } from './sbom.mjs';
 
 const root = join(import.meta.dirname, '../..');
 /** Node's image for all platforms. The digest changes with Node and with Debian's updates: take the newest before a release. */
@@ -43,7 +43,7 @@ export async function build(folder, work, { version, key, platforms = PLATFORMS,
   run('node', ['scripts/run.mjs', 'generate'], { cwd: source, stdio: ['ignore', 2, 2], env: { ...process.env, TRUCKROLL_VERSION: version } });
   const pnpm = (await import(pathToFileURL(join(source, 'scripts/pnpm.mjs')).href)).pinnedPnpm();
 
-  const client = packedClients({ source, folder, version, before, packed: join(work, 'packed') });
+  const clientFiles = packedClients({ source, folder, version, before, packed: join(work, 'packed') });
   useOwnStore(work, base);
   const components = ['gateway', ...readdirSync(join(source, 'services')), 'truckroll'];
   const bases = platforms.map((platform) => buildImages({ platform, base, version, commit, epoch, layout, components }));
@@ -79,8 +79,14 @@ export async function build(folder, work, { version, key, platforms = PLATFORMS,
     // SLSA's level 1: the holder of the key vouches for it, and no build service does. The build can be repeated.
     runDetails: { builder: { id: 'urn:truckroll:holder-of-the-release-key', version: { buildah: run('buildah', ['--version']), node: process.version } } },
   };
-  const clientSbom = packages('@truckroll/client', 'packages/client');
-  assemble(folder, { version, createdAt, images, chart, client: { file: client, sbom: clientSbom }, changelog, provenance, key });
+  const clients = {
+    client: { file: clientFiles.find((file) => file.endsWith('.tgz')), sbom: packages('@truckroll/client', 'packages/client') },
+    'client-python': {
+      file: clientFiles.find((file) => file.endsWith('.whl')),
+      sbom: pythonSbom({ version, createdAt, project: join(source, 'clients/python') }),
+    },
+  };
+  assemble(folder, { version, createdAt, images, chart, clients, changelog, provenance, key });
   scan({ pnpm, source, sboms: join(folder, 'sbom') });
   for (const platform of PLATFORMS.filter((each) => !platforms.includes(each))) console.log(`not built: ${platform}`);
   if (base !== BASE) console.log(`built from ${base} and not from the pinned base, ${BASE}`);
@@ -124,23 +130,22 @@ ldd /usr/local/bin/node | grep -o '/[^ ]*' | sed 's,.*/,*/,' | sort -u | xargs d
   xargs dpkg-query --show --showformat '\${Package} \${Version} \${Architecture}\n'`;
 
 /**
- * Puts the client's package into the release, and into the folder from which all platforms' gateways serve the same bytes, with the package of
- * the release before this one. Returns its name.
+ * Puts the clients' packages into the release, and into the folder from which all platforms' gateways serve the same bytes, with those of the
+ * release before this one. Returns their names.
  */
 function packedClients({ source, folder, version, before, packed }) {
-  const file = `truckroll-client-${version}.tgz`;
-  cpSync(join(source, 'gateway/clients/gen', version), join(packed, version), { recursive: true });
-  copyFileSync(join(packed, version, file), join(folder, file));
+  const made = join(source, 'gateway/clients/gen', version);
+  const files = readdirSync(made);
+  cpSync(made, join(packed, version), { recursive: true });
+  for (const file of files) copyFileSync(join(made, file), join(folder, file));
   if (before !== undefined) {
-    const [former, of] =
-      readdirSync(before)
-        .map((name) => /^truckroll-client-(.+)\.tgz$/.exec(name))
-        .find((found) => found !== null) ?? [];
-    if (former === undefined) throw new Error(`--before ${before} has no truckroll-client-VERSION.tgz: name the folder of the release before this one.`);
-    cpSync(join(before, former), join(packed, of, former));
+    const former = readdirSync(before).filter((file) => /^truckroll-client-.+\.tgz$|^truckroll-.+\.whl$/.test(file));
+    const of = former.map((file) => /^truckroll-client-(.+)\.tgz$/.exec(file)?.[1]).find((found) => found !== undefined);
+    if (of === undefined) throw new Error(`--before ${before} has no truckroll-client-VERSION.tgz: name the folder of the release before this one.`);
+    for (const file of former) cpSync(join(before, file), join(packed, of, file));
   }
   process.env.PACKED_CLIENTS = packed;
-  return file;
+  return files;
 }
 
 /** The notes of a release are its chart's changelog, since both have one version. */

@@ -1,6 +1,6 @@
 // Lists what artefacts contain, in CycloneDX. pnpm lists the packages of the lockfile: a scanner of images finds none of them in bundles.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The packages that a member of the workspace, given by its folder, needs to run. pnpm prints them in another order each time. */
@@ -27,13 +27,27 @@ export function imageSbom(sbom, bases) {
   return { ...sbom, components: [...sbom.components, ...distinct.values()] };
 }
 
+/** The Python client contains nothing but its own code: pip chooses the versions of what it needs, within these limits. */
+export function pythonSbom({ version, createdAt, project }) {
+  const [, needed] = /^dependencies = (\[.*\])$/m.exec(readFileSync(join(project, 'pyproject.toml'), 'utf8'));
+  const components = JSON.parse(needed).map((each) => {
+    const [, name, limits] = /^([\w-]+)(.*)$/.exec(each);
+    return { type: 'library', name, scope: 'required', purl: `pkg:pypi/${name}`, properties: [{ name: 'truckroll:versions', value: limits }] };
+  });
+  return { ...documentOf('client-python', version, createdAt), components };
+}
+
+const documentOf = (name, version, createdAt) => ({
+  bomFormat: 'CycloneDX',
+  specVersion: '1.6',
+  version: 1,
+  metadata: { timestamp: createdAt, component: { type: 'application', name, version } },
+});
+
 /** A chart contains nothing but the images that it starts. */
 export function chartSbom({ version, createdAt, images }) {
   return {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    version: 1,
-    metadata: { timestamp: createdAt, component: { type: 'application', name: 'charts/truckroll', version } },
+    ...documentOf('charts/truckroll', version, createdAt),
     components: images.map(({ component }) => ({ type: 'container', name: component, version, purl: `pkg:oci/${component}?tag=${version}` })),
   };
 }

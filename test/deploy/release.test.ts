@@ -16,7 +16,7 @@ import { verify } from '../../deploy/releasing/verify.mjs';
 
 const VERSION = '9.9.9';
 const COMPONENTS = ['gateway', 'truckroll'];
-const NAMES = [...COMPONENTS, 'charts/truckroll', 'client', 'release'];
+const NAMES = [...COMPONENTS, 'charts/truckroll', 'client', 'client-python', 'release'];
 const { privateKey: key, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const work = mkdtempSync(join(tmpdir(), 'truckroll-release-test-'));
 const release = join(work, 'release');
@@ -38,11 +38,12 @@ function assembleIn(folder: string): void {
     return { component, manifests: [{ ...putManifest(layout, { config, layers: [layer] }), platform }], sbom: { bomFormat: 'CycloneDX' } };
   });
   const facts = { apiVersion: 'v2', name: 'truckroll', version: VERSION };
-  const [chart, client] = [`truckroll-${VERSION}.tgz`, `truckroll-client-${VERSION}.tgz`];
+  const [chart, client, wheel] = [`truckroll-${VERSION}.tgz`, `truckroll-client-${VERSION}.tgz`, `truckroll-${VERSION}-py3-none-any.whl`];
   mkdirSync(join(work, 'truckroll'), { recursive: true });
   writeFileSync(join(work, 'truckroll/Chart.yaml'), JSON.stringify(facts));
-  for (const file of [chart, client]) spawnSync('tar', ['-czf', join(folder, file), '-C', work, 'truckroll']);
-  const parts = { chart: { file: chart, facts, sbom: {} }, client: { file: client, sbom: {} }, changelog: 'Nothing.\n', provenance: { buildDefinition: {} } };
+  for (const file of [chart, client, wheel]) spawnSync('tar', ['-czf', join(folder, file), '-C', work, 'truckroll']);
+  const clients = { client: { file: client, sbom: {} }, 'client-python': { file: wheel, sbom: {} } };
+  const parts = { chart: { file: chart, facts, sbom: {} }, clients, changelog: 'Nothing.\n', provenance: { buildDefinition: {} } };
   assemble(folder, { version: VERSION, createdAt: '2026-11-29T00:00:00.000Z', images, ...parts, key });
 }
 
@@ -143,8 +144,8 @@ test('lists packages in the same order whichever pnpm prints, with the time of t
 test('publishes to folders and registries, and verifies what it fetches from there', async () => {
   const folder = join(work, 'new/folder');
   expect(command('--verify', release, '--to', folder, '--to', `oci://${host}/whole`)).toContain(`published oci://${host}/whole`);
-  expect(command('--verify', folder)).toContain('4 artefacts are as signed');
-  expect(command('--verify', `oci://${host}/whole:${VERSION}`)).toContain('4 artefacts are as signed');
+  expect(command('--verify', folder)).toContain('5 artefacts are as signed');
+  expect(command('--verify', `oci://${host}/whole:${VERSION}`)).toContain('5 artefacts are as signed');
   expect((await tagsIn('whole')).toSorted()).toEqual(NAMES.map((name) => `${name}:${VERSION}`).toSorted());
   expect(command('--verify', release, '--to', folder)).toMatch(/failed: .* exists already/);
 });
@@ -226,7 +227,7 @@ test('reports a changed byte in any file of a release', () => {
     expect(() => verify(folder, publicKey)).toThrow(file === SUMS_SIGNATURE ? SUMS : file);
     writeFileSync(join(folder, file), bytes);
   }
-  expect(verify(folder, publicKey)).toEqual({ version: VERSION, files: files.length - 2, artefacts: 4 });
+  expect(verify(folder, publicKey)).toEqual({ version: VERSION, files: files.length - 2, artefacts: 5 });
 });
 
 test.each([
