@@ -194,6 +194,50 @@ test.each(['invoices', 'payments', 'jobs', 'visits', 'refunds'])('a record of %s
   expect(await page.$eval('.developer .json', ({ textContent }) => textContent)).toContain(record.id);
 });
 
+test('lists overdue customers by amount and age, with telephone and e-mail, as the open invoices add up', async () => {
+  await go('/money');
+  const overdue = (await all('invoices?status=OPEN')).filter(({ aging }) => aging.bucket !== 'CURRENT');
+  const wanted = [...Map.groupBy(overdue, ({ account }) => account.id)]
+    .map(([id, own]) => ({ id, cents: balance(own) }))
+    .filter(({ cents }) => cents > 0)
+    .sort((a, b) => b.cents - a.cents);
+  const shown = await rows('Overdue customers, highest amount first');
+  expect(shown.map((cells) => cells[1])).toEqual(wanted.slice(0, 25).map(({ cents }) => dollars(cents)));
+  const [account] = await all(`accounts?ids=${wanted[0]!.id}`);
+  await page.waitForFunction((mail) => document.querySelector('tbody tr')?.textContent.includes(mail), {}, account.email ?? account.name);
+  await shows(page, dollars(balance(overdue)));
+  await inspect(page, 'money');
+  await page.click('tbody tr td:nth-child(2) a');
+  await shows(page, dollars(wanted[0]!.cents));
+  await shows(page, account.name);
+});
+
+test.each([
+  ['/money/invoices', 'invoices?status=OPEN', ({ amounts }: any) => amounts.open_balance_cents !== 0, 'Invoices'],
+  ['/money/invoices?show=PAID&from=2026-01-01&to=2026-06-30', 'invoices?status=PAID&issued_from=2026-01-01&issued_before=2026-07-01', () => true, 'Invoices'],
+  ['/money/invoices?show=ALL&least=500', 'invoices?open_balance_from=50000', () => true, 'Invoices'],
+  ['/money/payments?method=CHECK&status=PAID', 'payments?method=CHECK&status=PAID', () => true, 'Payments'],
+] as const)('%s lists what the API returns by these filters, newest first, and its sum', async (place, path, keep, title) => {
+  await go('/money');
+  await shows(page, 'Overdue customers');
+  await go(place);
+  const records = (await all(path)).filter(keep);
+  const shown = await rows(`${title}, newest first`);
+  expect(shown.map(([number]) => number).sort()).toEqual(records.map(({ number }) => number ?? 'Payment').sort());
+  const cents = title === 'Invoices' ? balance(records) : sum(records.map(({ amount_cents: amount }) => amount));
+  expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(dollars(cents));
+  if (!place.includes('show=')) await inspect(page, `list-${title.toLowerCase()}`);
+});
+
+test('keeps a filter that is chosen in the address', async () => {
+  await go('/money/invoices');
+  await page.waitForSelector('[name="show"]');
+  await page.select('[name="show"]', 'OVERDUE');
+  await page.waitForFunction(() => location.hash === '#/money/invoices?show=OVERDUE');
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name="show"]')?.value === 'OVERDUE');
+});
+
 describe('the search of everything', () => {
   const options = (): Promise<string[]> => page.$$eval('[role="option"]', (all) => all.map(({ textContent }) => textContent));
 
@@ -244,6 +288,8 @@ describe('the search of everything', () => {
   });
 
   test('is free of barriers, says when nothing is found, and Escape closes it', async () => {
+    await go('/home');
+    await shows(page, 'This month and last month');
     await find(owing.name);
     expect((await options()).length).toBeGreaterThan(0);
     await inspect(page, 'finder');

@@ -84,6 +84,10 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   if (section === 'home' && id === undefined) return <Home attention={attention} />;
   if (section === 'customers' && id === undefined) return <Business title="Customers">{({ Customers }) => <Customers />}</Business>;
   if (section === 'customers' && id !== undefined && part === undefined) return <Business title="Customer">{({ Customer }) => <Customer id={id} />}</Business>;
+  if (section === 'money' && part === undefined && [undefined, 'invoices', 'payments'].includes(id))
+    return (
+      <Business title="Money">{({ Money, Invoices, Payments }) => (id === undefined ? <Money /> : id === 'invoices' ? <Invoices /> : <Payments />)}</Business>
+    );
   // Links of earlier versions begin with reports.
   const record = section === 'reports' && id === 'records' ? path.slice(2) : section === 'records' ? path.slice(1) : [];
   if (record.length === 2)

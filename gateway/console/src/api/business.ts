@@ -23,21 +23,22 @@ export async function readOf<T>(path: string, accountId: string, date: (record: 
 }
 
 export interface Owed {
+  readonly name: string;
   readonly open: number;
   readonly overdue: number;
+  /** Open balance by the API's names of ages. */
+  readonly ages: Readonly<Record<string, number>>;
 }
 
-/** What each of these customers owes, in cents. Those that owe nothing are missing. */
-export async function readOwed(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Owed>> {
-  const owed = new Map<string, Owed>();
-  if (ids.length === 0) return owed;
+/** What customers owe, in cents: these, or all. Those that owe nothing are missing. */
+export async function readOwed(ids: readonly string[] | undefined, signal: AbortSignal): Promise<ReadonlyMap<string, Owed>> {
+  if (ids?.length === 0) return new Map();
   const { rows } = await readReport('receivables', { group_by: 'account', account_id: ids }, signal);
-  for (const { group, bucket, open_balance_cents: cents } of rows) {
-    const id = group?.value;
-    if (typeof id !== 'string' || typeof cents !== 'number') continue;
-    const { open, overdue } = owed.get(id) ?? { open: 0, overdue: 0 };
-    if (bucket === 'TOTAL') owed.set(id, { open: cents, overdue });
-    else owed.set(id, { open, overdue: bucket === 'CURRENT' ? overdue : overdue + cents });
+  const owed = new Map<string, Owed>();
+  for (const [id, own] of Map.groupBy(rows, ({ group }) => group?.value ?? '')) {
+    const ages = Object.fromEntries(own.map((row) => [row['bucket'] as string, row['open_balance_cents'] as number]));
+    const { TOTAL: open = 0, CURRENT: current = 0 } = ages;
+    owed.set(id, { name: own[0]!.group?.label ?? '', open, overdue: open - current, ages });
   }
   return owed;
 }

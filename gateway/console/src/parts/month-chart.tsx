@@ -9,10 +9,12 @@ interface Given {
   note: string;
   sums: MonthSums;
   comparison: Comparison;
+  /** The records behind each figure. */
+  behind: { current: string; last: string };
 }
 
 /** How an amount adds up in the course of this month and of the last one. */
-export function MonthChart({ title, note, sums: { current, last }, comparison }: Given) {
+export function MonthChart({ title, note, sums: { current, last }, comparison, behind }: Given) {
   const days = Math.max(current.length, last.length);
   // In whole dollars, so that the axis has a round number.
   const most = scaleTo(Math.max(...current, ...last) / 100) * 100;
@@ -23,10 +25,10 @@ export function MonthChart({ title, note, sums: { current, last }, comparison }:
         <h3>{title}</h3>
         <ul class="legend">
           <li>
-            <span class="swatch p50" aria-hidden="true" /> This month so far <strong>{dollars(comparison.current)}</strong>
+            <span class="swatch p50" aria-hidden="true" /> This month so far <a href={behind.current}>{dollars(comparison.current)}</a>
           </li>
           <li>
-            <span class="swatch p95" aria-hidden="true" /> Last month <strong>{dollars(comparison.last)}</strong>
+            <span class="swatch p95" aria-hidden="true" /> Last month <a href={behind.last}>{dollars(comparison.last)}</a>
           </li>
         </ul>
       </figcaption>

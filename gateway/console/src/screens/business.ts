@@ -2,3 +2,5 @@
 export { Customer } from './customers/customer.tsx';
 export { Customers } from './customers/customers.tsx';
 export { RecordScreen } from './records/record.tsx';
+export { Invoices, Payments } from './money/lists.tsx';
+export { Money } from './money/money.tsx';

@@ -23,8 +23,8 @@ export function Home({ attention }: { attention: Resource<Attention> }) {
       <section aria-labelledby="attention">
         <h2 id="attention">Now</h2>
         <dl class="tiles">
-          <Owed title="Open balance" balance={receivables.value?.open} />
-          <Owed title="Overdue" balance={receivables.value?.overdue} bad />
+          <Owed title="Open balance" balance={receivables.value?.open} href={places.invoices()} />
+          <Owed title="Overdue" balance={receivables.value?.overdue} href={places.money} bad />
           <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests}>
             without a visit, and not closed
           </Tile>
@@ -34,8 +34,8 @@ export function Home({ attention }: { attention: Resource<Attention> }) {
       <section aria-labelledby="months">
         <h2 id="months">This month and last month</h2>
         <div class="charts">
-          <Month title="Invoiced" note="Net sales by date of issue: after discounts, before tax" of={invoiced} today={today} />
-          <Month title="Collected" note="Payments less refunds, by their dates" of={collected} today={today} />
+          <Month title="Invoiced" note="Net sales by date of issue: after discounts, before tax" report="invoice-activity" of={invoiced} today={today} />
+          <Month title="Collected" note="Payments less refunds, by their dates" report="collections" of={collected} today={today} />
         </div>
       </section>
     </Page>
@@ -68,18 +68,30 @@ function Tile({ title, figure, bad = false, children }: { title: string; figure:
   );
 }
 
-function Owed({ title, balance, bad = false }: { title: string; balance: Balance | undefined; bad?: boolean }) {
+function Owed({ title, balance, href, bad = false }: { title: string; balance: Balance | undefined; href: string; bad?: boolean }) {
   return (
     <div>
       <dt>{title}</dt>
-      <dd class={bad && balance !== undefined && balance.cents > 0 ? 'figure bad' : 'figure'}>{balance === undefined ? '–' : dollars(balance.cents)}</dd>
+      <dd class={bad && balance !== undefined && balance.cents > 0 ? 'figure bad' : 'figure'}>
+        {balance === undefined ? '–' : <a href={href}>{dollars(balance.cents)}</a>}
+      </dd>
       <dd class="soft">{balance !== undefined && `${number(balance.count)} ${balance.count === 1 ? 'invoice' : 'invoices'}`}</dd>
     </div>
   );
 }
 
-function Month({ title, note, of: { value }, today }: { title: string; note: string; of: Resource<DayAmount[]>; today: string }) {
+interface MonthGiven {
+  title: string;
+  note: string;
+  report: string;
+  of: Resource<DayAmount[]>;
+  today: string;
+}
+
+function Month({ title, note, report, of: { value }, today }: MonthGiven) {
   if (value === undefined) return null;
   const sums = sumsOf(value, today);
-  return <MonthChart title={title} note={note} sums={sums} comparison={compare(sums)} />;
+  const recordsOf = (period: string): string => places.report([report, 'records'], new URLSearchParams({ period }));
+  const behind = { current: recordsOf('month'), last: recordsOf('last-month') };
+  return <MonthChart title={title} note={note} sums={sums} comparison={compare(sums)} behind={behind} />;
 }

@@ -58,6 +58,9 @@ export const places = {
   eventTypes: href(['event-types']),
   customers: (query: Readonly<Record<string, string | undefined>> = {}) => href(['customers'], query),
   customer: (id: string) => href(['customers', id]),
+  money: href(['money']),
+  invoices: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'invoices'], query),
+  payments: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'payments'], query),
   reports: href(['reports']),
   /** A view of a report, or what is below it. */
   report: (path: readonly string[], query: URLSearchParams) => `${href(['reports', ...path])}${query.size === 0 ? '' : `?${query.toString()}`}`,

@@ -37,7 +37,16 @@ function useOf<T>(id: string, path: string, date: (record: T) => string): Resour
 
 export function Customer({ id }: { id: string }) {
   const account = useResource(`account ${id}`, (signal) => readRecord<Account>('accounts', id, signal), undefined, undefined, RELOAD_MS);
-  const owed = useResource(`owed ${id}`, async (signal) => (await readOwed([id], signal)).get(id) ?? { open: 0, overdue: 0 }, undefined, undefined, RELOAD_MS);
+  const owed = useResource(
+    `owed ${id}`,
+    async (signal) => {
+      const { open = 0, overdue = 0 } = (await readOwed([id], signal)).get(id) ?? {};
+      return { open, overdue };
+    },
+    undefined,
+    undefined,
+    RELOAD_MS,
+  );
   const invoices = useOf<Invoice>(id, 'invoices', ({ issued_at: at, created_at: made }) => at ?? made);
   const payments = useOf<Payment>(id, 'payments', ({ occurred_at: at }) => at);
   const visits = useOf<Visit>(id, 'job-appointments', ({ starts_at: at }) => at);
@@ -91,7 +100,7 @@ export function Customer({ id }: { id: string }) {
           <Loaded resource={owed} lines={1}>
             {({ open, overdue }) => (
               <>
-                <p class="figure">{open === 0 ? dollars(0) : <a href={openInvoices(id)}>{dollars(open)}</a>}</p>
+                <p class="figure">{open === 0 ? dollars(0) : <a href={places.invoices({ account_id: id })}>{dollars(open)}</a>}</p>
                 <p class={overdue > 0 ? 'bad' : 'soft'}>{overdue > 0 ? `${dollars(overdue)} of it is overdue` : 'Nothing is overdue'}</p>
               </>
             )}
@@ -153,7 +162,6 @@ export function Customer({ id }: { id: string }) {
   );
 }
 
-const openInvoices = (id: string): string => places.report(['receivables', 'records'], new URLSearchParams({ account_id: id }));
 const howMany = ({ records, more }: Listed<unknown>): string => `${records.length.toLocaleString()}${more ? ' of more' : ''}`;
 
 function Fact({ title, children }: { title: string; children: ComponentChildren }) {

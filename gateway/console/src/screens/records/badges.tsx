@@ -6,7 +6,8 @@ type Tone = Parameters<typeof Badge>[0]['tone'];
 
 const INVOICES: Readonly<Record<string, Tone>> = { PAID: 'good', OPEN: 'busy', UNCOLLECTABLE: 'bad' };
 
-export function InvoiceBadge({ invoice: { status, aging } }: { invoice: Pick<Invoice, 'status' | 'aging'> }) {
+export function InvoiceBadge({ invoice: { status, aging, amounts } }: { invoice: Pick<Invoice, 'status' | 'aging' | 'amounts'> }) {
+  if (status === 'OPEN' && amounts.open_balance_cents < 0) return <Badge tone="off">Credit</Badge>;
   const days = aging?.days_past_due ?? 0;
   if (status === 'OPEN' && days > 0) return <Badge tone="bad">{`${days} ${days === 1 ? 'day' : 'days'} overdue`}</Badge>;
   return <Badge tone={INVOICES[status] ?? 'off'}>{titleCase(status)}</Badge>;

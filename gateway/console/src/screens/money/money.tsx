@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import { readOwed, type Account, type Owed } from '../../api/business.ts';
+import { readList } from '../../api/reports.ts';
+import { dollars } from '../../parts/money.ts';
+import { Page } from '../../parts/page.tsx';
+import { Failure, Loaded } from '../../parts/part.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
+import { useResource } from '../../state/resource.ts';
+import { places } from '../../state/route.ts';
+import { Mail, Telephone } from '../customers/reach.tsx';
+import { AGES } from '../reports/definitions.ts';
+import { Tabs } from './tabs.tsx';
+
+const RELOAD_MS = 300_000;
+/** Customers that are listed at first, and more at each request: at most 100, as the API returns of one list of ids. */
+const STEP = 25;
+
+type Row = Owed & { readonly id: string };
+
+/** Who owes what for how long, and how to reach them. */
+export function Money() {
+  const [most, setMost] = useState(STEP);
+  const owed = useResource('owed by all', (signal) => readOwed(undefined, signal), undefined, undefined, RELOAD_MS);
+  const rows: Row[] = [...(owed.value ?? [])].map(([id, of]) => ({ id, ...of }));
+  const overdue = rows.filter((row) => row.overdue > 0).sort((a, b) => b.overdue - a.overdue);
+  const ids = overdue.slice(0, most).map(({ id }) => id);
+  const accounts = useResource(`accounts ${ids.join()}`, (signal) => readAccounts(ids, signal), undefined, undefined, RELOAD_MS);
+  const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  return (
+    <Page title="Money" beside={<Tabs current="Overdue" />} live={[owed]}>
+      <Loaded resource={{ ...owed, problem: owed.value === undefined ? owed.problem : undefined }} lines={8}>
+        {() => (
+          <>
+            <dl class="tiles">
+              <div>
+                <dt>Open balance</dt>
+                <dd class="figure">
+                  <a href={places.invoices()}>{dollars(sum(({ open }) => open))}</a>
+                </dd>
+              </div>
+              <div>
+                <dt>Overdue</dt>
+                <dd class="figure">
+                  <a href={places.invoices({ show: 'OVERDUE' })}>{dollars(sum((row) => row.overdue))}</a>
+                </dd>
+              </div>
+              <div>
+                <dt>Customers who are overdue</dt>
+                <dd class="figure">{overdue.length.toLocaleString()}</dd>
+              </div>
+            </dl>
+            <section aria-labelledby="overdue">
+              <h2 id="overdue">Overdue customers</h2>
+              {accounts.problem && <Failure resource={accounts} what="Telephone numbers and e-mail addresses" />}
+              {overdue.length === 0 ? (
+                <p class="empty">Nobody is overdue.</p>
+              ) : (
+                <Table
+                  linked
+                  caption="Overdue customers, highest amount first"
+                  rows={overdue.slice(0, most)}
+                  rowKey={({ id }) => id}
+                  columns={columns(accounts.value)}
+                />
+              )}
+              {overdue.length > most && (
+                <p class="pages">
+                  <button type="button" onClick={() => setMost(most + STEP)}>
+                    Show more
+                  </button>
+                  <span class="soft">
+                    {most} of {overdue.length.toLocaleString()}
+                  </span>
+                </p>
+              )}
+            </section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+async function readAccounts(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Account>> {
+  const pages = Array.from({ length: Math.ceil(ids.length / 100) }, (_, page) => ids.slice(page * 100, (page + 1) * 100));
+  const lists = await Promise.all(pages.map((page) => readList<Account>('accounts', { ids: page }, page.length, signal)));
+  return new Map(lists.flatMap(({ records }) => records).map((account) => [account.id, account]));
+}
+
+const columns = (accounts: ReadonlyMap<string, Account> | undefined): Column<Row>[] => [
+  {
+    title: 'Customer',
+    cell: ({ id, name }) => (
+      <a class="name" href={places.customer(id)}>
+        {name}
+      </a>
+    ),
+  },
+  {
+    title: 'Overdue',
+    numeric: true,
+    cell: ({ id, overdue }) => <a href={places.invoices({ show: 'OVERDUE', account_id: id })}>{dollars(overdue)}</a>,
+  },
+  {
+    title: 'Telephone and e-mail',
+    cell: ({ id }) => {
+      const { phone = null, email = null } = accounts?.get(id) ?? {};
+      return (
+        <>
+          <Telephone number={phone} />
+          {email !== null && (
+            <span class="below">
+              <Mail address={email} />
+            </span>
+          )}
+        </>
+      );
+    },
+  },
+  ...Object.entries(AGES)
+    .filter(([age]) => age !== 'CURRENT')
+    .map(([age, title]) => ({
+      title,
+      numeric: true,
+      cell: ({ ages }: Row) => ((ages[age] ?? 0) === 0 ? <span class="soft">–</span> : dollars(ages[age]!)),
+    })),
+];
