@@ -51,7 +51,6 @@ export async function buildConsole() {
     metafile: true,
     // JSON in a string: esbuild would put an object into a separate file.
     define: { FILTER_PATHS: JSON.stringify(JSON.stringify(filterPaths())) },
-    plugins: [{ name: 'zip', setup: ({ onResolve }) => onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'src/xlsx/zip.ts') })) }],
   });
   renameSync(join(fresh, 'console-styles.css'), join(fresh, 'console.css'));
   copyFileSync(join(source, 'icon.svg'), join(fresh, 'icon.svg'));

@@ -76,10 +76,10 @@ test('a scale has three or four lines on steps of 1, 2, 2.5 and 5, and half a re
   expect(scaleAround([0.48], { shares: true }).lines).toEqual([0.6, 0.4, 0.2, 0]);
 });
 
-test('what writes spreadsheets is at most 25 kB, compressed, and loaded apart', () => {
+test('what writes spreadsheets is at most 5 kB, compressed, and loaded apart', () => {
   const folder = new URL('../../gateway/console/gen/', import.meta.url);
   const bundle = readFileSync(new URL(readdirSync(folder).find((name) => name.startsWith('xlsx-'))!, folder));
-  expect(gzipSync(bundle).length).toBeLessThan(25_000);
+  expect(gzipSync(bundle).length).toBeLessThan(5_000);
   // The page's policy would forbid it.
   expect(bundle.includes('new Worker')).toBe(false);
 });

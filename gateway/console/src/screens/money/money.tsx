@@ -53,7 +53,7 @@ export function Money() {
               <h2 id="overdue">Overdue customers</h2>
               {accounts.problem && <Failure resource={accounts} what="Telephone numbers and e-mail addresses" />}
               {overdue.length === 0 ? (
-                <p class="empty">Nobody is overdue.</p>
+                <p class="empty">No customer is overdue.</p>
               ) : (
                 <Table
                   linked
