@@ -81,6 +81,9 @@ test.each([
   const { client, asked } = noting(() => new Response('', { status: 503, headers: { 'retry-after': '0' } }));
   await expect(client.company.get({ retries })).rejects.toThrow();
   expect(asked).toHaveLength(times);
+  // A list without filters takes the options where others take the filters.
+  await expect(client.webhooks.list({ retries }).next()).rejects.toThrow();
+  expect(asked).toHaveLength(2 * times);
 });
 
 const detail = (field: string) => ({ location: 'query', field, code: 'OUT_OF_RANGE', message: 'Give 1 to 100.' });
