@@ -194,6 +194,24 @@ test.each(['invoices', 'payments', 'jobs', 'visits', 'refunds'])('a record of %s
   expect(await page.$eval('.developer .json', ({ textContent }) => textContent)).toContain(record.id);
 });
 
+test('lists the visits of a day by time, those without a technician first', async () => {
+  const local = (at: string): string => new Date(at).toLocaleDateString('sv-SE', { timeZone: timezone });
+  const visits = await all('job-appointments');
+  const byDay = Map.groupBy(visits, ({ starts_at: at }) => local(at));
+  const [day, own] = [...byDay].sort(([, a], [, b]) => b.length - a.length)[0]!;
+  await go(`/schedule?day=${day}`);
+  const numbers = (unassigned: boolean): string[] =>
+    own
+      .filter(({ dispatch_status: status }) => (status === 'UNASSIGNED') === unassigned)
+      .sort((a, b) => a.starts_at.localeCompare(b.starts_at))
+      .map(({ number }) => number);
+  expect((await rows('Visits with a technician, and canceled ones')).map(([, visit]) => visit!.split(' ')[0])).toEqual(numbers(false));
+  await shows(page, `Without a technician ${numbers(true).length}`);
+  await inspect(page, 'schedule');
+  await page.click('.head a[href*="day="]');
+  await page.waitForFunction((not) => !location.hash.includes(not), {}, day);
+});
+
 test('lists overdue customers by amount and age, with telephone and e-mail, as the open invoices add up', async () => {
   await go('/money');
   const overdue = (await all('invoices?status=OPEN')).filter(({ aging }) => aging.bucket !== 'CURRENT');

@@ -331,10 +331,11 @@ describe('audit trail', () => {
     await press(page, 'Audit');
     await shows(page, 'api_key.created');
     await shows(page, 'company.created');
+    expect(await page.$eval('tbody tr:first-child td:nth-child(3)', ({ textContent }) => textContent)).toBe('api_key.createdNightly export');
     await page.click('tbody tr:first-child summary');
     await shows(page, 'Nightly export');
     await press(page, 'Ada Ortiz');
-    await shows(page, `Only ${company.userId}.`);
+    await shows(page, 'Only changes by Ada Ortiz.');
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
     await press(page, 'Show all');
     await shows(page, 'company.created');

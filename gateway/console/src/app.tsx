@@ -84,6 +84,7 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   if (section === 'home' && id === undefined) return <Home attention={attention} />;
   if (section === 'customers' && id === undefined) return <Business title="Customers">{({ Customers }) => <Customers />}</Business>;
   if (section === 'customers' && id !== undefined && part === undefined) return <Business title="Customer">{({ Customer }) => <Customer id={id} />}</Business>;
+  if (section === 'schedule' && id === undefined) return <Business title="Schedule">{({ Schedule }) => <Schedule />}</Business>;
   if (section === 'money' && part === undefined && [undefined, 'invoices', 'payments'].includes(id))
     return (
       <Business title="Money">{({ Money, Invoices, Payments }) => (id === undefined ? <Money /> : id === 'invoices' ? <Invoices /> : <Payments />)}</Business>

@@ -19,6 +19,7 @@ const BUSINESS: readonly Entry[] = [
     first: 'customers',
     icon: 'M10 10a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3.5 17c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5',
   },
+  { title: 'Schedule', href: places.schedule(), first: 'schedule', icon: 'M3.5 5h13v12h-13zM3.5 8.5h13M7 3v3M13 3v3' },
   { title: 'Money', href: places.money, first: 'money', icon: 'M2.5 5h15v10h-15zM10 12.2a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4z' },
   { title: 'Reports', href: places.reports, first: 'reports', icon: 'M4 17V9m6 8V3m6 14v-5' },
 ];

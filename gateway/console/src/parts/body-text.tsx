@@ -26,7 +26,7 @@ export function BodyText({ what, text, truncated = false }: Given) {
               </button>
             )}
             <button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(!raw)}>
-              As it was
+              Raw
             </button>
           </>
         )}

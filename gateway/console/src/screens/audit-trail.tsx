@@ -29,19 +29,28 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
   },
   {
     title: 'What',
-    cell: ({ action, object }) => (
-      <>
-        <a class="name" href={places.audit({ action })}>
-          <Breakable text={action} />
-        </a>
-        <span class="soft below">
-          <Breakable text={`${object.kind}/${object.id}`} />
-        </span>
-      </>
-    ),
+    cell: (event) => {
+      const { action, object } = event;
+      return (
+        <>
+          <a class="name" href={places.audit({ action })}>
+            <Breakable text={action} />
+          </a>
+          <span class="soft below" title={object.id}>
+            {nameOf(event) ?? <Breakable text={`${object.kind}/${object.id}`} />}
+          </span>
+        </>
+      );
+    },
   },
   { title: 'Change', cell: (event) => <Change event={event} /> },
 ];
+
+/** The object's name after the change, or before it was deleted. */
+function nameOf({ before, after }: AuditEvent): string | undefined {
+  const of = after ?? before ?? {};
+  return [of['name'], of['displayName'], of['email'], of['number']].find((name): name is string => typeof name === 'string' && name !== '');
+}
 
 function Change({ event: { id, action, before, after, requestId } }: { event: AuditEvent }) {
   return (
@@ -82,13 +91,16 @@ export function AuditTrail() {
   const filter = { ...narrowing, cursor: given('cursor') };
   const events = useResource(`audit ${JSON.stringify(filter)}`, (signal) => listAuditEvents(filter, signal));
   const page = events.value;
-  const shown = Object.values(narrowing).filter((value) => value !== undefined);
+  const shown = [
+    ...(narrowing.action === undefined ? [] : [narrowing.action]),
+    ...(narrowing.actor === undefined ? [] : [`by ${page?.data[0]?.actor.name ?? narrowing.actor}`]),
+  ];
   return (
     <Page title="Audit trail" live={[events]}>
       <p class="lead">Who changed keys, endpoints, users, settings and records of the company, and what the operator called. Kept for 365 days.</p>
       {shown.length > 0 && (
         <p>
-          Only {shown.join(' and ')}. <a href={places.audit()}>Show all</a>
+          Only changes {shown.join(' ')}. <a href={places.audit()}>Show all</a>
         </p>
       )}
       {page?.data.length === 0 && (

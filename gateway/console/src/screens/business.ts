@@ -4,3 +4,4 @@ export { Customers } from './customers/customers.tsx';
 export { RecordScreen } from './records/record.tsx';
 export { Invoices, Payments } from './money/lists.tsx';
 export { Money } from './money/money.tsx';
+export { Schedule } from './schedule/schedule.tsx';

@@ -58,6 +58,7 @@ export const places = {
   eventTypes: href(['event-types']),
   customers: (query: Readonly<Record<string, string | undefined>> = {}) => href(['customers'], query),
   customer: (id: string) => href(['customers', id]),
+  schedule: (query: Readonly<Record<string, string | undefined>> = {}) => href(['schedule'], query),
   money: href(['money']),
   invoices: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'invoices'], query),
   payments: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'payments'], query),

@@ -63,7 +63,7 @@ export function Invoices() {
     account_id: query.get('account_id') ?? undefined,
     search: searchable(query.get('q') ?? ''),
   };
-  // An open invoice on which nothing is owed waits for nobody.
+  // Open invoices on which nothing is owed need no work.
   const owes = ({ status, amounts }: Invoice): boolean => status !== 'OPEN' || show === 'ALL' || amounts.open_balance_cents !== 0;
   return (
     <List<Invoice>

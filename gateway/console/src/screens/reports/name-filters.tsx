@@ -4,6 +4,8 @@ import { Problem } from '../../api/problem.ts';
 import { METHODS } from '../../parts/words.ts';
 import { readAccountNames, readNames, searchAccounts, useNames, type Found, type Named } from '../../state/names.ts';
 import { MOST_SEARCHED, searchable } from '../../state/search.ts';
+import { route } from '../../state/route.ts';
+import { useStore } from '../../state/store.ts';
 import type { Filter } from './definitions.ts';
 
 /** The names of a filter's values; of a list that is short, all of them. */
@@ -90,6 +92,9 @@ function AccountFilter({ filter, values, onChange }: Given) {
   const [found, setFound] = useState<readonly Found[] | undefined>(undefined);
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const box = useRef<HTMLDivElement>(null);
+  const { query } = useStore(route);
+  // Another view begins with an empty box.
+  useEffect(() => setText(''), [query.toString()]);
   const wanted = searchable(text);
   useEffect(() => {
     setFound(undefined);
