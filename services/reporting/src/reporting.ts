@@ -21,8 +21,8 @@ import { followProgress, places } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
-import { summaryBuilder } from './building/builder.ts';
-import { keepingSettings, schema } from './schema.ts';
+import { schema, transactionSettings } from './schema.ts';
+import { sumsTask } from './sums/task.ts';
 
 const SCHEMA = 'reporting';
 
@@ -32,13 +32,13 @@ export function createReporting(config: ReportingConfig): Service {
     config,
     create(kit) {
       const { server, log, metrics, background } = kit;
-      const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: keepingSettings });
+      const database = openDatabase(kit, { ...databaseUrls(config), ...schema, settings: transactionSettings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/reporting', topics: [topics.reportingAudit], announces: false, log, metrics });
       background(outbox);
-      const builder = summaryBuilder(database, log, metrics);
-      const look = (): void => builder.look();
+      const sums = sumsTask(database, log, metrics);
+      const look = (): void => sums.look();
       const { reached, watermarks } = followProgress(database, log);
       const subscriptions = [nameSubscription(SCHEMA), ...readModelSubscriptions(look), watermarks];
       background(names);
@@ -46,7 +46,7 @@ export function createReporting(config: ReportingConfig): Service {
       background(subscriber);
       background(financialsForEveryJob(database, log));
       background(freshnessMetrics(database, log, metrics));
-      background(builder);
+      background(sums);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));
       server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(ReportsServiceService, reportHandlers(database, names));

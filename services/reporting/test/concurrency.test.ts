@@ -1,10 +1,10 @@
-// Events, imports and builds of one company at the same moment: figures and sums miss nothing that any of them has stored.
+// Events, imports and sums of one company at the same moment: figures and sums miss nothing that any of them has stored.
 import { randomUUID } from 'node:crypto';
 import { watermarkSources } from '@truckroll/contract';
 import { GetCollectionsReportResponse } from '@truckroll/contract/gen/reporting/v1/collections_report';
 import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { Bucket } from '@truckroll/contract/gen/reporting/v1/report_types';
-import type { Database, Transaction } from '@truckroll/postgres';
+import { createSession, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
 import { NameCache, lockCompany, lockPart, upsertRecords } from '@truckroll/record-store';
 import { silentLog } from '@truckroll/telemetry';
 import { mustWait, openFreshDatabase, whileOpen } from '@truckroll/testing';
@@ -16,23 +16,22 @@ import { removeOlderThan } from '../src/read-models/rebuild.ts';
 import { fillIn } from '../src/jobs/every-job.ts';
 import { reportHandlers } from '../src/reports/handlers.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
-import { keepingSettings, schema } from '../src/schema.ts';
-import { beginGeneration } from '../src/summaries/generations.ts';
-import { rebuildSummaries } from '../src/summaries/rebuild.ts';
-import { verifyReports } from '../src/summaries/verify.ts';
+import { transactionSettings, schema } from '../src/schema.ts';
+import { rebuildSums } from '../src/sums/rebuild.ts';
+import { verifyReports } from '../src/sums/verify.ts';
 import { apply, build, eventOf, financials, importFinancials, invoice, job, messageOf, newCompany, payment, type Line } from './records.ts';
 
 let database: Database;
 let close: () => Promise<void>;
 let company: string;
 beforeAll(async () => {
-  ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings, maxConnections: 10 }));
+  ({ database, close } = await openFreshDatabase(schema, { settings: transactionSettings, maxConnections: 10 }));
 });
 afterAll(() => close());
 beforeEach(async () => {
   company = await newCompany(database);
 });
-afterEach(() => database.query({ text: 'delete from companies' }));
+afterEach(() => database.query({ text: 'with gone as (delete from summed) delete from companies' }));
 
 async function store(tx: Transaction, line: Line): Promise<void> {
   await lockCompany(tx, company);
@@ -48,18 +47,34 @@ async function totals(id: string): Promise<unknown> {
 }
 
 async function received(): Promise<number | undefined> {
+  await build(database);
   for await (const step of verifyReports(database, company, new AbortController().signal)) expect(step).toMatchObject({ built: true, differences: [] });
   const { rows } = await database.query<{ cents: number }>({
-    text: `select sum(received_cents)::int as cents from collection_summaries where company_id = $1 and part = 'month'`,
+    text: `select sum(received_cents)::int as cents from collection_sums where company_id = $1 and part = 'month'`,
     values: [company],
   });
   return rows[0]?.cents;
 }
 
+const PAID = `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at, projection)
+  values ($1, gen_random_uuid(), 'PAID', 'CARD', gen_random_uuid(), $2, '2026-03-01T15:00:00Z', 1)`;
+
+async function openWriter(): Promise<DatabaseSession> {
+  const session = await createSession({ url: database.options.url, statementTimeoutMs: 10_000 });
+  await session.query({ text: `set search_path = ${schema.schema}` });
+  return session;
+}
+
+/** The dates with notes. */
+async function dates(): Promise<string[]> {
+  const { rows } = await database.query<{ day: string }>({ text: 'select distinct day::text as day from due_notes where company_id = $1', values: [company] });
+  return rows.map(({ day }) => day);
+}
+
 describe('a financial', () => {
   const EXPECTED = { revenue_cents: 700, total_cost_cents: 300 };
 
-  it('has the invoice whose event is being applied while its line is imported', async () => {
+  test('has the invoice whose event is being applied while its line is imported', async () => {
     const { id } = job();
     await whileOpen(
       database,
@@ -69,7 +84,7 @@ describe('a financial', () => {
     expect(await totals(id)).toMatchObject(EXPECTED);
   });
 
-  it('has the invoice whose event is applied while its line is being imported', async () => {
+  test('has the invoice whose event is applied while its line is being imported', async () => {
     const { id } = job();
     await whileOpen(
       database,
@@ -79,7 +94,7 @@ describe('a financial', () => {
     expect(await totals(id)).toMatchObject(EXPECTED);
   });
 
-  it('keeps the costs of a line that is being imported while financials of all jobs are made', async () => {
+  test('keeps the costs of a line that is being imported while financials of all jobs are made', async () => {
     const known = job();
     await database.transaction((tx) => apply(tx, company, jobs, 'jobs', known));
     await database.query({ text: 'delete from job_financials where company_id = $1', values: [company] });
@@ -93,8 +108,8 @@ describe('a financial', () => {
 });
 
 describe('sums', () => {
-  it('contain payments whose events two replicas apply at the same moment', async () => {
-    await build(database, company);
+  test('contain payments whose events two replicas apply at the same moment', async () => {
+    await build(database);
     await whileOpen(
       database,
       (tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 1 })),
@@ -103,35 +118,58 @@ describe('sums', () => {
     expect(await received()).toBe(3);
   });
 
-  it('contain a payment whose event is being applied while they are built', async () => {
-    await database.transaction((tx) => beginGeneration(tx, company));
-    await whileOpen(
-      database,
-      (tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 4 })),
-      () => build(database, company),
-    );
-    expect(await received()).toBe(4);
-  });
+  test.each(['another date', 'the same date'])(
+    'contain a payment whose event is applied while days are summed for %s, although its note was not seen',
+    async (which) => {
+      const other = payment({ amount_cents: 4, ...(which === 'another date' ? { occurred_at: '2026-02-01T15:00:00Z' } : {}) });
+      await database.transaction((tx) => apply(tx, company, payments, 'payments', other));
+      const session = await openWriter();
+      await session.query({ text: 'begin' });
+      await session.query({ text: PAID, values: [company, 8] });
+      // Deletes the notes that it sees; the writer's is not among them.
+      await build(database);
+      await session.query({ text: 'commit' });
+      await session.close();
+      expect(await dates()).toEqual(['2026-03-01']);
+      expect(await received()).toBe(12);
+      expect(await dates()).toEqual([]);
+    },
+  );
 
-  it('are rebuilt although the company’s time zone is being changed', async () => {
-    await build(database, company);
-    const rebuilt: Promise<void>[] = [];
+  test('contain a payment that is committed after its day was summed, and before the notes of that day are deleted', async () => {
+    await build(database);
+    await database.transaction((tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 4 })));
     await whileOpen(
       database,
       async (tx) => {
-        await lockCompany(tx, company);
-        await beginGeneration(tx, company);
+        await tx.query({ text: 'lock table due_months in exclusive mode' });
+        await tx.query({ text: PAID, values: [company, 8] });
       },
-      () => rebuildSummaries({ database, begun: () => void rebuilt.push(build(database, company)), signal: new AbortController().signal }, () => undefined),
+      () => build(database),
     );
-    await Promise.all(rebuilt);
-    const { rows } = await database.query({ text: 'select generation, state from generations where company_id = $1', values: [company] });
-    expect(rows).toEqual([{ generation: 3, state: 'current' }]);
+    expect(await received()).toBe(12);
+  });
+
+  test('are rebuilt while events are applied', async () => {
+    await database.transaction((tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 1 })));
+    await build(database);
+    const summing: Promise<void>[] = [];
+    const rebuilt = rebuildSums({ database, begun: () => void summing.push(build(database)), signal: new AbortController().signal }, () => undefined);
+    await database.transaction((tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 2 })));
+    await rebuilt;
+    await Promise.all(summing);
+    expect(await received()).toBe(3);
+  });
+
+  test('are the same if two replicas sum them at the same moment', async () => {
+    await database.transaction((tx) => apply(tx, company, payments, 'payments', payment({ amount_cents: 1 }), payment({ amount_cents: 2 })));
+    await Promise.all([build(database), build(database), build(database)]);
+    expect(await received()).toBe(3);
   });
 });
 
 describe('a rebuild', () => {
-  it('keeps a record whose event is being applied while records that the topic no longer has are removed', async () => {
+  test('keeps a record whose event is being applied while records that the topic no longer has are removed', async () => {
     const [kept, gone] = [payment(), payment()];
     let removed = 0;
     await database.transaction((tx) => apply(tx, company, payments, 'payments', kept, gone));
@@ -150,7 +188,7 @@ describe('a rebuild', () => {
 });
 
 describe('events of several companies', () => {
-  it('lock the companies in the order of their ids', async () => {
+  test('lock the companies in the order of their ids', async () => {
     const [low, high] = [company, randomUUID()].sort() as [string, string];
     await whileOpen(
       database,
@@ -169,8 +207,8 @@ describe('events of several companies', () => {
 });
 
 describe('a report', () => {
-  it('has figures and as_of of one moment', async () => {
-    await build(database, company);
+  test('has figures and as_of of one moment', async () => {
+    await build(database);
     const at = async (tx: Pick<Database, 'query'>, second: number): Promise<unknown> =>
       tx.query({
         text: `insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source on conflict (source) do update set at = excluded.at`,
@@ -178,6 +216,7 @@ describe('a report', () => {
       });
     const known = payment({ amount_cents: 5 });
     await database.transaction((tx) => apply(tx, company, payments, 'payments', known));
+    await build(database);
     await at(database, 100);
     const handlers = reportHandlers(database, new NameCache(database, schema.schema, silentLog));
     const collection = { company_id: company, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };
@@ -185,7 +224,7 @@ describe('a report', () => {
     let report: Promise<unknown> = Promise.resolve();
     await whileOpen(
       database,
-      (tx) => tx.query({ text: 'lock table collection_summaries in access exclusive mode' }),
+      (tx) => tx.query({ text: 'lock table collection_sums in access exclusive mode' }),
       () => (report = Promise.resolve(handlers.getCollectionsReport(asked, undefined as never))),
       async (tx) => {
         await apply(tx, company, payments, 'payments', { ...known, amount_cents: 6 });

@@ -4,14 +4,14 @@ import { codec } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { readModelAdmin } from '../src/read-models/admin.ts';
-import { keepingSettings, schema } from '../src/schema.ts';
+import { transactionSettings, schema } from '../src/schema.ts';
 import { apply, eventOf, job, messageOf, payment } from './records.ts';
 import { jobs } from '../src/read-models/jobs.ts';
 import { payments } from '../src/read-models/payments.ts';
 
 let database: Database;
 let close: () => Promise<void>;
-beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings })), 60_000);
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema, { settings: transactionSettings })), 60_000);
 afterAll(() => close());
 
 const admin = () => readModelAdmin({ database, kafka: undefined as never, group: 'reporting', begun: () => undefined });

@@ -11,10 +11,9 @@ import { jobs } from '../src/read-models/jobs.ts';
 import { fillIn } from '../src/jobs/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
-import { keepingSettings, schema } from '../src/schema.ts';
-import { SUMMARIES_VERSION } from '../src/facts/definitions.ts';
-import { verifyReports } from '../src/summaries/verify.ts';
-import { AT, apply, financials, importLines, invoice, job, removal, type Line } from './records.ts';
+import { transactionSettings, schema } from '../src/schema.ts';
+import { verifyReports } from '../src/sums/verify.ts';
+import { AT, apply, build, financials, importLines, invoice, job, newCompany, removal, type Line } from './records.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -22,7 +21,7 @@ let database: Database;
 let close: () => Promise<void>;
 let reader: RecordReader;
 beforeAll(async () => {
-  ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings }));
+  ({ database, close } = await openFreshDatabase(schema, { settings: transactionSettings }));
   reader = new RecordReader(jobFinancials as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
 });
 afterAll(() => close());
@@ -190,9 +189,8 @@ test('rejects a line whose costs exceed the range together with existing invoice
 });
 
 test('derives the same from many invoices of many jobs, at once or one after the other', async () => {
-  const company = randomUUID();
-  const generation = { text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, 1, 'America/Chicago', 'current', $2)` };
-  await database.query({ ...generation, values: [company, SUMMARIES_VERSION] });
+  const company = await newCompany(database);
+
   const known = Array.from({ length: 300 }, () => job());
   await applyLines(company, jobs, 'jobs', ...known);
   expect((await importLines(database, company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);
@@ -208,8 +206,9 @@ test('derives the same from many invoices of many jobs, at once or one after the
     [2, 310],
     [3, 898],
   ]);
+  await build(database);
   const { rows } = await database.query({
-    text: `select sum(revenue_cents)::int as revenue, count(*) as jobs, (select sum(job_count) from job_summaries where company_id = $1 and part = 'month')::int as counted
+    text: `select sum(revenue_cents)::int as revenue, count(*) as jobs, (select sum(job_count) from job_sums where company_id = $1 and part = 'month')::int as counted
       from job_facts where company_id = $1`,
     values: [company],
   });

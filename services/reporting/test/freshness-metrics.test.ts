@@ -1,4 +1,4 @@
-// What operators see of the age of reports, and of companies whose sums are being built.
+// What operators see of the age of reports, and of companies whose sums are being computed.
 import { randomUUID } from 'node:crypto';
 import { topics, watermarkSources } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
@@ -15,7 +15,7 @@ let database: Database;
 let close: () => Promise<void>;
 beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
 afterAll(() => close());
-afterEach(() => database.query({ text: 'truncate applied_until, parked_event, inbox_version, companies, generations, spoiled_summaries' }));
+afterEach(() => database.query({ text: 'truncate applied_until, parked_event, inbox_version, summed, due_notes' }));
 
 const behind = (seconds: number, ...sources: string[]) =>
   database.query({
@@ -48,24 +48,27 @@ async function measured(): Promise<Record<string, number>> {
   await part.start?.();
   // Ends after the first measurement.
   await part.stop();
-  const lines = (await metrics.render()).body.matchAll(/^(report_(?:as_of_age_seconds|companies))\{.*?(?:because_of|reports)="(\w+)".*\} (\S+)$/gm);
-  return Object.fromEntries([...lines].map(([, , of, value]) => [of as string, Number(value)]));
+  const { body } = await metrics.render();
+  const lines = body.matchAll(/^report_(?:as_of_age_seconds|companies)\{.*?(?:because_of|reports)="(\w+)".*\} (\S+)$/gm);
+  const due = /^report_due_seconds\S* (\S+)$/m.exec(body)?.[1];
+  return { ...Object.fromEntries([...lines].map(([, of, value]) => [of as string, Number(value)])), due: Number(due) };
 }
 
-test('counts companies without sums to read, and those whose sums are replaced while they are read', async () => {
-  const [read, never, spoiled, replaced, retired] = Array.from({ length: 5 }, () => randomUUID()) as [string, string, string, string, string];
-  await database.query({
-    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only) select id, 'UTC', true, false from unnest($1::uuid[]) id`,
-    values: [[read, never, spoiled, replaced, retired]],
-  });
-  const generation = (company: string, number: number, state: string) =>
-    database.query({ text: `insert into generations (company_id, generation, time_zone, state) values ($1, $2, 'UTC', $3)`, values: [company, number, state] });
-  for (const company of [read, spoiled, replaced]) await generation(company, 1, 'current');
-  await generation(replaced, 2, 'building');
-  await generation(retired, 1, 'retired');
-  await generation(retired, 2, 'building');
-  await database.query({ text: 'insert into spoiled_summaries values ($1)', values: [spoiled] });
-  expect(await measured()).toMatchObject({ unanswered: 3, answered: 1 });
+test('counts companies whose days are all due, by whether their sums can still be read, and shows the age of the oldest change that is due', async () => {
+  const [first, again] = [randomUUID(), randomUUID()];
+  const summed = (company: string, report: string, before: string | null, version: number) =>
+    database.query({ text: `insert into summed values ($1, $2, 'UTC', 1, $3, $4)`, values: [company, report, before, version] });
+  for (const report of ['invoice', 'job']) {
+    await summed(first, report, 'infinity', 0);
+    await summed(again, report, '2026-03-01', 1);
+    await summed(randomUUID(), report, null, 0);
+  }
+  for (const seconds of [3500, 2500]) {
+    await database.query({ text: `insert into due_notes values ($1, 'job', '2026-03-01', now() - $2 * interval '1 s')`, values: [first, seconds] });
+  }
+  const { due, ...companies } = await measured();
+  expect(companies).toMatchObject({ unanswered: 1, answered: 1 });
+  expect(Math.floor(due! / 1000)).toBe(3);
 });
 
 test('shows an age of 0 for a cause that is not known, and for a time in the future', async () => {

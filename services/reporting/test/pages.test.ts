@@ -8,6 +8,7 @@ import { dateOf } from '../src/reports/periods.ts';
 import { readPage } from '../src/reports/page.ts';
 import type { ReportQuestion } from '../src/reports/sources.ts';
 import { schema } from '../src/schema.ts';
+import { DuePeriods } from '../src/sums/due.ts';
 
 const [ONE, TWO] = ['11111111-0000-4000-8000-000000000000', '22222222-0000-4000-8000-000000000000'];
 
@@ -19,16 +20,16 @@ afterAll(() => close());
 beforeEach(() => void (company = randomUUID()));
 
 /** The sum of a day and of its month, of an account. */
-async function received(date: string, account: string, cents: number, generation = 1, of = company, standing = ''): Promise<void> {
+async function received(date: string, account: string, cents: number, of = company, standing = ''): Promise<void> {
   for (const [part, period] of [
     ['account/day', date],
     ['account/month', `${date.slice(0, 7)}-01`],
   ]) {
     await database.query({
-      text: `insert into collection_summaries as s (company_id, generation, part, period, value, standing, payment_count, received_cents, refund_count, refunded_cents)
-        values ($1, $2, $3, $4, $5, $7, 1, $6, 0, 0)
-        on conflict (company_id, generation, part, period, value, standing) do update set received_cents = s.received_cents + excluded.received_cents`,
-      values: [of, generation, part, period, account, cents, standing],
+      text: `insert into collection_sums as s (company_id, part, period, value, standing, payment_count, received_cents, refund_count, refunded_cents)
+        values ($1, $2, $3, $4, $6, 1, $5, 0, 0)
+        on conflict (company_id, part, period, value, standing) do update set received_cents = s.received_cents + excluded.received_cents`,
+      values: [of, part, period, account, cents, standing],
     });
   }
 }
@@ -39,8 +40,8 @@ function questionOf(more: Partial<ReportQuestion> = {}): ReportQuestion {
   return {
     summary: COLLECTIONS,
     companyId: company,
-    generation: 1,
     timeZone: 'UTC',
+    due: new DuePeriods(-Infinity),
     groupBy: 'account',
     filters: new Map(),
     standings: [''],
@@ -108,15 +109,14 @@ test('the next page begins with the first group of a later period if the data of
   const question = questionOf();
   const request = { range: { start, end }, bucket: 'year' as const, limit: 1 };
   const { next } = await readPage(database, question, { ...request, after: new Uint8Array() });
-  await database.query({ text: `delete from collection_summaries where company_id = $1 and period < '2024-01-01'`, values: [company] });
+  await database.query({ text: `delete from collection_sums where company_id = $1 and period < '2024-01-01'`, values: [company] });
   const { rows } = await readPage(database, question, { ...request, after: next });
   expect(rows.map(({ period, sums }) => [dateOf(period.start), sums.value])).toEqual([['2024-01-01', ONE]]);
 });
 
-test('a page has sums of its company and generation only', async () => {
+test('a page has sums of its company only', async () => {
   await received('2024-01-01', ONE, 5);
-  await received('2024-01-01', ONE, 50, 2);
-  await received('2024-01-01', ONE, 500, 1, randomUUID());
+  await received('2024-01-01', ONE, 500, randomUUID());
   for (const bucket of ['year', 'month', 'day'] as const) {
     expect(await pages(far(bucket))).toEqual([['2024-01-01 1 5']]);
     expect(await pages(['2024-01-01', '2024-02-01', bucket, 10])).toEqual([['2024-01-01 1 5']]);
@@ -129,7 +129,7 @@ test.each<BucketName>(['year', 'month', 'week', 'day'])('pages by %s add up the 
     ['b', 2],
     ['c', 4],
   ] as const)
-    for (const account of [ONE, TWO]) await received('2024-01-01', account, cents, 1, company, standing);
+    for (const account of [ONE, TWO]) await received('2024-01-01', account, cents, company, standing);
   expect(await pages(['2024-01-01', '2024-01-03', bucket, 1], { standings: ['a', 'b'] })).toEqual([['2024-01-01 1 3'], ['2024-01-01 2 3']]);
 });
 

@@ -5,10 +5,10 @@ import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records'
 import type { IncomingEvent } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/postgres';
 import { importBatch } from '@truckroll/record-store';
-import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { summaryBuilder } from '../src/building/builder.ts';
+import { silentLog } from '@truckroll/telemetry';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { tables } from '../src/resources/index.ts';
+import { sumRound, type Round } from '../src/sums/task.ts';
 
 export type Line = Record<string, any>;
 export const AT = '2026-03-01T15:00:00Z';
@@ -177,21 +177,7 @@ export async function deadLetter(database: Database, company: string, time: numb
   });
 }
 
-/** Runs a builder until the company has one generation of sums, the current one, and no financials to refresh. */
-export async function build(database: Database, company: string): Promise<void> {
-  // Never polls by itself.
-  const builder = summaryBuilder(database, silentLog, createMetrics('reporting'), 100_000_000);
-  await builder.start?.();
-  for (let built = false; !built; ) {
-    const { rows } = await database.query<{ built: boolean }>({
-      text: `select count(*) filter (where state = 'current') = 1 and count(*) = 1
-          and not exists (select from financials_to_refresh f where f.company_id = $1)
-          and not exists (select from spoiled_summaries s where s.company_id = $1) as built
-        from generations where company_id = $1`,
-      values: [company],
-    });
-    built = rows[0]!.built;
-    builder.look();
-  }
-  await builder.stop();
+/** Sums everything that is due, of every company, months included. */
+export async function build(database: Database, round: Round = {}): Promise<void> {
+  while ((await sumRound(database, { quietMs: 0, ...round })) > 0);
 }

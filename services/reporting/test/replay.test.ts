@@ -9,7 +9,7 @@ import { openFreshDatabase, openProducer } from '@truckroll/testing';
 import { projections } from '../src/projections.ts';
 import { payments } from '../src/read-models/payments.ts';
 import { rebuildAll, removeOlderThan } from '../src/read-models/rebuild.ts';
-import { keepingSettings, schema } from '../src/schema.ts';
+import { transactionSettings, schema } from '../src/schema.ts';
 import { apply, eventOf, payment, type Line } from './records.ts';
 
 const GROUP = 'reporting';
@@ -18,14 +18,14 @@ let database: Database;
 let close: () => Promise<void>;
 let kafka: KafkaClient;
 let company: string;
-beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings })), 60_000);
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema, { settings: transactionSettings })), 60_000);
 afterAll(() => close());
 beforeEach(async () => {
   const kafkaBrokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
   kafka = createKafka('test', { kafkaBrokers, kafkaPrefix: `replay-${randomBytes(4).toString('hex')}-` }, silentLog);
   // One partition, so that a batch has more events than one transaction applies.
   await ensureTopics(kafka, [{ ...topics.payments, partitions: 1 }], silentLog, new AbortController().signal);
-  await database.query({ text: 'truncate payments, inbox_version' });
+  await database.query({ text: 'with gone as (delete from payments) delete from inbox_version' });
   company = randomUUID();
 });
 

@@ -1,9 +1,9 @@
 import { shapeNamed, type ApiError } from '@truckroll/contract';
-import type { Entry } from '../src/facts/fact.ts';
 import { figuresOf } from '../src/reports/rows.ts';
 import { sumsFor, type ReportQuestion } from '../src/reports/sources.ts';
-import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, measuresOf, standingOf, type SummaryDefinition } from '../src/facts/definitions.ts';
-import { Deltas } from '../src/summaries/deltas.ts';
+import { COLLECTIONS, INVOICES, JOBS, PARTICIPATION, STANDINGS, factsWhere, measuresOf, standingOf, type SummaryDefinition } from '../src/facts/definitions.ts';
+import { DuePeriods } from '../src/sums/due.ts';
+import { partsOf } from '../src/sums/statements.ts';
 
 const MOST = 2n ** 53n - 1n;
 const PLACE = { period: '2026-03-01', group: null };
@@ -25,6 +25,17 @@ test.each(REPORTS)('computes each figure that the contract has in a row of %s, a
   const { fields } = shapeNamed(`truckroll.reporting.v1.${name}Row`);
   const figuresInContract = fields.map((field) => field.name).filter((field) => !['period_start', 'period_end', 'currency', 'group'].includes(field));
   expect(Object.keys(figures(summary, {})).toSorted()).toEqual(figuresInContract.toSorted());
+});
+
+test.each([
+  [INVOICES, ['invoices']],
+  [COLLECTIONS, ['payments', 'refunds']],
+  [JOBS, ['job_facts']],
+  [PARTICIPATION, ['job_facts']],
+] as const)('reads the facts of $report from each of their tables', (summary, tables) => {
+  const text = factsWhere(summary, 'f.at > $1', 'f.at', 'limit 1');
+  expect(Array.from(text.matchAll(/ from ([a-z_]+)/g), ([, table]) => table)).toEqual(tables);
+  expect(text.match(/f where f\.at > \$1 limit 1\)/g)).toHaveLength(tables.length);
 });
 
 test.each([
@@ -90,20 +101,20 @@ const question = (summary: SummaryDefinition, groupBy: string | null, ...filters
   groupBy,
   filters: new Map(filters.map((dimension) => [dimension, ['x']])),
   companyId: 'c',
-  generation: 1,
   timeZone: 'UTC',
+  due: new DuePeriods(-Infinity),
   standings: [''],
 });
 
 test.each<[string | null, SummaryDefinition, string | null, string[]]>([
-  ['summary', INVOICES, null, []],
-  ['summary', INVOICES, 'account', []],
-  ['summary', INVOICES, null, ['account']],
-  ['summary', INVOICES, 'account', ['account']],
-  ['combinations', INVOICES, 'business_unit', ['job_type', 'job_class']],
-  ['combinations', COLLECTIONS, 'payment_method', ['collector']],
-  ['combinations', JOBS, 'job_class', ['job_type', 'business_unit']],
-  ['combinations', PARTICIPATION, 'team_member', ['job_class']],
+  ['sums', INVOICES, null, []],
+  ['sums', INVOICES, 'account', []],
+  ['sums', INVOICES, null, ['account']],
+  ['sums', INVOICES, 'account', ['account']],
+  ['crosses', INVOICES, 'business_unit', ['job_type', 'job_class']],
+  ['crosses', COLLECTIONS, 'payment_method', ['collector']],
+  ['crosses', JOBS, 'job_class', ['job_type', 'business_unit']],
+  ['crosses', PARTICIPATION, 'team_member', ['job_class']],
   // There are too many accounts for their combinations to be kept.
   [null, INVOICES, 'account', ['job_type']],
   [null, COLLECTIONS, 'account', ['collector']],
@@ -113,14 +124,9 @@ test.each<[string | null, SummaryDefinition, string | null, string[]]>([
 });
 
 test.each(REPORTS)('keeps sums of %s by day and by month, in total only if no fact is in two rows', (_, summary) => {
-  const deltas = new Deltas();
-  const values = Object.fromEntries(summary.dimensions.map((dimension) => [dimension, NONE]));
-  const entry: Entry = { summary, at: 0, values, standing: '', measures: measuresOf(summary).map(() => 1) };
-  deltas.change({ generation: 1, time_zone: 'UTC' }, [], [entry]);
-  const [sums] = [...deltas.take()].filter(({ table }) => table === summary.table);
   const byDimension = summary.dimensions.flatMap((dimension) => [`${dimension}/day`, `${dimension}/month`]);
   const total = summary === PARTICIPATION ? [] : ['day', 'month'];
-  expect(sums!.rows.map(({ part }) => part).toSorted()).toEqual([...byDimension, ...total].toSorted());
+  expect([...partsOf(summary, 'day'), ...partsOf(summary, 'month')].toSorted()).toEqual([...byDimension, ...total].toSorted());
 });
 
 test.each([

@@ -1,4 +1,4 @@
-// Which sums a report is read from, the settings that it states, and when it is refused.
+// What a report is read from, the settings that it states, and when it is refused.
 import { randomUUID } from 'node:crypto';
 import { watermarkSources } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
@@ -14,7 +14,7 @@ let company: string;
 beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
 afterAll(() => close());
 beforeEach(async () => {
-  await database.query({ text: 'truncate applied_until, companies, generations, spoiled_summaries' });
+  await database.query({ text: 'truncate applied_until, companies, summed, due_notes, due_months' });
   company = randomUUID();
 });
 
@@ -22,19 +22,15 @@ interface Company {
   zone?: string;
   costing?: boolean;
   verifiedOnly?: boolean;
-  changedAt?: number | null;
 }
 
-const known = (id: string, { zone = 'America/Chicago', costing = true, verifiedOnly = false, changedAt = null }: Company = {}) =>
+const known = (id: string, { zone = 'America/Chicago', costing = true, verifiedOnly = false }: Company = {}) =>
   database.query({
-    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, changed_at) values ($1, $2, $3, $4, to_timestamp($5))`,
-    values: [id, zone, costing, verifiedOnly, changedAt],
+    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only) values ($1, $2, $3, $4)`,
+    values: [id, zone, costing, verifiedOnly],
   });
-const generation = (id: string, number: number, state: string, version = 1) =>
-  database.query({
-    text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, $2, 'America/Chicago', $3, $4)`,
-    values: [id, number, state, version],
-  });
+const summed = (id: string, report: string, before: string | null = null) =>
+  database.query({ text: `insert into summed values ($1, $2, 'America/Chicago', 7, $3, 6)`, values: [id, report, before] });
 const published = (...sources: readonly string[]) =>
   database.query({ text: 'insert into applied_until select source, to_timestamp($2) from unnest($1::text[]) source', values: [sources, FRESH] });
 const refusal = (cause: string) => ({ status: 503, retryAfterSeconds: 2, cause: expect.objectContaining({ message: expect.stringContaining(cause) }) });
@@ -44,55 +40,57 @@ test.each([
   [false, true],
 ])('states that costs are kept: %p, and that only verified costs count: %p', async (costing, verifiedOnly) => {
   await known(company, { costing, verifiedOnly });
-  await generation(company, 3, 'current', 7);
-  await generation(company, 4, 'building', 8);
+  await summed(company, 'invoice', '2026-03-01');
+  await summed(company, 'job');
   await published(...watermarkSources);
-  expect(await reportSettings(database, company)).toEqual({
-    generation: 3,
-    version: 7,
+  expect(await reportSettings(database, company, 'job')).toMatchObject({
     timeZone: 'America/Chicago',
     costingEnabled: costing,
     verifiedOnly,
+    summed: { timeZone: 'America/Chicago', version: 7, dueBefore: -Infinity, dueVersion: 6 },
     asOf: FRESH * 1e6,
   });
+  expect((await reportSettings(database, company, 'invoice')).summed).toMatchObject({ dueBefore: 20_513 });
+  expect((await reportSettings(database, company, 'collection')).summed).toBeUndefined();
 });
 
-test.each(['building', 'retired'])('refuses a report while the only sums are %s, whatever another company has', async (state) => {
+test('states the dates and months that are due of one report of one company', async () => {
   const other = randomUUID();
   for (const id of [company, other]) await known(id);
-  await generation(company, 1, state);
-  await generation(other, 1, 'current');
   await published(...watermarkSources);
-  await expect(reportSettings(database, company)).rejects.toMatchObject(refusal('sums'));
-  await reportSettings(database, other);
+  const due = (id: string, report: string, date: string) =>
+    database.query({
+      text: 'with month as (insert into due_months values ($1, $2, $3)) insert into due_notes values ($1, $2, $3)',
+      values: [id, report, date],
+    });
+  for (const [id, report, date] of [
+    [company, 'job', '2026-03-01'],
+    [company, 'invoice', '2026-04-01'],
+    [other, 'job', '2026-05-01'],
+  ] as const)
+    await due(id, report, date);
+  expect(await reportSettings(database, company, 'job')).toMatchObject({ dates: { days: '2026-03-01', months: '2026-03-01' } });
+  expect(await reportSettings(database, company, 'collection')).toMatchObject({ dates: { days: '', months: '' } });
 });
 
-test('refuses a report while the sums of the company are spoiled, and not because of those of another one', async () => {
-  await known(company);
-  await generation(company, 1, 'current');
+test('refuses a report until the settings of the company have arrived', async () => {
   await published(...watermarkSources);
-  const spoil = (id: string) => database.query({ text: 'insert into spoiled_summaries values ($1)', values: [id] });
-  await spoil(randomUUID());
-  await reportSettings(database, company);
-  await spoil(company);
-  await expect(reportSettings(database, company)).rejects.toMatchObject(refusal('sums'));
+  await expect(reportSettings(database, company, 'job')).rejects.toMatchObject(refusal('settings'));
 });
 
 test('refuses a report until every owner has published', async () => {
   await known(company);
-  await generation(company, 1, 'current');
   await published(...watermarkSources.slice(1));
-  await expect(reportSettings(database, company)).rejects.toMatchObject(refusal('owner'));
+  await expect(reportSettings(database, company, 'job')).rejects.toMatchObject(refusal('owner'));
 });
 
-test.each<[string, Company, number]>([
-  ['before a change of the time zone that the sums do not have yet', { zone: 'Asia/Kathmandu', changedAt: 500 }, 500],
-  ['at the earliest watermark if the time zone changed after it', { zone: 'Asia/Kathmandu', changedAt: 901 }, FRESH],
-  ['at the earliest watermark once the sums have the time zone', { changedAt: 500 }, FRESH],
-  ['at the earliest watermark if no time of the change is known', { zone: 'Asia/Kathmandu' }, FRESH],
-])('the time up to which figures are complete is %s, and their time zone that of the sums', async (_, settings, second) => {
-  await known(company, settings);
-  await generation(company, 1, 'current');
+test('states the new time zone of a company at once', async () => {
+  await known(company, { zone: 'Asia/Kathmandu' });
+  await summed(company, 'job');
   await published(...watermarkSources);
-  expect(await reportSettings(database, company)).toMatchObject({ asOf: second * 1e6, timeZone: 'America/Chicago' });
+  expect(await reportSettings(database, company, 'job')).toMatchObject({
+    timeZone: 'Asia/Kathmandu',
+    summed: { timeZone: 'America/Chicago' },
+    asOf: FRESH * 1e6,
+  });
 });

@@ -1,12 +1,11 @@
-// What a job adds to both job reports (decisions §2). Stored in job_facts, so that what was counted can be subtracted again.
+// What a job adds to both job reports (decisions §2). Stored in job_facts, because its costs are in a message that SQL cannot read.
 import { resource } from '@truckroll/contract';
 import { CostCategory, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { binaryArrays, type Queryable, type Statement } from '@truckroll/postgres';
+import { arrayOf, binaryArrays, type ArrayType, type Queryable, type Transaction } from '@truckroll/postgres';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { standingOfJob } from './standing.ts';
 import { isCounted } from '../financials/totals.ts';
-import { JOBS, PARTICIPATION, measuresOf } from './definitions.ts';
-import { amountOf, entryWith, plus, type Amount, type Entry, type FactKind } from './fact.ts';
+import { plus, type Amount } from './amounts.ts';
 
 const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;
 type CostColumn = (typeof COSTS)[number];
@@ -65,7 +64,7 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
 }
 
 /** Computes facts from the current read models. */
-export async function factsOfJobs(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
+async function factsOfJobs(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
   const [{ rows }, readModels] = await Promise.all([
     db.query<{ document: Buffer }>({
       name: 'financials_of_facts',
@@ -80,13 +79,6 @@ export async function factsOfJobs(db: Queryable, companyId: string, ids: readonl
   });
 }
 
-/** Entries by id, computed from the current read models instead of the stored facts. */
-export async function derivedJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  return entriesOfJobs(await factsOfJobs(db, companyId, ids));
-}
-
-export const entriesOfJobs = (facts: readonly JobFact[]): ReadonlyMap<string, readonly Entry[]> => new Map(facts.map((fact) => [fact.id, entriesOf(fact)]));
-
 /** Replaces the stored facts of `ids` with `facts`, in the caller's transaction, which holds the company's lock. */
 export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[], facts: readonly JobFact[]): Promise<void> {
   const counted = new Set(facts.map(({ id }) => id));
@@ -98,84 +90,67 @@ export async function storeJobFacts(tx: Queryable, companyId: string, ids: reado
       text: 'delete from job_facts where company_id = $1 and id = any($2::uuid[])',
       values: [companyId, binaryArrays.uuid(gone)],
     });
-  const stored = facts.length > 0 && tx.query(storing(companyId, facts));
+  const stored =
+    facts.length > 0 &&
+    tx.query({
+      name: 'store_job_facts',
+      text: `insert into job_facts as f (company_id, ${NAMES.join(', ')}) select $1, ${VALUES.join(', ')} from unnest(${PARAMETERS}) d(${NAMES.join(', ')})
+        on conflict (company_id, id) do update set ${NAMES.map((name) => `${name} = excluded.${name}`).join(', ')}
+        where (${listOf('f')}) is distinct from (${listOf('excluded')})`,
+      values: [companyId, ...arraysOf(facts)],
+    });
   await Promise.all([dropped, stored]);
 }
 
 const CENTS = ['revenue_cents', ...COSTS] as const;
 
-function storing(companyId: string, facts: readonly JobFact[]): Statement {
-  const columns = ['reported_at', 'account_id', 'business_unit_id', 'job_type_id', 'job_class', 'standing', 'members', ...CENTS];
-  return {
-    name: 'store_job_facts',
-    text: `insert into job_facts as f (company_id, id, ${columns.join(', ')})
-      select $1, id, reported_at, account_id, business_unit_id, job_type_id, job_class, standing, members::uuid[], ${CENTS.join(', ')}
-      from unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[],
-        ${CENTS.map((_, i) => `$${i + 10}::numeric[]`).join(', ')}) d(id, ${columns.join(', ')})
-      on conflict (company_id, id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}
-      where (${columns.map((name) => `f.${name}`).join(', ')}) is distinct from (${columns.map((name) => `excluded.${name}`).join(', ')})`,
-    values: [
-      companyId,
-      binaryArrays.uuid(facts.map(({ id }) => id)),
-      binaryArrays.timestamptz(facts.map(({ reported_at }) => reported_at)),
-      ...(['account', 'business_unit', 'job_type'] as const).map((name) => binaryArrays.uuid(facts.map((fact) => fact[name]))),
-      ...(['job_class', 'standing'] as const).map((name) => binaryArrays.text(facts.map((fact) => fact[name]))),
-      binaryArrays.text(facts.map(({ members }) => `{${members.join()}}`)),
-      ...CENTS.map((name) => binaryArrays.numeric(facts.map((fact) => fact[name]))),
-    ],
-  };
+/** Column of job_facts → its value. Members are passed as the text of an array, because unnest takes no array of arrays. */
+const COLUMNS: Readonly<Record<string, { type: ArrayType; of: (fact: JobFact) => string | number | bigint | null }>> = {
+  id: { type: 'uuid', of: ({ id }) => id },
+  reported_at: { type: 'timestamptz', of: ({ reported_at }) => reported_at },
+  account_id: { type: 'uuid', of: ({ account }) => account },
+  business_unit_id: { type: 'uuid', of: ({ business_unit }) => business_unit },
+  job_type_id: { type: 'uuid', of: ({ job_type }) => job_type },
+  job_class: { type: 'text', of: ({ job_class }) => job_class },
+  standing: { type: 'text', of: ({ standing }) => standing },
+  members: { type: 'text', of: ({ members }) => `{${members.join()}}` },
+  ...Object.fromEntries(CENTS.map((name) => [name, { type: 'numeric' as const, of: (fact: JobFact) => fact[name] }])),
+};
+const NAMES = Object.keys(COLUMNS);
+const VALUES = NAMES.map((name) => (name === 'members' ? 'members::uuid[]' : name));
+const PARAMETERS = Object.values(COLUMNS)
+  .map(({ type }, i) => `$${i + 2}::${type}[]`)
+  .join(', ');
+const listOf = (alias: string): string => NAMES.map((name) => `${alias}.${name}`).join(', ');
+const arraysOf = (facts: readonly JobFact[]): Buffer[] => Object.values(COLUMNS).map(({ type, of }) => arrayOf(type, facts.map(of) as never));
+
+/** Derives the facts of jobs again after one of their sources has changed, like `refreshRecords` for financials. The company is locked. */
+export async function refreshJobFacts(tx: Transaction, companyId: string, jobs: Iterable<string>): Promise<void> {
+  const ids = [...new Set(jobs)].sort();
+  if (ids.length > 0) await storeJobFacts(tx, companyId, ids, await factsOfJobs(tx, companyId, ids));
 }
 
-type Row = Omit<JobFact, CostColumn | 'revenue_cents' | 'members'> & Record<CostColumn | 'revenue_cents' | 'members', string>;
+/** The jobs of `ids` whose stored facts differ from their read models. */
+export async function wrongJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<string[]> {
+  const facts = await factsOfJobs(db, companyId, ids);
+  const { rows } = await db.query<{ id: string }>({
+    name: 'wrong_job_facts',
+    text: `with derived as (select ${VALUES.join(', ')} from unnest(${PARAMETERS}) d(${NAMES.join(', ')}))
+      select u.id from unnest($1::uuid[]) u(id) left join derived d on d.id = u.id left join job_facts f on f.company_id = $${NAMES.length + 2} and f.id = u.id
+      where (${listOf('f')}) is distinct from (${listOf('d')}) order by 1`,
+    values: [binaryArrays.uuid(ids), ...arraysOf(facts), companyId],
+  });
+  return rows.map(({ id }) => id);
+}
 
-/** The rows for which `entriesOf` returns entries, in SQL. */
-const countedJobs = (dimensions: string, from: string): string =>
-  `select company_id, f.id, reported_at as at, standing, ${dimensions}, job_class, 1 as job_count, revenue_cents, ${COSTS.join(', ')} from ${from}`;
-
-export const jobFacts: FactKind = {
-  name: 'job_facts',
-  counted: [
-    { summary: JOBS, rows: countedJobs('account_id as account, business_unit_id as business_unit, job_type_id as job_type', 'job_facts f') },
-    { summary: PARTICIPATION, rows: countedJobs('member.id as team_member', 'job_facts f cross join unnest(f.members) as member(id)') },
-  ],
-  async read(db, companyId, ids) {
-    const { rows } = await db.query<Row>({
-      name: 'facts_of_jobs',
-      text: `select f.id, reported_at, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class, standing,
-          array_to_string(members, ',') as members, ${CENTS.join(', ')}
-        from unnest($2::uuid[]) u(id) join job_facts f on f.company_id = $1 and f.id = u.id`,
-      values: [companyId, binaryArrays.uuid(ids)],
-    });
-    return new Map(rows.map(({ members, ...row }) => [row.id, entriesOf({ ...row, members: members === '' ? [] : members.split(',') })]));
-  },
-  /** Includes jobs without a stored fact: building a generation recomputes all of them. */
-  async next(db, companyId, after, limit) {
-    const { rows } = await db.query<{ id: string }>({
-      name: 'next_of_jobs',
-      text: `(select id from job_financials where company_id = $1 and ($2::uuid is null or id > $2) order by id limit $3)
-        union (select id from job_facts where company_id = $1 and ($2::uuid is null or id > $2) order by id limit $3)
-        order by id limit $3`,
-      values: [companyId, after, limit],
-    });
-    return rows.map(({ id }) => id);
-  },
-};
-
-const MEASURES = measuresOf(JOBS) as readonly ('job_count' | (typeof CENTS)[number])[];
-
-function entriesOf({
-  reported_at,
-  standing,
-  members,
-  account,
-  business_unit,
-  job_type,
-  job_class,
-  ...row
-}: (Omit<Row, 'members'> & Pick<JobFact, 'members'>) | JobFact): Entry[] {
-  const measures = MEASURES.map((name) => (name === 'job_count' ? 1 : amountOf(row[name])));
-  return [
-    entryWith(JOBS, reported_at, { account, business_unit, job_type, job_class }, standing, measures),
-    ...members.map((team_member) => entryWith(PARTICIPATION, reported_at, { team_member, job_class }, standing, measures)),
-  ];
+/** The next ids after `after`, ascending, of jobs with a financial or a fact. */
+export async function jobsAfter(db: Queryable, companyId: string, after: string | null, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'next_of_jobs',
+    text: `(select id from job_financials where company_id = $1 and ($2::uuid is null or id > $2) order by id limit $3)
+      union (select id from job_facts where company_id = $1 and ($2::uuid is null or id > $2) order by id limit $3)
+      order by id limit $3`,
+    values: [companyId, after, limit],
+  });
+  return rows.map(({ id }) => id);
 }

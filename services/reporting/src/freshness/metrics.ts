@@ -1,4 +1,4 @@
-// Metrics for the age of reports and for companies whose sums are being built: by cause, never by company.
+// Metrics for the age of reports and for companies whose sums are being computed: by cause, never by company.
 import { watermarkSources } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { pause, type BackgroundPart } from '@truckroll/process';
@@ -12,8 +12,12 @@ export function freshnessMetrics(database: Database, log: Logger, metrics: Metri
   const ages = metrics.gauge('report_as_of_age_seconds', 'How far as_of is behind because of an owner, or of dead letters', ['because_of']);
   const companies = metrics.gauge(
     'report_companies',
-    'Companies whose sums are being built: "unanswered" get 503 until then, "answered" the figures of before',
+    'Companies with a report all of whose days are being summed: "unanswered" for the first time or in a new time zone, so that large ranges get 503, "answered" again',
     ['reports'],
+  );
+  const waiting = metrics.gauge(
+    'report_due_seconds',
+    'Seconds for which the oldest change of facts has waited to be summed; until then reports add up the facts of its day',
   );
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -22,14 +26,16 @@ export function freshnessMetrics(database: Database, log: Logger, metrics: Metri
     const known = await agesOfAsOf(database);
     for (const reason of REASONS) ages.set({ because_of: reason }, Math.max(0, known.get(reason) ?? 0));
     const { rows } = await database.query<{ unanswered: number; answered: number }>({
-      name: 'companies_being_built',
-      text: `select count(*) filter (where not readable) as unanswered, count(*) filter (where readable and building) as answered from (
-        select exists (select from generations g where g.company_id = c.company_id and g.state = 'current')
-            and not exists (select from spoiled_summaries s where s.company_id = c.company_id) as readable,
-          exists (select from generations g where g.company_id = c.company_id and g.state = 'building') as building
-        from companies c) each_company`,
+      name: 'companies_being_summed',
+      text: `select count(*) filter (where unanswered) as unanswered, count(*) filter (where not unanswered) as answered from (
+          select bool_or(due_version = 0) as unanswered from summed where due_before is not null group by company_id) each_company`,
     });
     for (const [reports, count] of Object.entries(rows[0] ?? {})) companies.set({ reports }, count);
+    const { rows: oldest } = await database.query<{ seconds: number }>({
+      name: 'oldest_note',
+      text: `select coalesce(extract(epoch from clock_timestamp() - min(noted_at)), 0)::float8 as seconds from due_notes`,
+    });
+    waiting.set({}, oldest[0]?.seconds ?? 0);
   }
 
   async function run(): Promise<void> {

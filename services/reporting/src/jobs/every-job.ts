@@ -5,9 +5,8 @@ import { binaryArrays, type Database, type Queryable, type Transaction } from '@
 import { PeriodicTask, handled, type BackgroundPart } from '@truckroll/process';
 import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
 import type { Logger } from '@truckroll/telemetry';
-import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
+import { jobFactOf, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
-import type { Following } from '../summaries/follow.ts';
 import { derivedFinancials } from '../financials/derive.ts';
 import { readSources } from '../financials/sources.ts';
 
@@ -48,84 +47,49 @@ export interface JobsToRefresh {
   readonly arrived?: boolean;
 }
 
-/** Refreshes financials, facts and sums from one read of their sources. `whileWaiting` may send more statements while PostgreSQL reads. */
-export async function refreshJobs(
-  tx: Transaction,
-  companyId: string,
-  { jobs, before, arrived = false }: JobsToRefresh,
-  following: Following,
-  whileWaiting: () => void,
-): Promise<void> {
+/** Refreshes financials and facts from one read of their sources. */
+export async function refreshJobs(tx: Transaction, companyId: string, { jobs, before, arrived = false }: JobsToRefresh): Promise<void> {
   const done = new Set(arrived ? await makeMissing(tx, companyId, jobs) : []);
-  const written: Promise<unknown>[] = [];
   const refresh = async (some: readonly string[]): Promise<void> => {
     // In id order, as refreshRecords locks them.
     const ids = [...new Set(some)].filter((id) => !done.has(id)).sort();
     for (const id of ids) done.add(id);
-    const { absent, stored } = await refreshParts(tx, companyId, ids, following, whileWaiting);
-    written.push(stored);
-    if (!arrived) await makeMissing(tx, companyId, absent);
+    for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
+      const held = ids.slice(first, first + DERIVED_TOGETHER);
+      const refreshing: Promise<string[]>[] = [];
+      for (let start = 0; start < held.length; start += AT_ONCE) {
+        // Sends each chunk in a packet by itself; otherwise PostgreSQL returns all results together.
+        if (start > 0) await turn();
+        refreshing.push(handled(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE))));
+      }
+      const absent = await Promise.all(refreshing);
+      if (!arrived) await makeMissing(tx, companyId, absent.flat());
+    }
   };
   await refresh(jobs);
   await refresh((await before) ?? []);
-  await Promise.all([following.changed(jobFacts), ...written]);
 }
 
-interface Refreshed {
-  /** Jobs without a job financial. */
-  readonly absent: readonly string[];
-  readonly stored: Promise<unknown>;
-}
-
-async function refreshParts(tx: Transaction, companyId: string, ids: readonly string[], following: Following, whileWaiting: () => void): Promise<Refreshed> {
-  const parts: Refreshed[] = [];
-  for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
-    const held = ids.slice(first, first + DERIVED_TOGETHER);
-    const refreshing: Promise<Refreshed>[] = [];
-    for (let start = 0; start < held.length; start += AT_ONCE) {
-      // Sends each chunk in a packet by itself; otherwise PostgreSQL returns all results together.
-      if (start > 0) await turn();
-      refreshing.push(handled(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE), following)));
-    }
-    await turn();
-    whileWaiting();
-    parts.push(...(await Promise.all(refreshing)));
-  }
-  return { absent: parts.flatMap(({ absent }) => absent), stored: handled(Promise.all(parts.map(({ stored }) => stored))) };
-}
-
-/** For at most DERIVED_TOGETHER jobs. Resolves once the sums are computed; `stored` resolves later. */
-async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following): Promise<Refreshed> {
-  const changing = following.changing(jobFacts, ids);
+/** For at most DERIVED_TOGETHER jobs. Resolves to those without a job financial. */
+async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[]): Promise<string[]> {
   const facts: JobFact[] = [];
   const found = new Set<string>();
-  const count = async (): Promise<{ stored: Promise<void> }> => {
-    const became = await changing;
-    const stored = handled(storeJobFacts(tx, companyId, ids, facts));
-    became(entriesOfJobs(facts));
-    return { stored };
-  };
-  const counted = Promise.withResolvers<{ stored: Promise<void> }>();
   const observed: typeof jobFinancials = {
     ...jobFinancials,
     async derive(_tx, _companyId, batch) {
-      const derived = derivedFinancials(batch, await sources, (recorded, of) => {
+      return derivedFinancials(batch, await sources, (recorded, of) => {
         found.add(recorded.id);
         const fact = jobFactOf(recorded, of);
         if (fact !== undefined) facts.push(fact);
       });
-      // After the derived fields have been sent, so that PostgreSQL stores them while sums are computed here.
-      counted.resolve(turn().then(count));
-      return derived;
     },
   };
   const refreshed = handled(refreshRecords(tx, observed, companyId, ids));
   // Pipelined behind the statement that locks the rows, since refreshRecords requires sources to be read after the lock.
   const sources = handled(readSources(tx, companyId, ids));
-  // If none of the jobs has a job financial, derive is never called.
-  refreshed.then(() => found.size === 0 && counted.resolve(count()), counted.reject);
-  const [{ stored }] = await Promise.all([counted.promise, changing, sources]);
-  return { absent: ids.filter((id) => !found.has(id)), stored: handled(Promise.all([refreshed, stored])) };
+  await Promise.all([refreshed, sources]);
+  await storeJobFacts(tx, companyId, ids, facts);
+  return ids.filter((id) => !found.has(id));
 }
 
 /** Removes the financials of removed jobs, unless a line was imported. The company is locked. */

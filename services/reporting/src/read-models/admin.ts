@@ -15,8 +15,8 @@ import type { Database } from '@truckroll/postgres';
 import { streamOf } from '@truckroll/process';
 import { readModels, recordReadModels } from './index.ts';
 import type { RecordReadModel } from './record-read-model.ts';
-import { rebuildSummaries } from '../summaries/rebuild.ts';
-import { verifyReports } from '../summaries/verify.ts';
+import { rebuildSums } from '../sums/rebuild.ts';
+import { verifyReports } from '../sums/verify.ts';
 import { rebuildAll } from './rebuild.ts';
 
 const PAGE = 10_000;
@@ -25,7 +25,7 @@ export interface ReadModelAdminOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly group: string;
-  /** Called when generations of sums were begun, so that they are built. */
+  /** Called when days are due, so that they are summed. */
   readonly begun: () => void;
 }
 
@@ -34,7 +34,7 @@ export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdmin
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
       streamOf(async (emit) => {
         await rebuildAll(readModels, { database, kafka, group, signal }, emit);
-        await rebuildSummaries({ database, begun, signal }, emit);
+        await rebuildSums({ database, begun, signal }, emit);
       }),
 
     verifyReports: ({ company_id }: VerifyReportsRequest, { signal }: CallContext): AsyncIterable<VerifyReportsResponse> =>

@@ -1,11 +1,10 @@
 import { formatInstant, topics } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
-import { beginGeneration } from '../summaries/generations.ts';
 import type { ReadModel, StateEvent } from './read-model.ts';
 
 const VERSION = 1;
 
-/** When these settings change, financials and sums follow in batches (builder.ts). The other two take effect at once: sums are kept for both values. */
+/** When the time zone or the costing switch changes, financials follow in batches (after-settings.ts). Reports use all settings at once. */
 export const companies: ReadModel = {
   topic: topics.companies,
   table: 'companies',
@@ -19,7 +18,6 @@ export const companies: ReadModel = {
       text: 'select time_zone, costing_enabled from companies where company_id = $1',
       values: [companyId],
     });
-    const moved = before[0]?.time_zone !== settings.timezone;
     await tx.query({
       text: `insert into companies as c (company_id, time_zone, costing_enabled, verified_only, changed_at, projection) values ($1, $2, $3, $4, $5, ${VERSION})
         on conflict (company_id) do update set time_zone = excluded.time_zone, costing_enabled = excluded.costing_enabled,
@@ -27,12 +25,11 @@ export const companies: ReadModel = {
           changed_at = case when c.time_zone = excluded.time_zone then c.changed_at else excluded.changed_at end`,
       values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only, formatInstant(time)],
     });
-    if (!moved && before[0]?.costing_enabled === settings.costing_enabled) return { jobs: [] };
+    if (before[0]?.time_zone === settings.timezone && before[0].costing_enabled === settings.costing_enabled) return { jobs: [] };
     await tx.query({
       text: `insert into financials_to_refresh (company_id) values ($1) on conflict (company_id) do update set after = null`,
       values: [companyId],
     });
-    if (moved) await beginGeneration(tx, companyId);
     return { jobs: [] };
   },
   /** The owner had published the company and was restored to an earlier time. Its figures are removed with its records. */

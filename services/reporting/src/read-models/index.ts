@@ -12,7 +12,7 @@ export const recordReadModels: readonly RecordReadModel[] = [jobs, assignments, 
 
 export const readModels: readonly ReadModel[] = [companies, ...recordReadModels];
 
-/** `settingsChanged` is called after the commit of company events, whose settings determine how sums are built. */
-export function readModelSubscriptions(settingsChanged: () => void): Subscription[] {
-  return readModels.map((model) => subscriptionOf(model, model === companies ? settingsChanged : undefined));
+/** `changed` is called after the commit of events. */
+export function readModelSubscriptions(changed: () => void): Subscription[] {
+  return readModels.map((model) => subscriptionOf(model, changed));
 }

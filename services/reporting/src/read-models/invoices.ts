@@ -1,6 +1,5 @@
 import { topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
-import { invoiceFacts } from '../facts/records.ts';
 import { recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('invoices', 'status');
@@ -11,7 +10,6 @@ export const invoices = recordReadModel<Invoice>({
   path: 'invoices',
   part: 'jobs',
   jobColumn: 'job_id',
-  facts: invoiceFacts,
   columns: {
     job_id: { type: 'uuid', of: ({ job_id }) => job_id ?? null },
     number: { type: 'text', of: ({ number }) => number },

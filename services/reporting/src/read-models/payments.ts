@@ -1,6 +1,5 @@
 import { topics } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import { paymentFacts } from '../facts/records.ts';
 import { recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('payments', 'status');
@@ -10,7 +9,6 @@ export const payments = recordReadModel<Payment>({
   topic: topics.payments,
   path: 'payments',
   part: 'movements',
-  facts: paymentFacts,
   columns: {
     status: { type: 'text', of: ({ status }) => statusOf(status) },
     method: { type: 'text', of: ({ method }) => methodOf(method) },

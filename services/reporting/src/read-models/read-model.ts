@@ -1,12 +1,10 @@
-// A read model of another service's records: what an event of the compacted topic stores here, and which jobs' figures and sums it changes.
+// A read model of another service's records: what an event of the compacted topic stores here, and which jobs' figures it changes.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
-import type { Entry, FactKind } from '../facts/fact.ts';
 import { refreshJobs, type JobsToRefresh } from '../jobs/every-job.ts';
-import { follow, type Became } from '../summaries/follow.ts';
 
 export interface ReadModel {
   topic: TopicDefinition;
@@ -14,13 +12,12 @@ export interface ReadModel {
   /** Version of the stored rows. Raise it by one with every change to them: rows of earlier versions are then rewritten from the topic. */
   version: number;
   columns: readonly string[];
-  facts?: FactKind;
-  /** What to lock: jobs and money movements share neither rows nor sums, so they need not wait for each other. Default: the whole company. */
+  /** What to lock: jobs and money movements share no rows, so they need not wait for each other. Default: the whole company. */
   part?: 'jobs' | 'movements';
   /** The column that identifies a row within its company, if it is not `id`. */
   readonly id?: 'company_id';
-  /** Stores the records of one company. Once they are sent, calls `became` with their new entries. */
-  store(tx: Queryable, companyId: string, events: readonly StateEvent[], became?: Promise<Became>): Promise<Consequences>;
+  /** Stores the records of one company. */
+  store(tx: Queryable, companyId: string, events: readonly StateEvent[]): Promise<Consequences>;
   /** Removes records that their owner has deleted; returns the affected jobs. */
   remove?(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
 }
@@ -41,25 +38,18 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
     const locked = lock(model, tx, companyId);
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
-    await change(tx, companyId, model, [...stored.map(idOf), ...gone], async (became) => {
-      if (stored.length === 0) (await became)?.(NONE);
-      const changed = stored.length > 0 ? await model.store(tx, companyId, stored, became) : NOTHING;
-      const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
-      return { ...changed, jobs: [...changed.jobs, ...others] };
-    });
+    const changed = stored.length > 0 ? await model.store(tx, companyId, stored) : NOTHING;
+    const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
+    await follow(tx, companyId, { ...changed, jobs: [...changed.jobs, ...others] });
     await locked;
   }
 }
 
 const NOTHING: Consequences = { jobs: [] };
-const NONE: ReadonlyMap<string, readonly Entry[]> = new Map();
 
 /** The transaction holds the lock. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
-  await change(tx, companyId, model, ids, async (became) => {
-    (await became)?.(NONE);
-    return { jobs: (await model.remove?.(tx, companyId, ids)) ?? [] };
-  });
+  await follow(tx, companyId, { jobs: (await model.remove?.(tx, companyId, ids)) ?? [] });
 }
 
 /** Pipelined ahead of the statements that need the lock: PostgreSQL executes them once it is held. */
@@ -67,26 +57,10 @@ export function lock({ part }: ReadModel, tx: Transaction, companyId: string): P
   return handled(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
 }
 
-/** Statements that do not need each other's results are pipelined, so that PostgreSQL works while sums are computed here, and vice versa. */
-async function change(
-  tx: Transaction,
-  companyId: string,
-  { facts }: ReadModel,
-  ids: readonly string[],
-  work: (became?: Promise<Became>) => Promise<Consequences>,
-): Promise<void> {
-  const following = follow(tx, companyId);
-  const became = facts && handled(following.changing(facts, ids));
-  const changed = await work(became);
-  await became;
-  const sums: Promise<void>[] = [];
-  const sendSums = (): void => {
-    if (facts !== undefined && sums.length === 0) sums.push(handled(following.changed(facts)));
-  };
+async function follow(tx: Transaction, companyId: string, changed: Consequences): Promise<void> {
   // No job may be affected now, but one may have been before.
-  if (changed.jobs.length > 0 || (await changed.before)?.length) await refreshJobs(tx, companyId, changed, following, sendSums);
-  sendSums();
-  await Promise.all([changed.written, ...sums]);
+  if (changed.jobs.length > 0 || (await changed.before)?.length) await refreshJobs(tx, companyId, changed);
+  await changed.written;
 }
 
 function idOf({ key }: Pick<IncomingEvent, 'key'>): string {

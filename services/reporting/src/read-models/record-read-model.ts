@@ -2,14 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
 import { arrayOf, binaryArrays, type ArrayType, type Queryable, type Statement } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
-import type { Entry } from '../facts/fact.ts';
-import type { RecordFacts } from '../facts/records.ts';
 import type { ReadModel } from './read-model.ts';
 
 /** Records per statement: while PostgreSQL stores some, the next are decoded here. */
 const AT_ONCE = 500;
-/** Up to this many records are decoded before pending statements are sent: that is faster than a separate packet. */
-const FEW = 20;
 
 export interface ReadModelColumn<R> {
   type: ArrayType;
@@ -25,7 +21,6 @@ export interface RecordReadModelDefinition<R> {
   version?: number;
   /** Column with the job whose figures depend on the record. */
   jobColumn?: string;
-  facts?: RecordFacts;
   /** As in ReadModel. */
   part: NonNullable<ReadModel['part']>;
   columns: Record<string, ReadModelColumn<R>>;
@@ -42,7 +37,6 @@ export function recordReadModel<R extends { id: string }>({
   path,
   version = 1,
   jobColumn,
-  facts,
   part,
   columns,
 }: RecordReadModelDefinition<R>): RecordReadModel {
@@ -78,9 +72,6 @@ export function recordReadModel<R extends { id: string }>({
     values: [companyId, ids, ...fields],
   });
 
-  const entriesOf = (kind: RecordFacts, records: readonly R[]): ReadonlyMap<string, readonly Entry[]> =>
-    new Map(records.map((record) => [record.id, kind.entriesOf(record.id, (name) => columns[name]?.of(record) ?? null)]));
-
   return {
     topic,
     path,
@@ -88,25 +79,19 @@ export function recordReadModel<R extends { id: string }>({
     version,
     columns: names,
     part,
-    ...(facts === undefined ? {} : { facts }),
-    async store(tx, companyId, events, became) {
+    async store(tx, companyId, events) {
       const records: R[] = [];
       const before: Promise<string[]>[] = [];
       const written: Promise<unknown>[] = [];
       for (let start = 0; start < events.length; start += AT_ONCE) {
-        // Sends pending statements first, including the query for the facts' previous entries.
-        if (start > 0 || events.length > FEW) await turn();
+        // Sends pending statements first.
+        if (start > 0) await turn();
         const some = events.slice(start, start + AT_ONCE).map(({ payload }) => decode(payload));
         const [ids, ...rest] = values(some) as [Buffer, ...Buffer[]];
         // A record may have moved to another job: figures of both jobs change.
         if (moves) before.push(handled(jobsOf(tx, companyId, ids)));
         written.push(handled(tx.query(writing(companyId, ids, rest))));
         records.push(...some);
-      }
-      if (facts !== undefined && became !== undefined) {
-        await turn();
-        const entries = entriesOf(facts, records);
-        (await became)(entries);
       }
       const jobs = [...new Set(records.flatMap((record) => jobOf(record) ?? []))];
       return { jobs, before: handled(Promise.all(before).then((lists) => lists.flat())), arrived: jobColumn === 'id', written: handled(Promise.all(written)) };

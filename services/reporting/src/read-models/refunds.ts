@@ -1,6 +1,5 @@
 import { topics } from '@truckroll/contract';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
-import { refundFacts } from '../facts/records.ts';
 import { recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('refunds', 'status');
@@ -10,7 +9,6 @@ export const refunds = recordReadModel<Refund>({
   topic: topics.refunds,
   path: 'refunds',
   part: 'movements',
-  facts: refundFacts,
   columns: {
     status: { type: 'text', of: ({ status }) => statusOf(status) },
     payment_method: { type: 'text', of: ({ payment_method }) => methodOf(payment_method) },

@@ -5,7 +5,8 @@ import type { Database, Transaction } from '@truckroll/postgres';
 import type { NameCache } from '@truckroll/record-store';
 import { countedStandings } from '../facts/standing.ts';
 import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, type SummaryDefinition } from '../facts/definitions.ts';
-import { passGate } from './gate.ts';
+import { dueOf } from '../sums/due.ts';
+import { neededVersion, passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';
 import { readPage } from './page.ts';
 import { dateOf } from './periods.ts';
@@ -65,7 +66,7 @@ const participation: ReportDefinition = {
   costing: true,
 };
 
-/** Errors: 503 while sums, or a new dimension or measure, are built for the first time; 500 for a figure beyond ±(2^53−1). */
+/** Errors: 503 while more facts of the range are due than a report adds up; 500 for a figure beyond ±(2^53−1). */
 export function reportHandlers(database: Database, names: NameCache): Handlers<typeof ReportsServiceService> {
   const answer = (definition: ReportDefinition) => (request: unknown) => read(definition, database, names, request as Request);
   return {
@@ -76,7 +77,7 @@ export function reportHandlers(database: Database, names: NameCache): Handlers<t
   };
 }
 
-/** Reads figures, settings and freshness from one snapshot, so that they are consistent. */
+/** Reads settings, what is due, sums, facts and freshness from one snapshot, so that they are consistent. */
 function read(definition: ReportDefinition, database: Database, names: NameCache, request: Request): Promise<Buffer> {
   return database.transaction((tx) => readIn(tx, definition, names, request), { isolation: 'REPEATABLE READ', readOnly: true });
 }
@@ -86,20 +87,19 @@ async function readIn(tx: Transaction, definition: ReportDefinition, names: Name
   if (collection === null) throw ApiError.internal(new Error('a report request has no company'));
   const { company_id: companyId, limit, after } = collection;
   const { name, summary } = definition;
-  const settings = await reportSettings(tx, companyId);
+  const settings = await reportSettings(tx, companyId, summary.name);
   const [groupBy = null] = spelled(fieldOf(name, 'group_by'), request['group_by']);
   const [bucket] = spelled(fieldOf(name, 'bucket'), request.bucket) as [BucketName];
+  const asked = { summary, groupBy, filters: filtersOf(definition, request) };
   const question: ReportQuestion = {
-    summary,
+    ...asked,
     companyId,
-    groupBy,
-    generation: settings.generation,
     timeZone: settings.timeZone,
-    filters: filtersOf(definition, request),
+    due: dueOf(settings.summed, settings.timeZone, neededVersion(asked), settings.dates),
     standings: definition.standings(request, settings),
   };
-  await passGate(tx, question, settings.version);
   const range = { start: dayOf(request.start_date), end: dayOf(request.end_date) };
+  await passGate(tx, question, range);
   const page = await readPage(tx, question, { range, bucket, limit, after });
   const labels =
     groupBy === null

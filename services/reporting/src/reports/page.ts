@@ -1,12 +1,14 @@
 // Ungrouped, a page has `limit` periods, including empty ones. Grouped, it has `limit` groups with data, over as many periods as
-// that takes. If each period is one day or month of kept sums, groups are read by walking along the key; otherwise by portions of
-// periods that grow until the page is full.
+// that takes. If each period is one day or month of kept sums that is not due, groups are read by walking along the key; otherwise by
+// portions of periods that grow until the page is full.
 import { civil, parseDate, type BucketName } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf } from '../facts/definitions.ts';
+import { nearestDay } from '../sums/nearest.ts';
+import type { SumStep } from '../sums/statements.ts';
 import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
 import { keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
-import { pairOf, partOf, sumsFor, type ReportQuestion } from './sources.ts';
+import { pairOf, sumsFor, type ReportQuestion } from './sources.ts';
 
 export interface PageRequest {
   range: Period;
@@ -48,11 +50,12 @@ async function ungrouped(db: Queryable, question: ReportQuestion, { range, bucke
 /** The first date that both PostgreSQL and the calendar support. No record is as old. */
 const FIRST_DAY = dayOf('0001-01-01');
 
-/** Statement for consecutive ungrouped periods: a walk along the key if each is one day or one month of kept sums. */
+/** Statement for consecutive ungrouped periods: a walk along the key if each is one day or one month of kept sums that is not due. */
 function statementOf(question: ReportQuestion, page: readonly Period[]): Statement {
   const [first, last] = [page[0], page.at(-1)] as [Period, Period];
-  const step = sumsFor(question) === 'summary' && question.filters.size === 0 ? stepOf(first) : undefined;
-  if (step === undefined || page.some((period) => stepOf(period) !== step)) return keyedStatement(question, page, '', undefined);
+  const step = sumsFor(question) === 'sums' && question.filters.size === 0 ? stepOf(first) : undefined;
+  const walked = step !== undefined && page.every((period) => stepOf(period) === step) && question.due.next(step, first.start, last.end) === last.end;
+  if (!walked) return keyedStatement(question, page, '', undefined);
   return walkStatement(question, step, { start: dateOf(Math.max(first.start - 1, FIRST_DAY)), value: '' }, dateOf(last.end), page.length);
 }
 
@@ -80,15 +83,18 @@ interface Search {
 
 /** Maximum days of a range that is read without knowing where data begins and ends. */
 const SHORT = 731;
+/** Stretches of due days beyond which nothing is walked: each would begin another statement. */
+const MOST_STRETCHES = 8;
 /** Periods per statement, at first and at most. */
 const FIRST_PORTION = 4;
 const MOST_PORTION = 1024;
 
 async function* groups(db: Queryable, question: ReportQuestion, search: Search, after: Position | undefined): AsyncGenerator<ReportPage['rows'][number]> {
   const { range, bucket, wanted, extent } = search;
-  const walked = (period: Period): 'day' | 'month' | undefined => {
+  const scattered = question.due.stretches(range.start, range.end).length > MOST_STRETCHES;
+  const walked = (period: Period): SumStep | undefined => {
     const step = stepOf(period);
-    return step !== undefined && walks(question, step) ? step : undefined;
+    return step !== undefined && walks(question, step) && !scattered && question.due.next(step, period.start, period.end) > period.start ? step : undefined;
   };
   let portion: Period[] = [];
   let size = FIRST_PORTION;
@@ -120,7 +126,7 @@ async function* groups(db: Queryable, question: ReportQuestion, search: Search, 
       continue;
     }
     yield* await flush();
-    const end = stretchEnd(period, step, bucket, range);
+    const end = question.due.next(step, period.start, stretchEnd(period, step, bucket, range));
     const at: Position = { start: dateOf(period.start), value: from };
     // The caller reads no further than `wanted`, so one statement is enough.
     const found = await readSums(db, walkStatement(question, step, at, dateOf(Math.min(end, extent.end)), wanted));
@@ -138,37 +144,34 @@ async function* groups(db: Queryable, question: ReportQuestion, search: Search, 
 
 /** Whether groups by day or month can be read by walking along a key of kept sums. */
 function walks(question: ReportQuestion, bucket: BucketName): boolean {
-  const single = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
+  const single = sumsFor(question) === 'sums' && !question.filters.has(question.groupBy as string);
   return bucket === 'month' ? single || pairOf(question) !== undefined : bucket === 'day' && single;
 }
 
 /** End of the run of similar periods: single days, or whole months. */
-function stretchEnd(period: Period, step: 'day' | 'month', bucket: BucketName, { end }: Period): number {
+function stretchEnd(period: Period, step: SumStep, bucket: BucketName, { end }: Period): number {
   if (bucket !== step) return period.end;
   return step === 'day' ? end : end - civil(end)[2] + 1;
 }
 
-function whole(start: string, step: 'day' | 'month'): Period {
+function whole(start: string, step: SumStep): Period {
   return periodsOf({ start: dayOf(start), end: Infinity }, step).next().value as Period;
 }
 
 /** Undefined if no single kept sum covers exactly this period. */
-function stepOf(period: Period): 'day' | 'month' | undefined {
+function stepOf(period: Period): SumStep | undefined {
   if (period.end - period.start === 1) return 'day';
   const { months, days } = partsOf(period);
   return months.length === 1 && days.length === 0 ? 'month' : undefined;
 }
 
-/** The days from the first sum to the last for a question's group. */
-async function extentOf(db: Queryable, question: ReportQuestion): Promise<Period | undefined> {
-  const { summary, companyId, generation } = question;
-  const { rows } = await db.query<{ first: string | null; last: string | null }>({
-    name: `extent_of_${summary.table}`,
-    text: `select min(period)::text as first, max(period)::text as last from ${summary.table} where company_id = $1 and generation = $2 and part = $3`,
-    values: [companyId, generation, partOf({ ...question, filters: new Map() }, 'day')],
-  });
-  const { first, last } = rows[0] ?? {};
-  return first == null || last == null ? undefined : { start: dayOf(first), end: dayOf(last) + 1 };
+/** The days from the first fact or sum to the last. */
+async function extentOf(db: Queryable, { summary, companyId, timeZone }: ReportQuestion): Promise<Period | undefined> {
+  const [start, last] = await Promise.all([
+    nearestDay(db, summary, companyId, timeZone, 'from', -Infinity),
+    nearestDay(db, summary, companyId, timeZone, 'before', Infinity),
+  ]);
+  return start === undefined || last === undefined ? undefined : { start, end: last + 1 };
 }
 
 function dayOf(date: string): number {

@@ -1,8 +1,10 @@
 import { formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
+import { monthOf, type DuePeriods } from '../sums/due.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
-import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type ReportQuestion } from './sources.ts';
+import type { SumStep } from '../sums/statements.ts';
+import { fromCrosses, fromFacts, fromSums, pairOf, partOf, sumsFor, type Bind, type ReportQuestion } from './sources.ts';
 
 /** Sums of one group in one period; `value` is '' for ungrouped sums. */
 export interface Sums {
@@ -34,12 +36,10 @@ export function keyedStatement(question: ReportQuestion, periods: readonly Perio
   const spans: Segment[] = [];
   periods.forEach((period, i) => {
     const place = { start: dateOf(period.start), after: i === 0 ? after : FIRST, until: '' };
-    const { months: whole, days: edges } = kept === null ? { months: [], days: [period] } : partsOf(period);
-    months.push(...whole.map((day) => ({ ...place, key: dateOf(day) })));
-    for (const edge of edges) {
-      if (kept === 'summary') days.push(...daysIn(edge).map((day) => ({ ...place, key: dateOf(day) })));
-      else spans.push({ ...place, ...instantsOf(edge, question.timeZone) });
-    }
+    const parts = kept === null ? { months: [], days: [], facts: [period] } : partsNotDue(period, question.due);
+    months.push(...parts.months.map((day) => ({ ...place, key: dateOf(day) })));
+    days.push(...parts.days.map((day) => ({ ...place, key: dateOf(day) })));
+    spans.push(...parts.facts.map((span) => ({ ...place, ...instantsOf(span, question.timeZone) })));
   });
   const joined = (segments: readonly Segment[], type: string, source: string): string => {
     const columns = [
@@ -53,17 +53,26 @@ export function keyedStatement(question: ReportQuestion, periods: readonly Perio
     return `select s.start, p.* from unnest(${given}) s(start, key, until, after) cross join lateral (${source}) p`;
   };
   const parts: string[] = [];
-  if (months.length > 0) {
-    const source = kept === 'summary' ? fromSummary(question, 'month', most, bind) : fromCombinations(question, most, bind);
-    parts.push(joined(months, 'date', source));
-  }
-  if (days.length > 0) parts.push(joined(days, 'date', fromSummary(question, 'day', most, bind)));
+  const source = kept === 'crosses' ? fromCrosses : fromSums;
+  if (months.length > 0) parts.push(joined(months, 'date', source(question, 'month', most, bind)));
+  if (days.length > 0) parts.push(joined(days, 'date', source(question, 'day', most, bind)));
   if (spans.length > 0) parts.push(joined(spans, 'timestamptz', fromFacts(question, most, bind)));
   const counted = question.summary.counts.map((name) => `sum(${name})`).join(' + ');
   return {
     text: `select start::text, value, ${summed(question.summary)} from (${parts.join(' union all ')}) u
       group by u.start, u.value having ${counted} > 0 order by u.start, u.value collate "C" ${most === undefined ? '' : `limit ${most}`}`,
     values,
+  };
+}
+
+/** What covers a period: months and days by their first days, and the stretches of days whose facts are read. */
+function partsNotDue(period: Period, due: DuePeriods): { months: number[]; days: number[]; facts: Period[] } {
+  const { months, days } = partsOf(period);
+  const single = [...days, ...months.filter((month) => due.hasMonth(month)).map((month): Period => ({ start: month, end: monthOf(month + 31) }))];
+  return {
+    months: months.filter((month) => !due.hasMonth(month)),
+    days: single.flatMap(daysIn).filter((day) => !due.hasDay(day)),
+    facts: single.flatMap(({ start, end }) => due.stretches(start, end)),
   };
 }
 
@@ -76,17 +85,16 @@ function instantsOf({ start, end }: Period, timeZone: string): { key: string; un
  * Statement for the sums of consecutive days or whole months in the order of the response, at most `most` rows: one walk along a key.
  * Months may also be filtered by one value of another dimension (`pairOf`).
  */
-export function walkStatement(question: ReportQuestion, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
-  const { summary, companyId, generation, standings, groupBy } = question;
+export function walkStatement(question: ReportQuestion, step: SumStep, from: Position, end: string, most: number): Statement {
+  const { summary, companyId, standings, groupBy } = question;
   const pair = pairOf(question);
-  const [table, value, of] = pair === undefined ? [summary.table, 'value', 'part'] : [summary.combinations, groupBy as string, pair.filter];
+  const [table, value, of] = pair === undefined ? [summary.sums, 'value', 'part'] : [summary.crosses, groupBy as string, `step = 'month' and ${pair.filter}`];
   return {
-    name: `walk_${table}_of_${of}_by_${value}`,
+    name: `walk_${table}_of_${pair?.filter ?? 'part'}_by_${value}`,
     text: `select period::text as start, ${value} as value, ${summed(summary)} from ${table}
-      where company_id = $1 and generation = $2 and ${of} = $3 and (period, ${value}) > ($4::date, $5::text) and period < $6::date
-        and standing = any($7::text[])
-      group by period, ${value} order by period, ${value} limit $8`,
-    values: [companyId, generation, pair?.value ?? partOf(question, step), from.start, from.value, end, standings, most],
+      where company_id = $1 and ${of} = $2 and (period, ${value}) > ($3::date, $4::text) and period < $5::date and standing = any($6::text[])
+      group by period, ${value} order by period, ${value} limit $7`,
+    values: [companyId, pair?.value ?? partOf(question, step), from.start, from.value, end, standings, most],
   };
 }
 

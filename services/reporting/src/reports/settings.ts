@@ -1,52 +1,53 @@
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { asOf } from '../freshness/as-of.ts';
+import { DUE_DATES, summedOf, type DueDates, type Summed } from '../sums/due.ts';
 
 export interface ReportSettings {
-  generation: number;
-  version: number;
-  /** Time zone of the sums' days: the previous one until a change has been applied. */
   timeZone: string;
   costingEnabled: boolean;
   verifiedOnly: boolean;
+  /** Undefined until sums have been begun. */
+  summed: Summed | undefined;
+  /** What has changed since it was summed. */
+  dates: DueDates;
   /** Everything committed before this time is in the figures. Microseconds since 1970. */
   asOf: number;
 }
 
-/** Retry-After while sums are being built, in seconds. */
+/** Retry-After while sums are being computed, in seconds. */
 export const RETRY_AFTER = 2;
 
-/** Errors: 503 until the company's sums are built for the first time, and until every owner has published a watermark. */
-export async function reportSettings(db: Queryable, companyId: string): Promise<ReportSettings> {
+/** Errors: 503 until the company's settings have arrived, and until every owner has published a watermark. */
+export async function reportSettings(db: Queryable, companyId: string, report: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
-    db.query<{
-      generation: number;
-      version: number;
-      zone: string;
-      time_zone: string;
-      costing_enabled: boolean;
-      verified_only: boolean;
-      changed_at: number | null;
-      spoiled: boolean;
-    }>({
+    db.query<
+      DueDates & {
+        time_zone: string;
+        costing_enabled: boolean;
+        verified_only: boolean;
+        zone: string | null;
+        version: number;
+        due_before: string | null;
+        due_version: number;
+      }
+    >({
       name: 'report_settings',
-      text: `select g.generation, g.version, g.time_zone as zone, c.time_zone, c.costing_enabled, c.verified_only, c.changed_at,
-          exists (select from spoiled_summaries s where s.company_id = $1) as spoiled
-        from companies c join generations g on g.company_id = c.company_id and g.state = 'current' where c.company_id = $1`,
-      values: [companyId],
+      text: `select c.time_zone, c.costing_enabled, c.verified_only, s.time_zone as zone, s.version, s.due_before::text, s.due_version, ${DUE_DATES}
+        from companies c left join summed s on s.company_id = c.company_id and s.report = $2 where c.company_id = $1`,
+      values: [companyId, report],
     }),
     asOf(db, companyId),
   ]);
   const [row] = rows;
-  if (row === undefined || row.spoiled) throw ApiError.unavailable(new Error('sums for reports are being built'), RETRY_AFTER);
+  if (row === undefined) throw ApiError.unavailable(new Error('the settings of the company have not arrived yet'), RETRY_AFTER);
   if (fresh === undefined) throw ApiError.unavailable(new Error('not every owner has published a watermark yet'), RETRY_AFTER);
-  const pending = row.zone !== row.time_zone && row.changed_at !== null;
   return {
-    generation: row.generation,
-    version: row.version,
-    timeZone: row.zone,
+    timeZone: row.time_zone,
     costingEnabled: row.costing_enabled,
     verifiedOnly: row.verified_only,
-    asOf: pending ? Math.min(fresh, row.changed_at as number) : fresh,
+    summed: row.zone === null ? undefined : summedOf({ ...row, zone: row.zone }),
+    dates: row,
+    asOf: fresh,
   };
 }

@@ -2,10 +2,10 @@ import { resource } from '@truckroll/contract';
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { defineTable } from '@truckroll/record-store';
 import { DERIVED_FIELDS, deriveFinancials } from '../financials/derive.ts';
+import { refreshJobFacts } from '../facts/jobs.ts';
 import { eligible, standingColumn } from '../facts/standing.ts';
 import { checkCosts } from '../financials/totals.ts';
 import { checkShown, refuseUnshown, unshown } from '../financials/unshown.ts';
-import { refreshJobFacts } from '../summaries/follow.ts';
 
 export const jobFinancials = defineTable<JobFinancials>({
   resource: resource('job-financials'),
