@@ -8,7 +8,7 @@ import pg from 'pg';
 const TABLES: readonly string[] = [
   ...['payments', 'payment_allocations', 'invoices'].map((name) => `billing.${name}`),
   ...['payments', 'invoices', 'job_financials', 'job_facts'].map((name) => `reporting.${name}`),
-  ...['invoice', 'collection', 'job', 'participation'].flatMap((sums) => [`reporting.${sums}_summaries`, `reporting.${sums}_combinations`]),
+  ...['invoice', 'collection', 'job', 'participation'].flatMap((sums) => [`reporting.${sums}_sums`, `reporting.${sums}_crosses`]),
 ];
 const copyOf = (table: string): string => `copied.${table.replace('.', '_')}`;
 

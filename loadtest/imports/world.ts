@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { TIMEZONE, UNTIL } from '../data/companies.ts';
 import { importFile, importLines, linesOf } from '../data/import.ts';
 import { chartHeap } from '../load/chart.ts';
-import { built } from '../reports/prepare.ts';
+import { known } from '../reports/prepare.ts';
 import { untilNone } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
@@ -41,7 +41,7 @@ export async function startWorld(stack: Stack, client: pg.Client) {
       if (file !== undefined) await importFile(services.channels, id, file);
     }
     await settled('scheduling');
-    await built(client, id);
+    await known(client, id);
     const measured = MEASURED.map((path) => ({ path, lines: [...linesOf(files.get(path)?.records ?? [])] }));
     return { id, files: measured, records: measured.reduce((sum, { lines }) => sum + lines.length, 0) };
   }

@@ -36,7 +36,7 @@ const VALUES: Readonly<Record<string, string>> = {
   team_member: idOf('member', 59),
 };
 
-export function casesOf(figure: string, base: { companyId: string; generation: number }): Case[] {
+export function casesOf(figure: string, base: Pick<ReportQuestion, 'companyId' | 'due'>): Case[] {
   const ask = (summary: SummaryDefinition, groupBy: string | null = null, filter: string | null = null): Case => ({
     name: `${summary.name}${filter === null ? '' : ` of one ${filter}`}${groupBy === null ? '' : ` by ${groupBy}`}`,
     question: {

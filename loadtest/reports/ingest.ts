@@ -11,7 +11,7 @@ import { rounded } from '../measure/report.ts';
 import { inTurn } from '../measure/turns.ts';
 import { untilNone } from '../system/postgres.ts';
 import type { Services } from '../system/programs.ts';
-import { built } from './prepare.ts';
+import { known } from './prepare.ts';
 
 const PORTIONS = 5;
 
@@ -19,7 +19,7 @@ const PORTIONS = 5;
 export async function ingestCost(client: pg.Client, { channels, operator }: Services, events: number): Promise<number> {
   const companies = { with: randomUUID(), without: randomUUID() };
   await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE });
-  await built(client, companies.with);
+  await known(client, companies.with);
   const each = Math.ceil(events / 2 / PORTIONS);
   const records = billingRecords(each * PORTIONS);
   const side = (of: keyof typeof companies) => async (portion: number) => {

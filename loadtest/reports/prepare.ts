@@ -1,17 +1,17 @@
 // Creates the data of both sides once: rows in the read models of reporting, the same rows in plain tables with plain indexes, and sums.
-import { keepingSettings, schema } from '@truckroll/reporting/schema';
+import { sumRound } from '@truckroll/reporting/reports';
+import { schema, transactionSettings } from '@truckroll/reporting/schema';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem, say } from '@truckroll/local-stack';
-import { migrate } from '@truckroll/postgres';
+import { Database, migrate } from '@truckroll/postgres';
 import type pg from 'pg';
 import { once, withClient } from '../system/postgres.ts';
 import { startServices } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 import { measuredCompany, type ReportSet } from './company.ts';
 import { createRaw } from './raw.ts';
-import { makeSums } from './sums.ts';
 
 /** Change the name when the stored data changes: older data is then refused. */
 const DATA = 'reports 2';
@@ -21,7 +21,7 @@ const COMPANY = 'insert into companies (company_id, projection, time_zone, costi
 
 /** Connects with reporting's settings, so that triggers accept the writes as those of this release. */
 export function asReporting<T>(stack: Stack, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const options = Object.entries({ ...keepingSettings, search_path: 'reporting' }).map(([name, value]) => `-c ${name}=${value}`);
+  const options = Object.entries({ ...transactionSettings, search_path: 'reporting' }).map(([name, value]) => `-c ${name}=${value}`);
   return withClient(stack, work, options.join(' '));
 }
 
@@ -40,9 +40,8 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
       await upgrade();
       const values: Record<string, string | number> = { ...set, company: `'${company.id}'::uuid` };
       await client.query(ROWS.replace(/(?<!:):(\w+)/g, (text, name: string) => String(values[name] ?? text)));
-      say('Making the plain tables, and sums …');
+      say('Making the plain tables …');
       await createRaw(client);
-      await makeSums(client, company.id);
       await client.query(COMPANY, [company.id, company.timezone]);
       const services = await startServices(stack, ['integrations']);
       services.operator.forgetKeys();
@@ -51,15 +50,17 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
     }),
   );
   await upgrade();
+  say('Summing what is due …');
+  const database = new Database({ url: stack.databaseUrl, schema: schema.schema, settings: transactionSettings, statementTimeoutMs: 120_000 });
+  try {
+    while ((await sumRound(database, { quietMs: 0 })) > 0);
+    await database.query({ text: 'analyze' });
+  } finally {
+    await database.close();
+  }
 }
 
-/** Resolves when the company's sums exist. Throws Problem if another process writes to the database. */
-export async function built(client: pg.Client, companyId: string): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ state: string }>('select state from reporting.generations where company_id = $1', [companyId]);
-    if (rows.some(({ state }) => state === 'current')) return;
-    if (rows.filter(({ state }) => state !== 'retired').length > 1)
-      throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
-    await delay(100);
-  }
+/** Resolves when reporting has the company's settings, without which nothing is summed. */
+export async function known(client: pg.Client, companyId: string): Promise<void> {
+  while ((await client.query('select from reporting.companies where company_id = $1', [companyId])).rowCount === 0) await delay(100);
 }

@@ -58,7 +58,7 @@ interface Source {
   readonly measures: Readonly<Record<string, string>>;
 }
 
-export const SOURCES: Readonly<Record<SummaryDefinition['name'], Source>> = {
+const SOURCES: Readonly<Record<SummaryDefinition['name'], Source>> = {
   invoice: { from: 'raw.invoices f', at: 'issued_at', standing: 'status', measures: { invoice_count: 'count(*)' } },
   collection: {
     from: `(
