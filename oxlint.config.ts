@@ -132,8 +132,6 @@ export default defineConfig({
     ...restricted,
     {
       files: ['**/*.ts'],
-      // Tests of reports still have both spellings.
-      excludeFiles: ['services/reporting/test/**', 'test/reports/**'],
       rules: {
         'no-restricted-globals': ['error', { name: 'it', message: 'Write test.' }, { name: 'jest', message: "Import it from '@jest/globals'." }],
       },

@@ -1,3 +1,4 @@
+import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { until } from '@truckroll/testing/until';
 import type { Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
@@ -7,6 +8,11 @@ import { readAll } from './oracle/records.ts';
 
 export function ask(system: System, company: TestCompany, question: Question, limit = 100): Promise<Json[]> {
   return readAll(system, company, pathOf(question, limit));
+}
+
+/** Sums all days and months, so that reports then read no facts. */
+export async function sum(system: System): Promise<void> {
+  for await (const _ of system.channel('reporting').client(ReportingAdminServiceService).rebuild({}));
 }
 
 /** Resolves when reports include everything committed until now, by their as_of. */

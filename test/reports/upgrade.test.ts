@@ -60,6 +60,12 @@ async function addsUp(of: System): Promise<void> {
     expect(rows.length).toBeGreaterThan(0);
     expect({ question, rows }).toEqual({ question, rows: answerOf(question, records) });
   }
+  const summed = { text: 'select from reporting.summed where company_id = $1 and due_before is null', values: [company.id] };
+  await until(
+    'sums of all reports',
+    () => of.database.query(summed),
+    ({ rowCount }) => rowCount === 4,
+  );
   for await (const { built, differences } of of.channel('reporting').client(ReportingAdminServiceService).verifyReports({ company_id: company.id })) {
     expect({ built, differences }).toEqual({ built: true, differences: [] });
   }
@@ -84,7 +90,7 @@ function ofReleaseBefore(model: ReadModel, applied: () => void): Subscription {
   };
 }
 
-it('keeps sums correct while a replica of the previous release is in its consumer group, and advances as_of once that replica is gone', async () => {
+test('keeps sums correct while a replica of the previous release is in its consumer group, and advances as_of once that replica is gone', async () => {
   const { DATABASE_URL: url = '', KAFKA_BROKERS: brokers = '', KAFKA_PREFIX: kafkaPrefix = '' } = system.serviceEnvironment;
   const database = new Database({ url, schema: reporting.schema, settings: reporting.settings, maxConnections: 4 });
   let applied = 0;
@@ -156,7 +162,7 @@ async function left(): Promise<TestDatabase> {
   return database;
 }
 
-it('is correct after the first start on the previous release’s data, without an import, and never wrong before', async () => {
+test('is correct after the first start on the previous release’s data, without an import, and never wrong before', async () => {
   const expected = await Promise.all(QUESTIONS.map((question) => ask(system, company, question)));
   const upgraded = await startSystem({ database: await left() });
   try {

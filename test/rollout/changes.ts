@@ -49,11 +49,8 @@ export function addDimension(tree: Tree): void {
     "    location_id: { type: 'uuid', of: ({ location_id }) => location_id ?? null },\n    account_id: { type: 'uuid',",
   );
   addMigration(tree, 'reporting', 'locations_of_invoices', 'alter table invoices add column location_id uuid;\n');
-  const facts = `${source}/facts/records.ts`;
-  tree.replace(facts, '  issued_at: number | null;\n', '  issued_at: number | null;\n  location: string | null;\n');
-  tree.replace(facts, "    issued_at: 'issued_at',\n", "    issued_at: 'issued_at',\n    location: 'location_id',\n");
-  tree.replace(facts, 'issued_at as at, status as standing,', 'issued_at as at, status as standing, location_id as location,');
   const definitions = `${source}/facts/definitions.ts`;
+  tree.replace(definitions, 'issued_at as at, status as standing,', 'issued_at as at, status as standing, location_id as location,');
   tree.replace(definitions, 'SUMMARIES_VERSION = 1', 'SUMMARIES_VERSION = 2');
   tree.replace(
     definitions,

@@ -195,33 +195,23 @@ test('adds a record in three places: existing code imports, lists, filters, read
 describe('a report group that the previous release lacks', () => {
   const REPORT = '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01&bucket=year&limit=100';
 
-  /** Sums that the older replica lowers are begun again after 1, 2, 4 … up to this many ms. */
-  const LONGEST_BACKOFF_MS = 60_000;
-
   const countsOf = (records: readonly line.Line[]): [string, number][] =>
     Object.entries(Object.groupBy(records, ({ location_id }) => location_id as string))
       .map(([id, some]): [string, number] => [id, some!.length])
       .sort();
   const counts = (data: readonly any[]): [string | null, number][] => data.map(({ group, invoice_count }) => [group.value, invoice_count]);
   const counted = async (): Promise<number> => (await get(REPORT)).body.data[0].invoice_count;
-  const generation = async (): Promise<number> => {
-    const { rows } = await system.database.query<{ newest: number }>({
-      text: 'select max(generation) as newest from reporting.generations where company_id = $1',
-      values: [company.id],
-    });
-    return rows[0]!.newest;
-  };
   async function complete(): Promise<[string | null, number][]> {
     const { body } = await until(
       'the new group',
       () => get(`${REPORT}&group_by=location`),
       ({ status }) => status === 200,
-      { atMostMs: LONGEST_BACKOFF_MS + 30_000 },
+      { atMostMs: 60_000 },
     );
     return counts(body.data);
   }
 
-  test('answers 503 until old records are summed by it, while the report’s other groups are answered', async () => {
+  test('answers 503 until old records are read again for it, while the report’s other groups are answered', async () => {
     const { status, retryAfter, body } = await get(`${REPORT}&group_by=location`);
     expect({ status, message: body.error.message }).toEqual({ status: 503, message: expect.stringContaining('location is new in this report') });
     expect(Number(retryAfter)).toBeGreaterThan(0);
@@ -232,11 +222,9 @@ describe('a report group that the previous release lacks', () => {
     expect(await complete()).toEqual(countsOf(invoices));
   });
 
-  test('includes records that a replica of the previous release summed without it', async () => {
-    const before = await generation();
+  test('includes records that a replica of the previous release stored without it', async () => {
     const more: line.Line[] = [];
-    // Each further generation would be begun twice as late.
-    for (let round = 0; round < 20 && (await generation()) < before + 2; round += 1) {
+    for (let round = 0; round < 10; round += 1) {
       more.push(invoice(round));
       await system.importRecords(company, 'invoices', more.slice(-1));
       const known = await counted();
@@ -246,8 +234,6 @@ describe('a report group that the previous release lacks', () => {
       expect(counts(body.data).reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThanOrEqual(known);
     }
     await until('all invoices in the report', counted, (count) => count === invoices.length + more.length);
-    // The older replica reads some of the topic's partitions. Its writes lower the sums, so the newer one begins another generation.
-    await until('a newer generation of sums', generation, (newest) => newest > before);
     expect(await complete()).toEqual(countsOf([...invoices, ...more]));
   }, 150_000);
 });
