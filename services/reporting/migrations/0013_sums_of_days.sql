@@ -1,5 +1,5 @@
 -- Reports read sums of days and months, and facts of the days that are due: those whose facts have changed since they were summed
--- (docs/adr/0020). Notes of what is due are appended by triggers, so that every writer is noticed.
+-- (docs/adr/0021). Notes of what is due are appended by triggers, so that every writer is noticed.
 
 -- One row for each statement that changed facts, and UTC date. Appended only: the task deletes the notes that its snapshot saw, and a
 -- note of a transaction that is still open stays for the next time.

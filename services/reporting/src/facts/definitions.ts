@@ -2,7 +2,7 @@
 
 /**
  * Version of all sums. Raise it by one when a report gains a dimension or measure, or when the rule for one changes, and add that one to
- * `since`. Every day is then summed again (docs/adr/0020).
+ * `since`. Every day is then summed again (docs/adr/0021).
  */
 export const SUMMARIES_VERSION = 1;
 

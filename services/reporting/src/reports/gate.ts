@@ -1,4 +1,4 @@
-// Refuses reports with 503 while too many facts are due, or while rows of the read models lack what is new in this release (docs/adr/0020).
+// Refuses reports with 503 while too many facts are due, or while rows of the read models lack what is new in this release (docs/adr/0021).
 import { ApiError, formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { countBehind } from '@truckroll/record-store';
