@@ -21,6 +21,6 @@ export const methodName = (code: string): string => METHODS.find(({ id }) => id 
 /** "8.25 %" of 0.0825 */
 export const rate = (share: number): string => `${Number((share * 100).toFixed(3)).toLocaleString()} %`;
 
-/** By which customers of one name differ: "Austin, TX". */
+/** "Austin, TX": customers of one name differ in it. */
 export const place = ({ billing_address: address }: Pick<Account, 'billing_address'>): string =>
   address === null ? '' : [address.city, address.state].filter((part) => part !== '').join(', ');
