@@ -178,7 +178,7 @@ describe('the request bodies in the description', () => {
       const response = await fetch(`${system.baseUrl}${path.replace(/\{\w+\}/, id)}`, {
         method: verb,
         headers: {
-          authorization: `Bearer ${isWrite ? desk.company.apiKey : system.userToken(desk.company)}`,
+          authorization: `Bearer ${system.userToken(desk.company)}`,
           'content-type': 'application/json',
           ...(isWrite && { 'idempotency-key': randomUUID() }),
         },

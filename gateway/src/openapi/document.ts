@@ -36,6 +36,9 @@ export interface OpenApiDocument extends Schema {
 /** The version of the description of `/v1` (api.md, Versioning). Releases do not change it. */
 const DESCRIPTION_VERSION = '1.0.0';
 
+/** Security schemes of an operation, by who may make the change. */
+const SCHEMES = { any: ['ApiKey', 'UserToken'], api_key: ['ApiKey'], user_token: ['UserToken'] };
+
 const META: Schema = {
   type: 'object',
   description: 'About the answer.',
@@ -111,7 +114,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'A token of a user of the company: every read, and changes under `/api/v1`.',
+          description: 'A token of a user of the company: every read, the scheduling writes, and changes under `/api/v1`.',
         },
       },
     },
@@ -127,7 +130,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
   const inputs = inputsOf(operation);
   const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
   const changes = operation.verb !== 'GET';
-  const schemes = operation.changedBy === undefined ? ['ApiKey', 'UserToken'] : [operation.changedBy === 'user_token' ? 'UserToken' : 'ApiKey'];
+  const schemes = SCHEMES[operation.changedBy ?? 'any'];
   const body = bodyShape(operation, inputs);
   const [summary = operation.name] = operation.doc.split(/(?<=[.:;,]) /);
   return {

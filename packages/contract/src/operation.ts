@@ -54,8 +54,8 @@ export interface Operation {
   /** HTTP status of success, unless the owner's answer sets another. */
   status: number;
   camelCase: boolean;
-  /** Kind of credential that may make the change; absent for reads, which accept both kinds. */
-  changedBy?: 'api_key' | 'user_token';
+  /** Kind of credential that may make the change; absent for reads, which accept any. */
+  changedBy?: 'api_key' | 'user_token' | 'any';
   request: Shape;
   response: Shape;
   pathFields: readonly Field[];
@@ -67,7 +67,7 @@ export interface Operation {
 }
 
 const FIRST_FIELD = { collection: 'truckroll.type.v1.Collection', key: 'truckroll.type.v1.Key' };
-const CREDENTIALS = [undefined, 'api_key', 'user_token'] as const;
+const CREDENTIALS = [undefined, 'api_key', 'user_token', 'any'] as const;
 const COMPARISONS = ['any', 'from', 'before', 'missing', 'search', 'phone', 'email'] as const;
 const PAGE = ['limit'];
 const COMMON = ['ids', 'created_from', 'created_before', 'updated_since'];
