@@ -10,9 +10,10 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/support/logs.ts'],
   // Real servers on a machine that may be busy: a limit for what hangs, not for what is slow.
   testTimeout: 60_000,
-  // Much of what tests do is to wait. A worker keeps what every file has loaded: it is started anew before that fills its memory. With this limit
+  // Much of what tests do is to wait: two workers use 1.6 of two processors. A worker keeps what every file has loaded: it is started anew before
+  // that fills its memory. With this limit
   // Jest always runs tests in workers, so a run ends even if a failed test leaves something open. To find what does: --runInBand.
-  maxWorkers: 2,
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
   modulePathIgnorePatterns: ['<rootDir>/.truckroll'],
 };
