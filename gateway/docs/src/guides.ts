@@ -15,6 +15,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'how-to/verify-webhooks.md': '/docs/verify',
     'reference/reports.md': '/docs/reports',
     'how-to/spreadsheet.md': '/docs/spreadsheet',
+    'how-to/console.md': '/docs/console',
     'explanation/consistency.md': '/docs/consistency',
     'changelog.md': '/docs/changelog',
   },
