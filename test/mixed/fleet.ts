@@ -36,6 +36,7 @@ export class Fleet implements Running {
   readonly #front: Front;
   readonly #channels = new Map<string, Channel>();
   readonly #all: Program[] = [];
+  readonly #running = new Set<Program>();
   readonly #disorder: string[] = [];
   readonly #draining = new Map<Component, Promise<unknown>>();
 
@@ -90,6 +91,11 @@ export class Fleet implements Running {
     await Promise.all(this.#draining.values());
   }
 
+  /** Whether a replica of this side runs, also one that drains. */
+  runs(component: Component, side: Side): boolean {
+    return [...this.#running].some(({ name }) => name.startsWith(`${component}-`) && name.endsWith(`-${side}`));
+  }
+
   channel(name: string): Channel {
     let channel = this.#channels.get(name);
     const { credentials } = this.#prepared;
@@ -125,6 +131,7 @@ export class Fleet implements Running {
     const program = new Program({ plan: this.#planAt(planned, place, side), logs, watchdog, environment });
     place.program = program;
     this.#all.push(program);
+    this.#running.add(program);
     await program.start();
     this.#updateFront();
   }
@@ -153,6 +160,7 @@ export class Fleet implements Running {
     place.program = undefined;
     this.#updateFront();
     const end = await program!.stop();
+    this.#running.delete(program!);
     if (end !== undefined) this.#disorder.push(`${program!.name} did not end in order (${end}): see ${program!.log}`);
   }
 

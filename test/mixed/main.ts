@@ -22,7 +22,8 @@ const HELP = `npm run test:mixed -- [options]
 Starts two of every component of the last release (releases.json) on servers of its own, and brings them to the code as it is
 and back, each component alone; then all of them in seeded orders, in each of which one component goes back by a release;
 and then to that code with a filter and an event type more, and back. A new replica is ready before an old one drains.
-Reads, writes and webhooks go on at a steady rate. Ends with 1 when any request was not served, a 503 included, or when
+Reads, writes and webhooks go on at a steady rate. Ends with 1 when any request was not served, a 503 included
+(but for reports while release 1.3.0 makes its sums again), or when
 what clients were answered, what is stored and what arrived at endpoints contradict each other. Before that, every component of
 every release is bundled as deploy/images does it, and started.
 `;
@@ -73,7 +74,10 @@ async function run(folders: Folders, seed: number, stages: readonly Stage[]): Pr
   try {
     say(`starting two of each component of release ${lastRelease.version} …`);
     fleet = await Fleet.start(prepared, folders, 'released');
-    const result = await runMixed(fleet, receiver, { seed, stages, say });
+    const running = fleet;
+    // 1.3.0 makes its sums again after each write that does not keep them, and no release after it keeps them (docs/adr/0021).
+    const mayRefuseReports = (): boolean => lastRelease.version === '1.3.0' && running.runs('reporting', 'released');
+    const result = await runMixed(fleet, receiver, { seed, stages, say, mayRefuseReports });
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     const { failures, violations, counts } = result;
     say(describeViolations(violations));

@@ -31,15 +31,19 @@ export interface Reading {
   readonly rate: number;
   readonly goesOn: () => boolean;
   readonly failed: (what: string) => void;
+  /** Whether a report may be refused with 503 and Retry-After now. */
+  readonly mayRefuseReports: () => boolean;
 }
 
-export async function read({ baseUrl, company, rate, goesOn, failed }: Reading): Promise<number> {
+export async function read({ baseUrl, company, rate, goesOn, failed, mayRefuseReports }: Reading): Promise<{ reads: number; refused: number }> {
   const pending = new Set<Promise<void>>();
-  let good = 0;
+  let reads = 0;
+  let refused = 0;
   const startedAt = performance.now();
   for (let turn = 0; goesOn(); turn++) {
-    const asking = ask(baseUrl, company, PATHS[turn % PATHS.length]!).then(
-      () => void (good += 1),
+    const path = PATHS[turn % PATHS.length]!;
+    const asking = ask(baseUrl, company, path, path.startsWith('/v1/reports/') && mayRefuseReports()).then(
+      (answered) => void (answered ? (reads += 1) : (refused += 1)),
       (error: unknown) => failed(String(error)),
     );
     pending.add(asking);
@@ -48,10 +52,11 @@ export async function read({ baseUrl, company, rate, goesOn, failed }: Reading):
     await delay(Math.max(0, startedAt + ((turn + 1) * 1000) / rate - performance.now()));
   }
   await Promise.all(pending);
-  return good;
+  return { reads, refused };
 }
 
-async function ask(baseUrl: string, { apiKey }: TestCompany, path: string): Promise<void> {
+/** False if it was refused, which it may be. */
+async function ask(baseUrl: string, { apiKey }: TestCompany, path: string, mayBeRefused: boolean): Promise<boolean> {
   const sentAt = new Date().toISOString();
   const failure = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);
   let response;
@@ -62,6 +67,8 @@ async function ask(baseUrl: string, { apiKey }: TestCompany, path: string): Prom
   } catch (error) {
     throw failure(String((error as Error).cause ?? error));
   }
+  if (mayBeRefused && response.status === 503 && response.headers.has('retry-after')) return false;
   if (response.status !== 200) throw failure(`${response.status} ${body}`);
   if ((JSON.parse(body) as { data?: unknown }).data === undefined) throw failure(`an answer without data: ${body}`);
+  return true;
 }

@@ -25,6 +25,8 @@ export interface MixedOptions {
   readonly seed: number;
   readonly stages: readonly Stage[];
   readonly say: Say;
+  /** Whether reports may be refused with 503 and Retry-After now. */
+  readonly mayRefuseReports: () => boolean;
 }
 
 export interface MixedResult {
@@ -32,6 +34,8 @@ export interface MixedResult {
   readonly violations: readonly { readonly kind: string; readonly text: string }[];
   readonly counts: {
     readonly reads: number;
+    /** Reports that were refused when they might be. */
+    readonly refused: number;
     readonly writes: number;
     readonly events: number;
     readonly deliveries: number;
@@ -46,7 +50,7 @@ export interface MixedResult {
 /** Reads per second; writing clients and the pause between their writes; recording systems and the pause between their stories. */
 const LOAD = { reads: 20, clients: 3, thinkMs: 350, systems: 2, pauseMs: 1500 };
 
-export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages, say }: MixedOptions): Promise<MixedResult> {
+export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages, say, mayRefuseReports }: MixedOptions): Promise<MixedResult> {
   const { baseUrl } = fleet;
   const world = await makeWorld(fleet, { visits: 40, technicians: 8 });
   const { company } = world;
@@ -80,7 +84,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
       unread: (reason) => failed(`a visit was not read: ${reason}`),
     });
   const load = Promise.all([
-    read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed }),
+    read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed, mayRefuseReports }),
     ...Array.from({ length: LOAD.clients }, client),
     runStories(fleet, customers, {
       goesOn: going,
@@ -107,7 +111,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   } finally {
     goesOn = false;
   }
-  const [reads] = await load;
+  const [{ reads, refused }] = await load;
   for (const attempt of history) {
     const failure = failureOf(attempt);
     if (failure !== undefined) failed(failure);
@@ -126,7 +130,8 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
     history,
     violations: [...writes.violations, ...broken, ...violations, ...(await unretried(fleet)), ...accidents],
     counts: {
-      reads: reads,
+      reads,
+      refused,
       writes: writes.counts['acknowledged'] ?? 0,
       events: published.length + (writes.counts['events'] ?? 0),
       deliveries: events.counts.deliveries,
