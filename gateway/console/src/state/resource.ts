@@ -10,6 +10,8 @@ const SOON_AT_MOST_MS = 15_000;
 const GROWTH = 1.4;
 /** Poll interval in ms otherwise, or while the API is unavailable and does not say for how long. */
 const SELDOM_MS = 30_000;
+/** Poll interval in ms of reports and of long lists: one may take many requests, and the limit of reports is lower. */
+export const RARELY_MS = 300_000;
 /** Shortest and longest time in s after which a failed load is repeated, whatever the API says. */
 const RETRY_AT_LEAST = 5;
 const RETRY_AT_MOST = 3600;

@@ -19,11 +19,10 @@ import { Page } from '../../parts/page.tsx';
 import { Loaded, Part } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Day, When, timeOfDay, today } from '../../parts/time.tsx';
-import { methodName } from '../../parts/words.ts';
 import { useResource, type Resource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { session } from '../../state/session.ts';
-import { InvoiceBadge, PaymentBadge, VisitBadge } from '../records/badges.tsx';
+import { invoiceColumns, paymentColumns, visitColumns } from '../records/columns.tsx';
 import { Mail, Telephone } from './reach.tsx';
 
 const RELOAD_MS = 60_000;
@@ -212,25 +211,10 @@ const VISITS: readonly Column<Visit>[] = [
       </>
     ),
   },
-  { title: 'Visit', cell: ({ number, job }) => `${number} · ${job.job_type?.name ?? job.summary ?? `job ${job.number}`}` },
-  { title: 'Technicians', cell: ({ assignments }) => assignments.map(({ team_member: { name } }) => name).join(', ') || <span class="soft">None</span> },
-  { title: 'Status', cell: (visit) => <VisitBadge visit={visit} /> },
+  ...Object.values(visitColumns),
 ];
 
-const INVOICES: readonly Column<Invoice>[] = [
-  {
-    title: 'Invoice',
-    cell: ({ id, number }) => (
-      <a class="name" href={places.record('invoices', id)}>
-        {number}
-      </a>
-    ),
-  },
-  { title: 'Due', cell: ({ due_at: at }) => (at === null ? '–' : <Day at={at} />) },
-  { title: 'Status', cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
-  { title: 'Total', numeric: true, cell: ({ amounts }) => dollars(amounts.total_cents) },
-  { title: 'Open', numeric: true, cell: ({ amounts }) => dollars(amounts.open_balance_cents) },
-];
+const INVOICES: readonly Column<Invoice>[] = [invoiceColumns.number, invoiceColumns.due, invoiceColumns.status, invoiceColumns.total, invoiceColumns.open];
 
 const JOBS: readonly Column<Job>[] = [
   {
@@ -246,20 +230,7 @@ const JOBS: readonly Column<Job>[] = [
   { title: 'Status', cell: ({ status }) => status.name },
 ];
 
-const PAYMENTS: readonly Column<Payment>[] = [
-  {
-    title: 'Payment',
-    cell: ({ id, number }) => (
-      <a class="name" href={places.record('payments', id)}>
-        {number ?? 'Payment'}
-      </a>
-    ),
-  },
-  { title: 'Date', cell: ({ occurred_at: at }) => <Day at={at} /> },
-  { title: 'Method', cell: ({ method }) => methodName(method) },
-  { title: 'Status', cell: (payment) => <PaymentBadge payment={payment} /> },
-  { title: 'Amount', numeric: true, cell: ({ amount_cents: cents }) => dollars(cents) },
-];
+const PAYMENTS: readonly Column<Payment>[] = Object.values(paymentColumns);
 
 function Cards<T extends { id: string }>({ of, none, card }: { of: readonly T[]; none: string; card: (record: T) => ComponentChildren }) {
   if (of.length === 0) return <p class="soft">{none}</p>;

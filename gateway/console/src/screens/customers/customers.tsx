@@ -8,7 +8,7 @@ import { Failure, Loaded } from '../../parts/part.tsx';
 import { SearchList } from '../../parts/search-list.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { place } from '../../parts/words.ts';
-import { useResource, type Resource } from '../../state/resource.ts';
+import { RARELY_MS, useResource, type Resource } from '../../state/resource.ts';
 import { goInstead, places, route } from '../../state/route.ts';
 import { searchable } from '../../state/search.ts';
 import { useStore } from '../../state/store.ts';
@@ -16,7 +16,6 @@ import { Mail, Telephone } from './reach.tsx';
 
 /** Customers that are listed at first, and more at each request. */
 const STEP = 25;
-const RELOAD_MS = 300_000;
 
 /** Customers, found by anything that the API searches in them. */
 export function Customers() {
@@ -29,12 +28,12 @@ export function Customers() {
     (signal) => readList<Account>('accounts', { search, archived: 'false', limit: Math.min(100, most) }, most, signal),
     undefined,
     undefined,
-    RELOAD_MS,
+    RARELY_MS,
   );
   const before = useRef<Listed<Account> | undefined>(undefined);
   if (list.value !== undefined) before.current = list.value;
   const ids = (list.value?.records ?? []).map(({ id }) => id);
-  const owed = useResource(`owed ${ids.join()}`, (signal) => readOwed(ids, signal), undefined, undefined, RELOAD_MS);
+  const owed = useResource(`owed ${ids.join()}`, (signal) => readOwed(ids, signal), undefined, undefined, RARELY_MS);
   const shown: Resource<Listed<Account>> = { ...list, value: list.value ?? before.current };
   return (
     <Page title="Customers">

@@ -6,20 +6,19 @@ import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
-import { Day, today } from '../../parts/time.tsx';
-import { METHODS, methodName } from '../../parts/words.ts';
+import { today } from '../../parts/time.tsx';
+import { METHODS } from '../../parts/words.ts';
 import { readAccountNames, useNames } from '../../state/names.ts';
-import { useResource } from '../../state/resource.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { searchable } from '../../state/search.ts';
 import { useStore } from '../../state/store.ts';
-import { InvoiceBadge, PaymentBadge } from '../records/badges.tsx';
+import { invoiceColumns, paymentColumns } from '../records/columns.tsx';
 import { addDays } from '../reports/calendar.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Most records that are loaded to sort them and add them up. */
 const MOST = 1000;
-const RELOAD_MS = 300_000;
 
 const SHOWN = [
   ['OPEN', 'Open'],
@@ -150,7 +149,7 @@ function List<T extends { id: string }>({ title, path, asked, keep = () => true,
     },
     undefined,
     undefined,
-    RELOAD_MS,
+    RARELY_MS,
   );
   return (
     <Page title={title} beside={<Tabs current={title} />} live={[list]}>
@@ -264,35 +263,21 @@ function CustomerChosen() {
 const customer = ({ account }: { account: { id: string; name: string } }): ComponentChildren => <a href={places.customer(account.id)}>{account.name}</a>;
 
 const INVOICES: readonly Column<Invoice>[] = [
-  {
-    title: 'Invoice',
-    cell: ({ id, number }) => (
-      <a class="name" href={places.record('invoices', id)}>
-        {number}
-      </a>
-    ),
-  },
+  invoiceColumns.number,
   { title: 'Customer', cell: customer },
-  { title: 'Issued', cell: ({ issued_at: at }) => (at === null ? '–' : <Day at={at} />) },
-  { title: 'Due', cell: ({ due_at: at }) => (at === null ? '–' : <Day at={at} />) },
-  { title: 'Status', cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
-  { title: 'Total', numeric: true, cell: ({ amounts }) => dollars(amounts.total_cents) },
-  { title: 'Open', numeric: true, cell: ({ amounts }) => dollars(amounts.open_balance_cents) },
+  invoiceColumns.issued,
+  invoiceColumns.due,
+  invoiceColumns.status,
+  invoiceColumns.total,
+  invoiceColumns.open,
 ];
 
 const PAYMENTS: readonly Column<Payment>[] = [
-  {
-    title: 'Payment',
-    cell: ({ id, number }) => (
-      <a class="name" href={places.record('payments', id)}>
-        {number ?? 'Payment'}
-      </a>
-    ),
-  },
+  paymentColumns.number,
   { title: 'Customer', cell: customer },
-  { title: 'Date', cell: ({ occurred_at: at }) => <Day at={at} /> },
-  { title: 'Method', cell: ({ method }) => methodName(method) },
+  paymentColumns.date,
+  paymentColumns.method,
   { title: 'Collected by', cell: ({ collected_by: by }) => by?.name ?? <span class="soft">–</span> },
-  { title: 'Status', cell: (payment) => <PaymentBadge payment={payment} /> },
-  { title: 'Amount', numeric: true, cell: ({ amount_cents: cents }) => dollars(cents) },
+  paymentColumns.status,
+  paymentColumns.amount,
 ];

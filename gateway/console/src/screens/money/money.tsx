@@ -5,13 +5,12 @@ import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
-import { useResource } from '../../state/resource.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { Mail, Telephone } from '../customers/reach.tsx';
 import { AGES } from '../reports/definitions.ts';
 import { Tabs } from './tabs.tsx';
 
-const RELOAD_MS = 300_000;
 /** Customers that are listed at first, and more at each request: at most 100, as the API returns of one list of ids. */
 const STEP = 25;
 
@@ -20,11 +19,11 @@ type Row = Owed & { readonly id: string };
 /** Who owes what for how long, and how to reach them. */
 export function Money() {
   const [most, setMost] = useState(STEP);
-  const owed = useResource('owed by all', (signal) => readOwed(undefined, signal), undefined, undefined, RELOAD_MS);
+  const owed = useResource('owed by all', (signal) => readOwed(undefined, signal), undefined, undefined, RARELY_MS);
   const rows: Row[] = [...(owed.value ?? [])].map(([id, of]) => ({ id, ...of }));
   const overdue = rows.filter((row) => row.overdue > 0).sort((a, b) => b.overdue - a.overdue);
   const ids = overdue.slice(0, most).map(({ id }) => id);
-  const accounts = useResource(`accounts ${ids.join()}`, (signal) => readAccounts(ids, signal), undefined, undefined, RELOAD_MS);
+  const accounts = useResource(`accounts ${ids.join()}`, (signal) => readAccounts(ids, signal), undefined, undefined, RARELY_MS);
   const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
   return (
     <Page title="Money" beside={<Tabs current="Overdue" />} live={[owed]}>

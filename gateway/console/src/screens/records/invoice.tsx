@@ -8,7 +8,8 @@ import { Day } from '../../parts/time.tsx';
 import { methodName, rate, titleCase } from '../../parts/words.ts';
 import { useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
-import { InvoiceBadge, PaymentBadge } from './badges.tsx';
+import { InvoiceBadge } from './badges.tsx';
+import { paymentColumns } from './columns.tsx';
 import { Developer, Facts, Party, Sums, Timeline, type Sum } from './document.tsx';
 
 const LINK_MS = 300_000;
@@ -81,17 +82,10 @@ export function InvoiceDocument({ record }: { record: Invoice }) {
               rows={list}
               rowKey={({ id: of }) => of}
               columns={[
-                {
-                  title: 'Payment',
-                  cell: ({ id: of, number: shown }) => (
-                    <a class="name" href={places.record('payments', of)}>
-                      {shown ?? 'Payment'}
-                    </a>
-                  ),
-                },
-                { title: 'Date', cell: ({ occurred_at: at }) => <Day at={at} /> },
-                { title: 'Method', cell: ({ method }) => methodName(method) },
-                { title: 'Status', cell: (payment) => <PaymentBadge payment={payment} /> },
+                paymentColumns.number,
+                paymentColumns.date,
+                paymentColumns.method,
+                paymentColumns.status,
                 { title: 'Applied here', numeric: true, cell: ({ id: of }) => dollars(applied.get(of) ?? 0) },
               ]}
             />

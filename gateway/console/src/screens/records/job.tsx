@@ -7,14 +7,14 @@ import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Day, When } from '../../parts/time.tsx';
+import { When } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { dayName } from '../reports/calendar.ts';
 import { marginOf } from '../reports/definitions.ts';
 import { figure } from '../reports/figures.tsx';
-import { InvoiceBadge, VisitBadge } from './badges.tsx';
+import { invoiceColumns, visitColumns } from './columns.tsx';
 import { Developer, Facts, Party, Sums, Timeline } from './document.tsx';
 
 const LINK_MS = 300_000;
@@ -84,7 +84,7 @@ export function JobDocument({ record }: { record: Job }) {
                 },
                 { title: 'Visit', cell: ({ number: shown }) => shown },
                 { title: 'Technicians', cell: ({ assignments }) => assignments.map(({ team_member: { name } }) => name).join(', ') || '–' },
-                { title: 'Status', cell: (visit) => <VisitBadge visit={visit} /> },
+                visitColumns.status,
               ]}
             />
           )
@@ -100,20 +100,7 @@ export function JobDocument({ record }: { record: Job }) {
               caption="Invoices of this job"
               rows={rows}
               rowKey={({ id: of }) => of}
-              columns={[
-                {
-                  title: 'Invoice',
-                  cell: ({ id: of, number: shown }) => (
-                    <a class="name" href={places.record('invoices', of)}>
-                      {shown}
-                    </a>
-                  ),
-                },
-                { title: 'Issued', cell: ({ issued_at: at }) => (at === null ? '–' : <Day at={at} />) },
-                { title: 'Status', cell: (invoice) => <InvoiceBadge invoice={invoice} /> },
-                { title: 'Total', numeric: true, cell: ({ amounts }) => dollars(amounts.total_cents) },
-                { title: 'Open', numeric: true, cell: ({ amounts }) => dollars(amounts.open_balance_cents) },
-              ]}
+              columns={[invoiceColumns.number, invoiceColumns.issued, invoiceColumns.status, invoiceColumns.total, invoiceColumns.open]}
             />
           )
         }

@@ -1,12 +1,9 @@
 // What a view of a report shows: its figures by period and by group, and those of the previous period.
 import { readReport, type ReportRow } from '../../api/reports.ts';
-import { useResource, type Resource } from '../../state/resource.ts';
+import { RARELY_MS, useResource, type Resource } from '../../state/resource.ts';
 import { bucketsOf, previousOf, type Bucket, type Range } from './calendar.ts';
 import { addUp, type Row } from './definitions.ts';
 import { asked, type View } from './view.ts';
-
-/** Poll interval in ms. A report may take many requests, and its limit is lower than that of lists. */
-export const RELOAD_MS = 300_000;
 
 type Figures = Readonly<Record<string, number | null>>;
 
@@ -36,7 +33,7 @@ export function useReport(view: View): Resource<ReportFigures> {
   const { report, range, bucket, group, compare } = view;
   const parameters = asked(view);
   const key = JSON.stringify([report.name, range, bucket, group.key, compare, parameters]);
-  return useResource(`report ${key}`, (signal) => load(view, signal), undefined, undefined, RELOAD_MS);
+  return useResource(`report ${key}`, (signal) => load(view, signal), undefined, undefined, RARELY_MS);
 }
 
 async function load(view: View, signal: AbortSignal): Promise<ReportFigures> {

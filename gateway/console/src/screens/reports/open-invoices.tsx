@@ -2,11 +2,10 @@ import type { InvoiceRecord } from '../../api/records.ts';
 import { Page } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time, today } from '../../parts/time.tsx';
-import { useResource } from '../../state/resource.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { ageIn, readAging } from './aging.ts';
-import { RELOAD_MS } from './data.ts';
 import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import { saveWorkbook } from './downloads.tsx';
@@ -41,7 +40,7 @@ export function OpenInvoices() {
     },
     undefined,
     undefined,
-    RELOAD_MS,
+    RARELY_MS,
   );
   const shown = resource.value;
   const name = shown && value !== undefined ? groupName(view.group, shown.label) : undefined;

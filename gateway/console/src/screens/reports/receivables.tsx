@@ -2,12 +2,11 @@ import { Bars } from '../../parts/bars.tsx';
 import { Page, focusHeading } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time, today } from '../../parts/time.tsx';
-import { useResource } from '../../state/resource.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { AGES, RECEIVABLES as REPORT, addUp, type Age, type Measure } from './definitions.ts';
 import { ageIn, rankedGroups, readAging, type Aging, type Figures } from './aging.ts';
-import { RELOAD_MS } from './data.ts';
 import { Download } from './downloads.tsx';
 import { figureOf, shortFigure } from './figures.tsx';
 import { groupName } from './group-name.ts';
@@ -27,7 +26,7 @@ export function Receivables() {
   const view = viewIn(REPORT, query);
   const age = ageIn(query);
   const key = JSON.stringify([view.group.key, view.filters]);
-  const resource = useResource(`receivables ${key}`, (signal) => readAging(view, signal), undefined, undefined, RELOAD_MS);
+  const resource = useResource(`receivables ${key}`, (signal) => readAging(view, signal), undefined, undefined, RARELY_MS);
   const aging = resource.value;
   const title = age === undefined ? REPORT.title : `${REPORT.title}: ${AGES[age].toLowerCase()}`;
   return (

@@ -9,13 +9,13 @@ import { Time } from '../../parts/time.tsx';
 import { methodName, titleCase } from '../../parts/words.ts';
 import { useAction } from '../../state/action.ts';
 import type { Sheet } from '../../xlsx/sheet.ts';
-import { useResource } from '../../state/resource.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Basis } from './basis.tsx';
 import type { Figures } from './aging.ts';
 import { dayName, rangeName } from './calendar.ts';
-import { RELOAD_MS, readFigures } from './data.ts';
+import { readFigures } from './data.ts';
 import { addUp, type Measure, type Report, type Source } from './definitions.ts';
 import { saveWorkbook, fileName } from './downloads.tsx';
 import { figure, figureOf } from './figures.tsx';
@@ -41,7 +41,7 @@ export function Records({ report }: { report: Report }) {
     },
     undefined,
     undefined,
-    RELOAD_MS,
+    RARELY_MS,
   );
   const loaded = resource.value;
   const name = loaded && value !== undefined ? groupName(view.group, loaded.explained.label) : undefined;

@@ -7,7 +7,7 @@ import { timeOfDay, today } from '../../parts/time.tsx';
 import { useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
-import { VisitBadge } from '../records/badges.tsx';
+import { visitColumns } from '../records/columns.tsx';
 import { addDays, dayName } from '../reports/calendar.ts';
 
 /** Most visits of one day that are loaded. */
@@ -89,9 +89,9 @@ const COLUMNS: readonly Column<Visit>[] = [
       </>
     ),
   },
-  { title: 'Visit', cell: ({ number, job }) => `${number} · ${job.job_type?.name ?? job.summary ?? `job ${job.number}`}` },
+  visitColumns.visit,
   { title: 'Customer', cell: ({ job: { account } }) => <a href={places.customer(account.id)}>{account.name}</a> },
   { title: 'Where', cell: ({ job: { location } }) => location.address },
-  { title: 'Technicians', cell: ({ assignments }) => assignments.map(({ team_member: { name } }) => name).join(', ') || <span class="soft">None</span> },
-  { title: 'Status', cell: (visit) => <VisitBadge visit={visit} /> },
+  visitColumns.technicians,
+  visitColumns.status,
 ];
