@@ -302,7 +302,7 @@ describe('the search of everything', () => {
     for (let steps = 0; steps < before; steps++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForFunction((to) => location.hash === to, {}, hash());
-    expect(await page.$('dialog')).toBeNull();
+    await page.waitForFunction(() => document.querySelector('dialog') === null);
   });
 
   test('is free of barriers, says when nothing is found, and Escape closes it', async () => {
