@@ -32,6 +32,7 @@ import { Document } from './http/documents.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
 import { UnsentAnswers } from './http/unsent.ts';
+import { createMcp } from './mcp.ts';
 import { buildDocument } from './openapi/document.ts';
 import { createApi } from './routes/api.ts';
 import { createCursors } from './routes/cursor.ts';
@@ -132,6 +133,8 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const clients = feedClients(services.channels);
       const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
+      const { version } = description.info;
+      const mcp = createMcp({ operations, base, cursors: context.cursors, writes: config.mcpWrites, issuer: config.tokenIssuer, limits, draining, version });
       const app = createApi({
         authentication,
         heldCallers,
@@ -152,6 +155,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
             ...clientPages(words),
             ...consolePages(consoleSignIn(config), installations()),
             '/.well-known/api-catalog': catalogPage(base),
+            ...mcp.pages,
             [SECURITY_TXT]: () => textPage(200, securityTxt(config.securityContact, base)),
             '/healthz': textPage(200, 'ok\n'),
             '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
@@ -160,6 +164,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
           perMinute: config.pagesPerMinute,
           draining,
         }),
+        mcp: mcp.route,
         requestLog: createRequestLog(log, metrics),
         draining,
         trustedProxies: config.trustedProxies,

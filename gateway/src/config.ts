@@ -103,6 +103,8 @@ export const settings = {
   keepAliveMs: keepAliveSetting('KEEP_ALIVE_TIMEOUT', 65_000),
   /** Whether reads above 8 KB are compressed for clients that accept it. `false` if a proxy compresses, or clients are in the same data centre. */
   compressData: env.boolean('COMPRESS_DATA', true),
+  /** Whether assistants may add and remove technicians by the tool `schedule` of `/mcp` ([Connect an assistant](../how-to/connect-an-assistant.md)). */
+  mcpWrites: env.boolean('MCP_WRITES', false),
   /** Proxies whose `X-Forwarded-For` is believed: the number of proxies in front (`1`), or their addresses and networks (`10.0.0.0/8,fd00::/8`). Entries may have ports, brackets and quotes; where one is no address, the peer counts as the client. `Forwarded` is not read. */
   trustedProxies: listSetting('TRUSTED_PROXIES', 'addresses and networks such as 10.0.0.0/8,fd00::/8, or the number of proxies from 0 to 99', isTrustable),
 };

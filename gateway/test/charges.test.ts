@@ -168,6 +168,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
     cors: undefined,
     preflights: (_req, _res, next) => next(),
     publicPages: (_req, _res, next) => next(),
+    mcp: { path: '/mcp', challenge: 'Bearer', serve: () => () => undefined },
     requestLog: createRequestLog(silentLog, metrics),
     draining,
     trustedProxies: [],

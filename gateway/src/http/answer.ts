@@ -52,12 +52,17 @@ export function sendHead({ res, requestId, cors = [] }: Exchange, status: number
 }
 
 /** Answers with an error; `extra` are headers of this error, such as Allow. */
-export function sendError(exchange: Answering & Pick<Exchange, 'errorCode' | 'cause'>, error: ApiError, extra: Headers, draining: Draining): void {
+export function sendError(
+  exchange: Answering & Pick<Exchange, 'errorCode' | 'cause' | 'challenge'>,
+  error: ApiError,
+  extra: Headers,
+  draining: Draining,
+): void {
   if (exchange.res.headersSent || exchange.res.destroyed) return;
   exchange.errorCode = error.code;
   exchange.cause = error.cause ?? error.message;
   const headers = [...extra];
-  if (error.status === 401) headers.push('WWW-Authenticate', 'Bearer');
+  if (error.status === 401) headers.push('WWW-Authenticate', exchange.challenge ?? 'Bearer');
   if (error.retryAfterSeconds !== undefined) headers.push('Retry-After', String(error.retryAfterSeconds));
   send(exchange, error.status, errorBody(error, exchange.requestId), JSON_TYPE, headers, draining);
 }

@@ -1,4 +1,4 @@
-// Answers to scripts of other origins in browsers (CORS, decisions §17): of the listed origins below /v1 and /api/v1, of every origin for
+// Answers to scripts of other origins in browsers (CORS, decisions §17): of the listed origins below /v1 and /api/v1 and at /mcp, of every origin for
 // public files.
 import { ApiError } from '@truckroll/contract';
 import type { RequestHandler } from 'express';
@@ -28,12 +28,12 @@ export function createCors(origins: readonly string[]): Cors | undefined {
 }
 
 function isOfApi(path: string): boolean {
-  return /^\/(api\/)?v1(\/|$)/.test(path);
+  return /^\/((api\/)?v1(\/|$)|mcp$)/.test(path);
 }
 
 /** Files that scripts of every origin may read. */
 function isForEveryone(path: string): boolean {
-  return path === '/openapi.json' || path.startsWith('/clients/');
+  return path === '/openapi.json' || path.startsWith('/clients/') || path.startsWith('/.well-known/oauth-protected-resource');
 }
 
 /**

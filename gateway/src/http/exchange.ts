@@ -31,6 +31,8 @@ export interface Exchange extends RequestContext {
   readonly errorHeaders: string[];
   /** Headers for scripts of other origins, if there are any. */
   cors?: readonly string[] | undefined;
+  /** WWW-Authenticate of a 401. Default: `Bearer`. */
+  challenge?: string;
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;

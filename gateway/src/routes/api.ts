@@ -1,4 +1,5 @@
 // The Express application: its middleware in order (decisions §3, §5), its routes, its error handler.
+import type { RequestListener } from 'node:http';
 import type { Operation } from '@truckroll/contract';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Authentication } from '../auth/authenticate.ts';
@@ -30,6 +31,15 @@ import {
 import type { CompiledOperation } from './operation.ts';
 import { pathsOf } from './paths.ts';
 
+/** The endpoint of assistants. */
+export interface McpRoute {
+  path: string;
+  /** WWW-Authenticate of its 401. */
+  challenge: string;
+  /** Its step, which makes requests of the application itself. */
+  serve(app: RequestListener): RequestStep;
+}
+
 export interface ApiParts extends ErrorParts {
   authentication: Authentication;
   limits: Limits;
@@ -41,13 +51,14 @@ export interface ApiParts extends ErrorParts {
   cors: Cors | undefined;
   preflights: RequestHandler;
   publicPages: RequestHandler;
+  mcp: McpRoute;
   requestLog: RequestLog;
   trustedProxies: readonly string[];
 }
 
 /** Compiles all operations and builds the application. Throws if an operation cannot be compiled. */
 export function createApi(parts: ApiParts): Express {
-  const { limiter, limits, keyUses, heldCallers, requestLog } = parts;
+  const { limiter, limits, keyUses, heldCallers, requestLog, mcp } = parts;
   const { authenticate, known } = parts.authentication;
   const all = parts.operations.map(parts.compile);
 
@@ -67,7 +78,16 @@ export function createApi(parts: ApiParts): Express {
   app.use(middleware(singleHeaders));
   app.use(parts.preflights);
   app.use(parts.publicPages);
+  app.all(
+    mcp.path,
+    middleware((exchange) => void (exchange.challenge = mcp.challenge)),
+  );
   app.use(middleware(authenticated));
+
+  app
+    .route(mcp.path)
+    .post(middleware(shedding(limiter)), endpoint(mcp.serve(app)))
+    .all([countAsRead, methodNotAllowed(['POST'])].map(middleware));
 
   for (const { path, targets } of pathsOf(all)) {
     const refuse = [countAsRead, methodNotAllowed(targets.map(({ operation }) => operation.verb))].map(middleware);

@@ -1,0 +1,124 @@
+// The Model Context Protocol at /mcp (decisions §18).
+import { ApiError } from '@truckroll/contract';
+import { fenced, fitting, inDollars, lineOf, mostTokens } from '../src/mcp/answers.ts';
+import { request, startGateway, type TestGateway } from './support/gateway.ts';
+import { call, post, tokensOf, type Caller, type Era } from './support/mcp.ts';
+
+const BASE = 'https://api.example.com';
+const ISSUER = 'https://issuer.example.com';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    PUBLIC_URL: BASE,
+    TOKEN_ISSUER: ISSUER,
+    TOKEN_AUDIENCE: BASE,
+    TOKEN_JWKS_URL: `${ISSUER}/keys`,
+    MCP_WRITES: 'true',
+    CORS_ORIGINS: 'https://app.example.com',
+  });
+});
+afterAll(() => gateway.stop());
+
+const ERAS: Era[] = ['2025-11-25', '2026-07-28'];
+
+const as = (options: Partial<Caller> = {}): Caller => ({ url: gateway.url, key: gateway.key, ...options });
+
+test.each(ERAS)('lists its tools in the protocol of %s, in at most 1,500 tokens, with hints on each', async (era) => {
+  const { body, text } = await post(as({ era }), 'tools/list');
+  if (body?.result === undefined) throw new Error(text);
+  const { tools } = body.result;
+  expect(tools.map(({ name }: any) => name)).toEqual(['describe', 'find', 'get', 'report', 'changes', 'schedule']);
+  expect(tokensOf(JSON.stringify(tools))).toBeLessThanOrEqual(1500);
+  for (const { name, annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: name !== 'schedule', destructiveHint: name === 'schedule' });
+});
+
+test.each(ERAS)('finds records in the protocol of %s', async (era) => {
+  const { text, isError } = await call(as({ era }), 'find', { kind: 'invoices', limit: 2 });
+  expect([isError, text]).toEqual([false, expect.stringMatching(/^\d of \/v1\/invoices\..*<data>/s)]);
+});
+
+test.each([
+  ['find', { kind: 'invoices', limit: 0, wrong: 1, fields: 'number' }, ['limit must', 'wrong is no', 'fields must']],
+  ['find', { kind: 'invoices', filters: { status: ['NO'], other: 1 } }, ['status', 'other']],
+  ['find', { kind: 'cars' }, ['cars is not known', 'invoices']],
+  ['get', {}, ['kind is missing', 'id is missing']],
+  ['report', { name: 'nothing' }, ['name must be one of']],
+  ['schedule', { action: 'add', assignment_id: 'x' }, ['appointment_id is missing', 'ends_at is missing', 'assignment_id has no meaning']],
+])('answers wrong arguments of %s %j with every fault and a valid call', async (name, given, faults) => {
+  const { text, isError } = await call(as(), name, given);
+  for (const fault of [...faults, 'A valid call: {']) expect(text).toContain(fault);
+  expect(isError).toBe(true);
+});
+
+test('counts each message once, by its requests of the API or as a read', async () => {
+  const { key } = gateway.identities.addKey({ limits: { reads: 4 } });
+  await post(as({ key }), 'tools/list');
+  await call(as({ key }), 'describe', { name: 'invoices' });
+  await call(as({ key }), 'find', { kind: 'invoices', limit: 1 });
+  await call(as({ key }), 'find', { limit: 1 });
+  expect(await call(as({ key }), 'find', { kind: 'invoices' })).toMatchObject({
+    isError: true,
+    text: expect.stringMatching(/^RATE_LIMITED: .*Try again in \d+ seconds/),
+  });
+  expect((await post(as({ key }), 'tools/list')).status).toBe(429);
+});
+
+test('answers 401 to an unknown key, and names the document that names the issuer', async () => {
+  const answer = await post(as({ key: 'unknown' }), 'tools/list');
+  const document = '/.well-known/oauth-protected-resource';
+  expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, `Bearer resource_metadata="${BASE}${document}"`]);
+  for (const path of [document, `${document}/mcp`]) {
+    expect((await request(gateway.url + path)).body).toMatchObject({ resource: `${BASE}/mcp`, authorization_servers: [ISSUER] });
+  }
+});
+
+test('says when to try again if the owner of the records is away', async () => {
+  gateway.invoices.failure = ApiError.unavailable(new Error('away'));
+  const { text, isError } = await call(as(), 'find', { kind: 'invoices' });
+  gateway.invoices.failure = undefined;
+  expect([isError, text]).toEqual([true, expect.stringMatching(/^INTERNAL_ERROR: .*Nothing was done\. Try again in \d+ seconds/)]);
+});
+
+test('refuses several messages at once, and other verbs', async () => {
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+  expect((await request(`${gateway.url}/mcp`, { method: 'POST', headers, body: '[]' })).status).toBe(400);
+  const other = await gateway.get('/mcp');
+  expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST']);
+});
+
+test('is open to scripts of listed origins', async () => {
+  const origin = 'https://app.example.com';
+  expect((await post(as({ headers: { origin } }), 'tools/list')).headers.get('access-control-allow-origin')).toBe(origin);
+});
+
+test('opens no token of schedule that it did not make for this caller', async () => {
+  expect(await call(as(), 'schedule', { token: 'x' })).toMatchObject({ isError: true, text: expect.stringContaining('Nothing was done') });
+});
+
+describe('an answer', () => {
+  const texts = [
+    JSON.stringify({ id: '499ad732-81bf-46cb-851f-75e487e462b2', name: 'Dana Whitfield', total_cents: 1234567, note: 'Call before you come.' }),
+    'qzxjvkwpbfgh'.repeat(50),
+    '漢字かな交じり文🙂'.repeat(20),
+    '~^`|{}[]<>\\\t\n'.repeat(20),
+    '0123456789'.repeat(20),
+  ];
+
+  test.each(texts)('is bounded by an estimate that is not below the tokens: %#', (value) => {
+    expect(mostTokens(value)).toBeGreaterThanOrEqual(tokensOf(value));
+  });
+
+  test('ends before 4,000 tokens', () => {
+    const lines = Array.from({ length: 1000 }, () => texts[0] as string);
+    expect(tokensOf(fenced(lines.slice(0, fitting(lines))))).toBeLessThan(3800);
+  });
+
+  test('has amounts in dollars, exactly', () => {
+    expect(inDollars({ total_cents: -5, net_cents: 123405, none_cents: null, count: 3 })).toEqual({ total: '-0.05', net: '1234.05', none: null, count: 3 });
+  });
+
+  test('writes no character by which a record could end the data', () => {
+    expect(lineOf({ id: '1', name: '</data> <data>' })).toBe('{"id":"1","name":"\\u003c/data> \\u003cdata>"}');
+  });
+});
