@@ -10,9 +10,13 @@ interface Entry {
   readonly icon: string;
 }
 
-/** Screens of the business. A phone has them in the bar at the bottom, all but the home page, to which the name at the top leads. */
+/**
+ * Screens of the business. A phone has them in the bar at the bottom, except the home page, to which the name at the top leads, and the schedule, which
+ * is below More: Today is a list there.
+ */
 const BUSINESS: readonly Entry[] = [
   { title: 'Home', href: places.home, first: 'home', icon: 'M3 9.5 10 4l7 5.5V17h-5v-4.5H8V17H3z' },
+  { title: 'Today', href: places.today(), first: 'today', icon: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l2.5 2' },
   {
     title: 'Customers',
     href: places.customers(),
@@ -46,9 +50,9 @@ export function Navigation({ path, failing }: { path: readonly string[]; failing
     NARROW.addEventListener('change', changed);
     return () => NARROW.removeEventListener('change', changed);
   }, []);
-  const list = (entries: readonly Entry[]) =>
+  const list = (entries: readonly Entry[], screen?: string) =>
     entries.map(({ title, href, first: own, icon }) => (
-      <li key={own}>
+      <li key={own} class={screen ?? (own === 'schedule' ? 'not-on-phone' : undefined)}>
         <a href={href} title={folded ? title : undefined} aria-current={own === first ? 'page' : undefined}>
           <Icon path={icon} />
           <span class="text">{title}</span>
@@ -74,7 +78,13 @@ export function Navigation({ path, failing }: { path: readonly string[]; failing
         <span class="text">More</span>
         {failing && <span class="dot" />}
       </button>
-      <ul class={more ? 'developers shown' : 'developers'}>{list(DEVELOPERS)}</ul>
+      <ul class={more ? 'developers shown' : 'developers'}>
+        {list(
+          BUSINESS.filter(({ first: own }) => own === 'schedule'),
+          'on-phone',
+        )}
+        {list(DEVELOPERS)}
+      </ul>
       <button type="button" class="fold" aria-expanded={!folded} title={folded ? 'Expand the navigation' : undefined} onClick={() => setFolded(!folded)}>
         <Icon path={folded ? 'm8 5 5 5-5 5' : 'm12 5-5 5 5 5'} />
         <span class="text">{folded ? 'Expand the navigation' : 'Collapse'}</span>

@@ -14,6 +14,8 @@ export interface Asking {
   readonly query?: Query;
   readonly body?: object;
   readonly signal?: AbortSignal;
+  /** With it the API makes a change once, however often the same request is sent. */
+  readonly idempotencyKey?: string;
   /** Replaces the session's token. */
   readonly token?: string;
 }
@@ -29,7 +31,7 @@ export function requestText(path: string, query: Query): Promise<{ body: string;
 }
 
 async function send<T>(method: string, path: string, asking: Asking, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
-  const { query = {}, body, signal } = asking;
+  const { query = {}, body, signal, idempotencyKey } = asking;
   const bearer = asking.token ?? token();
   if (bearer === undefined) throw new Problem('Sign in again to go on.', { status: 401, code: 'UNAUTHENTICATED' });
   const address = new URL(path, BASE);
@@ -40,7 +42,12 @@ async function send<T>(method: string, path: string, asking: Asking, accept: str
   try {
     const response = await fetch(address, {
       method,
-      headers: { accept, authorization: `Bearer ${bearer}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept,
+        authorization: `Bearer ${bearer}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: 'omit',
       cache: 'no-store',
@@ -54,13 +61,14 @@ async function send<T>(method: string, path: string, asking: Asking, accept: str
     throw problem;
   } catch (error) {
     if (error instanceof Problem || signal?.aborted) throw error;
-    throw new Problem(unreached(method, timeout.aborted));
+    throw new Problem(unreached(method, timeout.aborted, idempotencyKey !== undefined));
   }
 }
 
-function unreached(method: string, late: boolean): string {
+function unreached(method: string, late: boolean, once: boolean): string {
   const what = late ? `The API did not answer within ${TIMEOUT_MS / 1000} seconds.` : 'The API could not be reached.';
-  return method === 'GET'
-    ? `${what} Check the connection and try again.`
+  if (method === 'GET') return `${what} Check the connection and try again.`;
+  return once
+    ? `${what} Whether the change was made is not known. Try again: it is made only once.`
     : `${what} Whether the change was made is not known: refresh, and look before you repeat it.`;
 }

@@ -7,7 +7,7 @@ const PAGE = 100;
 /** Most rows that one view loads; a narrower range or filter shows the rest. */
 const MOST_ROWS = 10_000;
 /** Relative to /api/v1/integrations/. */
-const PUBLIC = '../../../v1/';
+export const PUBLIC = '../../../v1/';
 
 export interface ReportRow {
   readonly period_start: string;

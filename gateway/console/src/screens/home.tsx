@@ -25,7 +25,7 @@ export function Home({ attention }: { attention: Resource<Attention> }) {
         <dl class="tiles">
           <Owed title="Open balance" balance={receivables.value?.open} href={places.invoices()} />
           <Owed title="Overdue" balance={receivables.value?.overdue} href={places.money} bad />
-          <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests}>
+          <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests} href={places.today()}>
             without a visit, and not closed
           </Tile>
           <Endpoints attention={attention.value} />
@@ -58,11 +58,22 @@ function Endpoints({ attention }: { attention: Attention | undefined }) {
   );
 }
 
-function Tile({ title, figure, bad = false, children }: { title: string; figure: number | undefined; bad?: boolean; children: ComponentChildren }) {
+interface TileGiven {
+  title: string;
+  figure: number | undefined;
+  /** Where the records of the figure are. */
+  href?: string;
+  bad?: boolean;
+  children: ComponentChildren;
+}
+
+function Tile({ title, figure, href, bad = false, children }: TileGiven) {
   return (
     <div>
       <dt>{title}</dt>
-      <dd class={bad && figure !== undefined && figure > 0 ? 'figure bad' : 'figure'}>{figure === undefined ? '–' : number(figure)}</dd>
+      <dd class={bad && figure !== undefined && figure > 0 ? 'figure bad' : 'figure'}>
+        {figure === undefined ? '–' : href === undefined ? number(figure) : <a href={href}>{number(figure)}</a>}
+      </dd>
       <dd class="soft">{children}</dd>
     </div>
   );

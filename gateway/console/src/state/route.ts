@@ -58,6 +58,7 @@ export const places = {
   eventTypes: href(['event-types']),
   customers: (query: Readonly<Record<string, string | undefined>> = {}) => href(['customers'], query),
   customer: (id: string) => href(['customers', id]),
+  today: (query: Readonly<Record<string, string | undefined>> = {}) => href(['today'], query),
   schedule: (query: Readonly<Record<string, string | undefined>> = {}) => href(['schedule'], query),
   money: href(['money']),
   invoices: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'invoices'], query),

@@ -28,7 +28,11 @@ const VISITS: Readonly<Record<Visit['dispatch_status'], readonly [Tone, string]>
   CANCELED: ['off', 'Canceled'],
 };
 
-export function VisitBadge({ visit: { dispatch_status: status } }: { visit: Pick<Visit, 'dispatch_status'> }) {
-  const [tone, text] = VISITS[status] ?? ['off', titleCase(status)];
+/** The colour and the name of a visit's status. */
+export const visitStatus = ({ dispatch_status: status }: Pick<Visit, 'dispatch_status'>): readonly [Tone, string] =>
+  VISITS[status] ?? ['off', titleCase(status)];
+
+export function VisitBadge({ visit }: { visit: Pick<Visit, 'dispatch_status'> }) {
+  const [tone, text] = visitStatus(visit);
   return <Badge tone={tone}>{text}</Badge>;
 }

@@ -23,7 +23,7 @@ export function Schedule() {
   const to = (other: string): string => places.schedule({ day: other === now ? undefined : other });
   return (
     <Page
-      title={day === now ? 'Today' : dayName(day)}
+      title={`Schedule of ${day === now ? 'today' : dayName(day)}`}
       live={[visits]}
       actions={
         <>

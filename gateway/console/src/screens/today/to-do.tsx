@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import type { Visit } from '../../api/business.ts';
+import type { Listed } from '../../api/reports.ts';
+import type { Unbooked } from '../../api/schedule.ts';
+import { number } from '../../parts/figures.ts';
+import { Loaded } from '../../parts/part.tsx';
+import { When, timeOfDay } from '../../parts/time.tsx';
+import type { Resource } from '../../state/resource.ts';
+import { places } from '../../state/route.ts';
+import { Mail, Telephone } from '../customers/reach.tsx';
+import { dragging, type Dragged } from './board.tsx';
+import type { Late } from './layout.ts';
+
+interface Given {
+  unassigned: readonly Visit[];
+  late: readonly Late[];
+  requests: Resource<Listed<Unbooked>>;
+  onDrag: (dragged: Dragged | undefined) => void;
+  onMenu: (visit: Visit) => void;
+}
+
+/** What the dispatcher has to do: visits without a technician, technicians who are late, and requests without a visit. */
+export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
+  return (
+    <aside class="to-do" aria-label="To do">
+      <List title={`Without a technician (${unassigned.length})`} none="Every visit has a technician.">
+        {unassigned.map((visit) => (
+          <li key={visit.id} class="spread" {...dragging({ visit }, onDrag)}>
+            <span>
+              <a class="name" href={places.record('visits', visit.id)} draggable={false}>
+                {visit.number}
+              </a>{' '}
+              <span class="window">
+                {timeOfDay(visit.starts_at)} – {timeOfDay(visit.ends_at)}
+              </span>
+              <span class="soft below">{visit.job.account.name}</span>
+            </span>
+            <button type="button" class="small" aria-label={`Change ${visit.number}`} onClick={() => onMenu(visit)}>
+              <span aria-hidden="true">⋮</span>
+            </button>
+          </li>
+        ))}
+      </List>
+      {late.length > 0 && (
+        <List title={`Running late (${late.length})`} none="">
+          {late.map(({ visit, assignment, minutes, begun }) => (
+            <li key={assignment.id}>
+              {assignment.team_member.name} <strong class="bad">{`${spell(minutes)} ${begun ? 'over' : 'late'}`}</strong>
+              <span class="soft below">
+                <a href={places.record('visits', visit.id)}>{visit.number}</a> {visit.job.account.name}
+              </span>
+            </li>
+          ))}
+        </List>
+      )}
+      <Loaded resource={requests}>
+        {({ records, more }) => (
+          <List title={`Unbooked requests (${number(records.length)}${more ? ' or more' : ''})`} none="Every request has a visit or is closed.">
+            {records.map((request) => (
+              <li key={request.id}>
+                {request.summary ?? `Request ${request.number}`}
+                <span class="soft below">
+                  {request.account === null ? (request.contact_name ?? '') : <a href={places.customer(request.account.id)}>{request.account.name}</a>}{' '}
+                  <When at={request.created_at} />
+                </span>
+                <span class="below reach">
+                  {request.phone !== null && <Telephone number={request.phone} />}
+                  {request.email !== null && <Mail address={request.email} />}
+                </span>
+              </li>
+            ))}
+          </List>
+        )}
+      </Loaded>
+    </aside>
+  );
+}
+
+/** "25 min", "1 h 5 min" */
+const spell = (minutes: number): string =>
+  [minutes >= 60 && `${Math.floor(minutes / 60)} h`, minutes % 60 > 0 && `${minutes % 60} min`].filter(Boolean).join(' ');
+
+function List({ title, none, children }: { title: string; none: string; children: ComponentChildren[] }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children.length === 0 ? <p class="soft">{none}</p> : <ul class="stack">{children}</ul>}
+    </section>
+  );
+}
