@@ -1,0 +1,273 @@
+// The board of a day in a browser, compared with what the API answers, and the writes that it makes.
+import { randomUUID } from 'node:crypto';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import type { HTTPRequest, Page } from 'puppeteer-core';
+import * as line from '../../services/scheduling/test/records.ts';
+import type { TestCompany } from '../support/system.ts';
+import { barriers, inspect } from './inspect.ts';
+import { press, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+
+const HOUR_MS = 3_600_000;
+/** A zone in which it is past noon, so that there is work before and after now whenever this runs. */
+const offset = 12 - new Date().getUTCHours();
+const timezone = offset === 0 ? 'UTC' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
+const midnight = Math.floor((Date.now() + offset * HOUR_MS) / (24 * HOUR_MS)) * 24 * HOUR_MS - offset * HOUR_MS;
+const at = (hour: number): string => new Date(midnight + hour * HOUR_MS).toISOString();
+const dayOf = (text: string): string => new Date(text).toLocaleDateString('sv-SE', { timeZone: timezone });
+const clock = (text: string): string => new Date(text).toLocaleTimeString('en-US', { timeZone: timezone, hour: 'numeric', minute: '2-digit' });
+
+let setup: ConsoleSetup;
+let company: TestCompany;
+let page: Page;
+const [ana, ben, chen, dee] = ['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young'].map((name) => line.teamMember({ name })) as [any, any, any, any];
+const rosa = line.ref(randomUUID(), 'Rosa Vela');
+const [home, shop] = [line.account({ name: 'Núñez Residence', phone: '+15125550142' }), line.account({ name: 'Cedar Hill Bakery', primary_contact: rosa })];
+const mobile = { type: 'MOBILE', value: '+15125550199' };
+const place = line.location();
+const jobs = [home, shop].map((account) => line.job({ account: line.ref(account['id'], account['name']), location_id: place['id'] })) as [any, any];
+const visit = (number: string, from: number, to: number, fields: object = {}) =>
+  line.visit({ number, job_id: jobs[0].id, starts_at: at(from), ends_at: at(to), window_start_at: at(from - 1), window_end_at: at(to + 1), ...fields });
+const work = (of: any, who: any, status: string) =>
+  line.assignment({ job_id: of.job_id, appointment_id: of.id, team_member: line.ref(who.id), starts_at: of.starts_at, ends_at: of.ends_at, status });
+
+const [done, begun, late, open, canceled, night, tomorrow, moved] = [
+  visit('V-1', 8, 10),
+  visit('V-2', 9.5, 11.5, { job_id: jobs[1].id }),
+  visit('V-3', 11, 13),
+  visit('V-4', 14, 16, { job_id: jobs[1].id }),
+  visit('V-5', 13, 14, { canceled: true, cancellation_reason: 'Weather' }),
+  visit('V-6', -2, 1),
+  visit('V-7', 33, 35),
+  visit('V-8', 15, 17, { job_id: jobs[1].id }),
+] as const;
+const others = [visit('V-9', 16, 17), visit('V-10', 17, 18)] as const;
+
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  setup = await startConsole();
+  company = await setup.company(timezone);
+  const contact = {
+    ...{ ...rosa, account: line.ref(shop['id']), is_primary: true, archived: false, created_at: at(-50), updated_at: at(-50) },
+    ...{ primary_channel: mobile, channels: [{ id: randomUUID(), ...mobile, is_primary: true, opted_out: false }] },
+  };
+  const dayOff = line.timeEntry({ team_member: line.ref(dee.id), activity: 'TIME_OFF', source: 'MANUAL', starts_at: at(8), ends_at: at(16) });
+  const assignments = [
+    work(done, ana, 'COMPLETED'),
+    work(begun, ana, 'IN_PROGRESS'),
+    work(late, ben, 'TO_DO'),
+    work(night, ben, 'COMPLETED'),
+    work(moved, ana, 'TO_DO'),
+  ];
+  for (const [path, records] of [
+    ['accounts', [home, shop]],
+    ['contacts', [contact]],
+    ['locations', [place]],
+    ['team-members', [ana, ben, chen, dee]],
+    ['jobs', jobs],
+    ['job-appointments', [done, begun, late, open, canceled, night, tomorrow, moved, ...others]],
+    ['job-assignments', assignments],
+    ['time-entries', [dayOff]],
+  ] as const) {
+    expect([path, (await setup.system.importRecords(company, path, records)).problems]).toEqual([path, []]);
+  }
+  const intake = setup.system.channel('scheduling').client(IntakeServiceService);
+  for (const fields of [
+    { summary: 'AC not cooling', contact_name: 'Rosa Vela', contact_phone: '+15125550123', contact_email: 'rosa@example.com' },
+    { summary: 'Smell of gas', account_id: home['id'] },
+  ]) {
+    await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: 'SERVICE_REQUEST_CHANNEL_PHONE', ...fields } as never);
+  }
+  page = await setup.enter(company, '/today');
+}, 600_000);
+afterAll(() => setup.stop());
+const read = async (path: string): Promise<any> => (await setup.system.get(company, `/v1/${path}`)).body.data;
+const names = ({ assignments }: any): string[] => assignments.map(({ team_member: { name } }: any) => name).sort();
+const now = async (of: any): Promise<any> => read(`job-appointments/${of.id}`);
+/** Messages to the customer of a visit. */
+async function messages({ id }: any): Promise<any[]> {
+  const text = 'select message, revision from scheduling.notifications where company_id = $1 and appointment_id = $2';
+  return (await setup.system.database.query<any>({ text, values: [company.id, id] })).rows;
+}
+const go = (to: string): Promise<void> => page.evaluate((hash) => void (location.hash = hash), to);
+/** Labels of what stands in the row of a technician. */
+const bars = (name: string): Promise<string[]> =>
+  page.$$eval(`[aria-label="${name}"] .visit a`, (links) => links.map((link) => link.getAttribute('aria-label')!));
+
+/** Opens the dialog that adds a technician, by the keyboard. */
+async function openAdding(number: string, technician: string): Promise<void> {
+  await page.waitForSelector(`[aria-label="Change ${number}"]`);
+  await page.focus(`[aria-label="Change ${number}"]`);
+  await page.keyboard.press('Enter');
+  await shows(page, `Visit ${number}`);
+  await tabTo(page, 'Add technician…');
+  await page.keyboard.press('Enter');
+  await shows(page, `Add a technician to ${number}`);
+  await tabTo(page, 'team_member_id');
+  await page.keyboard.type(technician);
+}
+
+test('shows a day’s work, time off, late technicians, visits without a technician and unbooked requests as the API returns them', async () => {
+  await shows(page, 'AC not cooling');
+  await shows(page, 'Time off');
+  const day = dayOf(at(12));
+  const today: any[] = await read(`job-appointments?starts_from=${day}&starts_before=${dayOf(at(36))}`);
+  const live = today.filter((each) => !each.canceled);
+  const unassigned = live.filter(({ dispatch_status: status }) => status === 'UNASSIGNED');
+  const without = unassigned.sort((a, b) => a.starts_at.localeCompare(b.starts_at)).map(({ number }) => number);
+  // The visit of last night lasts into the day.
+  await shows(page, `${live.length + 1} visits · ${without.length} without a technician · 2 running late · 1 canceled`);
+  for (const { name } of [ana, ben, chen, dee]) {
+    const own = today
+      .concat(await now(night))
+      .flatMap((each) =>
+        each.assignments
+          .filter(({ team_member: { name: of } }: any) => of === name)
+          .map((of: any) => [of.starts_at, each.job.account.name, `${each.number}, ${clock(of.starts_at)} – ${clock(of.ends_at)}`]),
+      );
+    const labels = own.sort().map(([, customer, rest]) => expect.stringMatching(new RegExp(`^${customer} (Completed|In progress|Assigned), ${rest}$`)));
+    expect([name, await bars(name)]).toEqual([name, labels]);
+  }
+  const text = await visibleText(page);
+  expect(text).toMatch(/Ana Ruiz (1 h )?(\d+ min )?over/);
+  expect(text).toMatch(/Ben Cole [12] h (\d+ min )?late/);
+  expect(await page.$$eval('[aria-label="Dee Young"] .time-off', (all) => all.length)).toBe(1);
+  const list = await page.$$eval('.to-do section:first-child a.name', (links) => links.map(({ textContent }) => textContent));
+  expect(list).toEqual(without);
+  const reach = await page.$$eval('.to-do a[href^="tel:"], .to-do a[href^="mailto:"]', (links) => links.map((link) => link.getAttribute('href')));
+  expect(reach.sort()).toEqual(['mailto:rosa@example.com', 'tel:+15125550123', 'tel:+15125550142']);
+  await inspect(page, 'today');
+});
+
+test('adds a technician and sends the customer a message, by the keyboard alone', async () => {
+  await openAdding('V-4', 'Chen');
+  await tabTo(page, 'notifies');
+  await page.keyboard.press('Space');
+  await tabTo(page, 'message');
+  await page.keyboard.type('Chen comes at two.');
+  await inspect(page, 'today-add');
+  await tabTo(page, 'Add technician');
+  await page.keyboard.press('Enter');
+  await shows(page, 'Chen Li was added to V-4. A message to the customer is on its way.');
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+  expect(names(await now(open))).toEqual(['Chen Li']);
+  expect(await messages(open)).toEqual([expect.objectContaining({ message: 'Chen comes at two.' })]);
+  await page.waitForFunction(() => document.querySelector('[aria-label="Chen Li"] .visit') !== null);
+});
+
+test('shows what has changed since the visit was read, and adds the technician then', async () => {
+  await openAdding('V-9', 'Dee');
+  const { revision } = await now(others[0]);
+  await write({ expected_revision: revision, appointment_id: others[0].id, team_member_id: ben.id, starts_at: at(16), ends_at: at(17) });
+  await press(page, 'Add technician');
+  await shows(page, 'The visit was not changed.');
+  await shows(page, `Ben Cole was added for ${clock(at(16))} – ${clock(at(17))}.`);
+  expect(await barriers(page)).toEqual([]);
+  await press(page, 'Add technician');
+  await shows(page, 'Dee Young was added to V-9.');
+  expect(names(await now(others[0]))).toEqual(['Ben Cole', 'Dee Young']);
+});
+
+async function write(body: object): Promise<void> {
+  const headers = { authorization: `Bearer ${company.apiKey}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+  const { status } = await fetch(`${setup.system.baseUrl}/v1/job-assignments`, { method: 'POST', headers, body: JSON.stringify(body) });
+  expect(status).toBe(201);
+}
+
+test('asks before a technician works outside the arrival window', async () => {
+  await openAdding('V-10', 'Ana');
+  await page.$eval(
+    '#ends_at',
+    (input, to) => {
+      (input as HTMLInputElement).value = to;
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    },
+    `${dayOf(at(12))}T20:00`,
+  );
+  await press(page, 'Add technician');
+  await shows(page, 'The visit was not changed.');
+  expect(names(await now(others[1]))).toEqual([]);
+  await page.click('[name="outside"]');
+  await press(page, 'Add technician');
+  await shows(page, 'Ana Ruiz was added to V-10.');
+  expect((await now(others[1])).assignments[0].ends_at.replace('.000Z', 'Z')).toBe(at(20).replace('.000Z', 'Z'));
+});
+
+describe('a write without an answer', () => {
+  /** Requests of writes, by method and key; `lose` decides which get no answer, `made` whether the API receives them all the same. */
+  async function losing(made: boolean, lose: (request: HTTPRequest, count: number) => boolean): Promise<{ keys: string[]; end: () => Promise<void> }> {
+    const keys: string[] = [];
+    const answer = async (request: HTTPRequest): Promise<void> => {
+      if (!request.url().includes('/v1/job-assignments')) return request.continue();
+      keys.push(`${request.method()} ${request.headers()['idempotency-key']}`);
+      if (!lose(request, keys.length)) return request.continue();
+      if (made) await fetch(request.url(), { method: request.method(), headers: request.headers(), body: request.postData()! });
+      return request.abort('connectionrefused');
+    };
+    const listen = (request: HTTPRequest): void => void answer(request);
+    await page.setRequestInterception(true);
+    page.on('request', listen);
+    return {
+      keys,
+      async end() {
+        page.off('request', listen);
+        await page.setRequestInterception(false);
+      },
+    };
+  }
+
+  test.each([
+    ['was made', true, 'Ben Cole (to do)'],
+    ['was not made', false, 'no technician'],
+  ])('shows what the API holds if it %s, and is sent again with its key', async (_, made, held) => {
+    const own = visit(`V-2${made ? 0 : 1}`, 14, 15);
+    await setup.system.importRecords(company, 'job-appointments', [own]);
+    await press(page, 'Refresh');
+    const { keys, end } = await losing(made, (_request, count) => count === 1);
+    await openAdding(own['number'], 'Ben');
+    await press(page, 'Add technician');
+    await shows(page, 'Whether the visit was changed is not known.');
+    await shows(page, held);
+    expect(await page.$eval('dialog fieldset', ({ disabled }) => disabled)).toBe(true);
+    await press(page, 'Try again');
+    await shows(page, `Ben Cole was added to ${own['number']}.`);
+    await end();
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+    expect(names(await now(own))).toEqual(['Ben Cole']);
+  });
+
+  test('says which half of a move was made after a drag, and finishes it', async () => {
+    const { keys, end } = await losing(false, (request) => request.method() === 'DELETE' && keys.length === 2);
+    await page.waitForSelector('[aria-label="Ana Ruiz"] .visit');
+    const bar = (await page.$('.visit:has([aria-label*="V-8,"])'))!;
+    const row = (await page.$('[aria-label="Chen Li"] .lanes'))!;
+    await row.drop(bar);
+    await shows(page, 'Take Ana Ruiz off the visit');
+    await page.click('[name="notifies"]');
+    await press(page, 'Add technician');
+    await shows(page, 'Chen Li was added. Whether Ana Ruiz was removed is not known.');
+    await shows(page, 'Chen Li (to do)');
+    expect(names(await now(moved))).toEqual(['Ana Ruiz', 'Chen Li']);
+    await press(page, 'Try again');
+    await shows(page, 'Chen Li was added to V-8. Ana Ruiz was removed from V-8.');
+    await end();
+    expect([keys.length, new Set(keys).size]).toEqual([3, 2]);
+    const { revision, ...after } = await now(moved);
+    expect(names(after)).toEqual(['Chen Li']);
+    // A message of an earlier revision would not be sent.
+    expect(await messages(moved)).toEqual([expect.objectContaining({ revision })]);
+  });
+});
+
+test('shows a week by technician and day', async () => {
+  await go(`/today?view=week&day=${dayOf(tomorrow['starts_at'])}`);
+  await page.waitForSelector('tbody tr');
+  const row = await page.$$eval('tbody tr', ([first]) => (first as HTMLTableRowElement).innerText);
+  expect(row).toContain('Without a technician');
+  expect(row).toContain(clock(tomorrow['starts_at']));
+  await inspect(page, 'today-week');
+  await page.click('.head a[href$="view=week"]');
+});
+
+test('the page had no errors, sent requests to no other origin, and left nothing in the browser', async () => {
+  expect(await setup.leave()).toEqual([]);
+});
