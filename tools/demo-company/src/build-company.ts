@@ -1,6 +1,6 @@
 import type { Company } from './company.ts';
 import type { Ground } from './ground.ts';
-import { BELIEVABLE, resolveSeed, resolveSize, resolveUntil, type DemoOptions, type CompanyShape } from './options.ts';
+import { BELIEVABLE, BUSINESS, resolveSeed, resolveSize, resolveUntil, type DemoOptions, type CompanyShape } from './options.ts';
 import { Deck } from './random/deck.ts';
 import { Rota } from './random/rota.ts';
 import { buildUnits } from './reference/business-units.ts';
@@ -8,6 +8,7 @@ import { buildLifecycles } from './reference/job-lifecycles.ts';
 import { buildJobTypes, buildSeasons } from './reference/job-types.ts';
 import { buildLeadSources } from './reference/lead-sources.ts';
 import { buildTags } from './reference/tags.ts';
+import { DAYS_BEFORE, buildBoard } from './scheduling/board.ts';
 import { signupCount } from './scheduling/customers.ts';
 import { planJob } from './scheduling/job-plan.ts';
 import { nightJobsOf } from './scheduling/night-jobs.ts';
@@ -19,9 +20,10 @@ import { Zone } from './time/zone.ts';
 import { citiesOf } from './words/places.ts';
 
 const HISTORY_DAYS = 730;
+const CLOCKED_DAYS = 42;
 const BEFORE_HISTORY_DAYS = 1200;
 
-export function buildCompany(options: DemoOptions, shape: CompanyShape = BELIEVABLE): Company {
+export function buildCompany(options: DemoOptions, shape: CompanyShape = options.size === 'business' ? BUSINESS : BELIEVABLE): Company {
   const seed = resolveSeed(options.seed);
   const size = resolveSize(options.size);
   const until = resolveUntil(options.until);
@@ -29,30 +31,45 @@ export function buildCompany(options: DemoOptions, shape: CompanyShape = BELIEVA
   const today = zone.day(until);
   const since = zone.startOfDay(today - HISTORY_DAYS);
   const founded = zone.startOfDay(today - HISTORY_DAYS - BEFORE_HISTORY_DAYS) + 9 * HOUR;
-  const ground: Ground = { seed, size, shape, zone, cities: citiesOf(zone.name), founded, since, until, today };
+  const clockedSince = shape.busy ? zone.startOfDay(today - CLOCKED_DAYS) : since;
+  const ground: Ground = { seed, size, shape, zone, cities: citiesOf(zone.name), founded, since, clockedSince, until, today };
 
   const units = buildUnits(ground);
   const lifecycles = buildLifecycles(ground);
   const tags = buildTags(ground);
-  const calendar = new Calendar(seed, zone, since, until, size.jobs);
   const jobTypes = buildJobTypes(ground, units, lifecycles);
+  const seasons = buildSeasons(jobTypes);
+  const members = buildMembers(ground, units, tags);
+  const board = shape.busy ? buildBoard(ground, members, jobTypes, seasons) : [];
+  const history = size.jobs - board.length;
+  const end = shape.busy ? zone.startOfDay(today - DAYS_BEFORE) : until;
+  const calendarOf = (count: number) => new Calendar(seed, zone, since, end, count, shape.busy && densityBefore);
+  const calendar = calendarOf(history);
   const company: Company = {
     ...ground,
     calendar,
-    signups: new Calendar(seed, zone, since, until, signupCount(size.accounts)),
+    signups: calendarOf(signupCount(size.accounts)),
+    planned: shape.busy ? end : Infinity,
+    history,
+    board,
     units,
     lifecycles,
     tags,
     jobTypes,
     leadSources: buildLeadSources(ground),
-    members: buildMembers(ground, units, tags),
-    visitDeck: new Deck(shape.visits),
+    members,
+    visitDeck: new Deck(shape.visits, board.length > 0 ? history : Infinity),
     crewSizes: new Rota('crew sizes', shape.crew),
-    seasons: buildSeasons(jobTypes),
-    nightJobs: nightJobsOf(zone, calendar, since, until),
+    seasons,
+    nightJobs: nightJobsOf(zone, calendar, since, end),
     jobAt: (n) => planJob(company, n),
     saidBy: (job, path, field) => saidBy(company, job, path, field),
     candidates: (path, job) => candidates(company, path, job),
   };
   return company;
+}
+
+/** Share of the bookings that a busy company's history holds: most of the last weeks', few of the months before. */
+function densityBefore(days: number): number {
+  return Math.max(0.06, 0.5 ** (days / 7));
 }

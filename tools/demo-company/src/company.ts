@@ -9,6 +9,7 @@ import type { LeadSource } from './reference/lead-sources.ts';
 import type { Tag } from './reference/tags.ts';
 import type { NightJobs } from './scheduling/night-jobs.ts';
 import type { JobPlan } from './plans.ts';
+import type { Slot } from './scheduling/board.ts';
 import type { Members } from './scheduling/team-members.ts';
 import type { Calendar } from './time/calendar.ts';
 
@@ -17,6 +18,11 @@ export interface Company extends Ground {
   /** When jobs were booked, and when accounts were created. */
   readonly calendar: Calendar;
   readonly signups: Calendar;
+  /** From this time on, only the board plans visits; Infinity without a board. */
+  readonly planned: number;
+  /** Number of jobs that the calendar has. Those after them are the board's, one for each of its slots. */
+  readonly history: number;
+  readonly board: readonly Slot[];
   readonly units: readonly Unit[];
   readonly lifecycles: readonly Lifecycle[];
   readonly jobTypes: readonly JobType[];

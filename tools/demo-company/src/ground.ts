@@ -24,6 +24,8 @@ export interface Ground {
   readonly founded: number;
   readonly since: number;
   readonly until: number;
+  /** Working time and filled-in forms are recorded from then on. */
+  readonly clockedSince: number;
   /** Company-local day number of `until`. */
   readonly today: number;
 }

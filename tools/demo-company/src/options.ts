@@ -6,11 +6,15 @@ export interface Size {
   readonly members: number;
 }
 
-export type NamedSize = 'small' | 'medium' | 'large';
+export type NamedSize = 'small' | 'business' | 'medium' | 'large';
 
-/** `small` imports in seconds and still shows every value and null; `large` has about a million invoices. */
+/**
+ * `small` imports in seconds and still shows every value and null; `business` is as busy as a real one of its size in the weeks
+ * around today; `large` has about a million invoices.
+ */
 export const SIZES: Readonly<Record<NamedSize, Size>> = {
   small: { accounts: 150, jobs: 400, members: 20 },
+  business: { accounts: 420, jobs: 1_900, members: 30 },
   medium: { accounts: 4_000, jobs: 20_000, members: 40 },
   large: { accounts: 200_000, jobs: 1_080_000, members: 400 },
 };
@@ -29,6 +33,8 @@ export interface DemoOptions {
 export interface CompanyShape {
   readonly visits: readonly (readonly [count: number, weight: number])[];
   readonly crew: readonly (readonly [count: number, weight: number])[];
+  /** Whether the weeks around today hold every visit, and the months before them mostly the large jobs. */
+  readonly busy?: true;
 }
 
 export const BELIEVABLE: CompanyShape = {
@@ -45,6 +51,8 @@ export const BELIEVABLE: CompanyShape = {
     [3, 1],
   ],
 };
+
+export const BUSINESS: CompanyShape = { ...BELIEVABLE, busy: true };
 
 export function resolveSize(size: DemoOptions['size']): Size {
   if (typeof size === 'string') {

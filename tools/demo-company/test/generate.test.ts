@@ -61,7 +61,7 @@ test('rejects unusable options with a message', () => {
   const refused = (option: Json) => () => generateCompany({ ...SMALL, ...option });
   expect(refused({ seed: -1 })).toThrow('seed must be a whole number from 0 to 4294967295, not -1');
   expect(refused({ seed: 0.5 })).toThrow(RangeError);
-  expect(refused({ size: 'huge' })).toThrow('size huge is not known; use small, medium, large or a number of jobs');
+  expect(refused({ size: 'huge' })).toThrow('size huge is not known; use small, business, medium, large or a number of jobs');
   expect(refused({ size: 0 })).toThrow(RangeError);
   expect(refused({ until: 'today' })).toThrow('not an instant: today');
   expect(refused({ timezone: 'Mars/Olympus' })).toThrow(RangeError);

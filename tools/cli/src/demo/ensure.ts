@@ -6,17 +6,19 @@ import type { Totals } from '../import/totals.ts';
 import { DEMO_COMPANIES_FILE, accessTo, type DemoAccess } from '@truckroll/local-stack/demo-companies';
 import { readState, writeState } from '../state.ts';
 import type { Session } from '../session.ts';
+import { openDesk } from './desk.ts';
 import { authenticates, createCredentials, createDemoCompany, exists, importDemo, type DemoCompany } from './create.ts';
 
 const START_MS = 30_000;
 
-/** Seeds and zones of the two companies; all else follows from them. */
+/** The two companies: one that looks like a real business, and one that is small. All else follows from these. */
 const DEMOS = [
-  { seed: 1, timezone: 'America/Chicago' },
-  { seed: 2, timezone: 'America/New_York' },
+  { seed: 1, timezone: 'America/Chicago', size: 'business' },
+  { seed: 2, timezone: 'America/New_York', size: 150 },
 ] as const;
 
-export async function ensureDemo(session: Session, size: DemoOptions['size'], until: string): Promise<DemoAccess> {
+/** Without `size`, each company has its own. */
+export async function ensureDemo(session: Session, size: DemoOptions['size'] | undefined, until: string): Promise<DemoAccess> {
   for (const owner of owners) await session.ready(owner, START_MS);
   const kept = readState<{ companies: DemoCompany[] }>(session.state, DEMO_COMPANIES_FILE)?.companies ?? [];
   const companies: DemoCompany[] = [];
@@ -27,7 +29,7 @@ export async function ensureDemo(session: Session, size: DemoOptions['size'], un
       writeState(session.state, DEMO_COMPANIES_FILE, { companies: [...companies, ...kept.slice(companies.length)] });
       return company;
     };
-    await ensureCompany(session, kept[index], { ...demo, size, until }, keep);
+    await ensureCompany(session, kept[index], { ...demo, size: size ?? demo.size, until }, keep);
   }
   const [first, second] = companies as [DemoCompany, DemoCompany];
   return await accessTo(session.state, first, second);
@@ -47,6 +49,7 @@ async function ensureCompany(
   if (company.imported) return;
   const refused = refusedOf(await importDemo(session, company));
   if (refused > 0) throw new Failure(`${refused} demo records were refused, for the reasons above.`, EXIT.refused);
+  if (company.options.size === 'business') await openDesk(session, company);
   keep({ ...company, imported: true });
 }
 

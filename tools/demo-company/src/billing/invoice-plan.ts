@@ -54,7 +54,7 @@ export function invoicesOf(company: Company, job: JobPlan): InvoicePlan[] {
   const terms = (charge: Charge): BillTerms => ({
     trade,
     charge,
-    lines: LINES.at(company.seed, job.n),
+    lines: linesOf(company, job),
     discounts: DISCOUNTS.at(company.seed, job.n),
     multiplier: draw.pick(MULTIPLIERS),
     adjusted: charge === 'usual' && draw.chance(0.08),
@@ -89,11 +89,19 @@ function chargeOf(job: JobPlan, draw: Draw): Charge | null {
   return draw.chance(0.02) ? 'free' : draw.chance(0.02) ? null : 'usual';
 }
 
-/** Batches are paid, unfinished work is a draft or an advance invoice, and canceled work is void. */
+/** In a business, small jobs have short bills and installations long ones. */
+function linesOf({ seed, shape }: Company, { n, type }: JobPlan): number {
+  const lines = LINES.at(seed, n);
+  if (!shape.busy) return lines;
+  return type.jobClass === 'INSTALL' ? lines + 3 : Math.min(lines, 2);
+}
+
+/** Batches are paid, so is most old work of a business, unfinished work is a draft or an advance invoice, and canceled work is void. */
 function courseOf(company: Company, job: JobPlan, card: Course): Course {
   if (job.batch !== null) return { status: 'PAID', paid: 'nothing', due: 'terms' };
   if (job.stage === 'CANCELED' && card.status === 'PAID') return { ...card, status: 'VOIDED', paid: 'nothing' };
   if (job.completedAt === null && card.status === 'PAID') return { status: 'DRAFT', paid: 'nothing', due: 'none' };
+  if (company.shape.busy && card.status === 'OPEN' && job.n % 8 !== 0 && job.bookedAt < company.until - 60 * DAY) return AT_ONCE;
   const fresh = job.completedAt !== null && job.completedAt > company.until - 20 * DAY;
   return fresh && card.status === 'PAID' && job.n % 2 === 0 ? { status: 'OPEN', paid: 'nothing', due: 'terms' } : card;
 }

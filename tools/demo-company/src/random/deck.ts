@@ -8,7 +8,11 @@ export class Deck {
   readonly #before: readonly number[];
   readonly #total: number;
 
-  constructor(weights: readonly (readonly [count: number, weight: number])[]) {
+  readonly #singles: number;
+
+  /** Records from number `singles` on have one child each. */
+  constructor(weights: readonly (readonly [count: number, weight: number])[], singles = Infinity) {
+    this.#singles = singles;
     const draw = new Draw(0, ORDER, 0);
     const cards = weights.flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() }))).sort((x, y) => x.order - y.order);
     let total = 0;
@@ -18,10 +22,11 @@ export class Deck {
   }
 
   count(n: number): number {
-    return this.#counts[n % this.#counts.length] as number;
+    return n < this.#singles ? (this.#counts[n % this.#counts.length] as number) : 1;
   }
 
   before(n: number): number {
+    if (n > this.#singles) return this.before(this.#singles) + n - this.#singles;
     return Math.floor(n / this.#counts.length) * this.#total + (this.#before[n % this.#counts.length] as number);
   }
 }

@@ -6,6 +6,7 @@ import { Rota } from '../random/rota.ts';
 import { MINUTE } from '../time/instant.ts';
 import type { Member } from './team-members.ts';
 import { VISITS } from './visits.ts';
+import { slotOf } from './job-customer.ts';
 import { boardPlace } from './visit-plan.ts';
 import type { JobPlan, VisitPlan } from '../plans.ts';
 import type { Spelled } from '../shapes/given.ts';
@@ -44,9 +45,11 @@ const PRESENT = new Rota<Status>('present assignments', [
 
 /** The crew of a visit. Members listed first in the job's business unit are sent most often. */
 export function crewOf(company: Company, plan: JobPlan, visit: VisitPlan): AssignmentPlan[] {
+  const draw = drawOf(company, CREWS, visit.index);
+  const slot = slotOf(company, plan.n);
+  if (slot) return slot.crew.map((member, m) => assignmentOf(company, plan.n, visit, m, member, draw));
   const size = company.crewSizes.at(company.seed, visit.index);
   if (size === 0) return [];
-  const draw = drawOf(company, CREWS, visit.index);
   const pool = company.members.crews[plan.type.unit.n] ?? company.members.technicians;
   const first = Math.floor(draw.next() ** 2 * pool.length);
   const crew: AssignmentPlan[] = [];

@@ -52,9 +52,9 @@ export function accountRef(company: Company, n: number): Reference {
 
 /** Number of accounts when booking n was taken; accounts are numbered in creation order. */
 export function accountsAt(company: Company, n: number): number {
-  const { accounts, jobs } = company.size;
+  const { accounts } = company.size;
   const before = Math.ceil(accounts * BEFORE_HISTORY);
-  return Math.min(accounts, before + Math.floor(((n + 0.5) / jobs) * (accounts - before) + 0.5));
+  return Math.min(accounts, before + Math.floor(((n + 0.5) / company.history) * (accounts - before) + 0.5));
 }
 
 export function accountCreatedAt(company: Company, n: number): number {

@@ -33,7 +33,7 @@ const RESPONSES_PER_VISIT = 4;
 
 export function* buildFormResponses(company: Company, plan: JobPlan) {
   for (const visit of plan.visits) {
-    if (visit.canceled || visit.startsAt > company.until) continue;
+    if (visit.canceled || visit.startsAt > company.until || visit.startsAt < company.clockedSince) continue;
     const draw = drawOf(company, RESPONSES, visit.index);
     const capture = CAPTURES.at(company.seed, visit.index);
     const copies = capture === 'none' ? 0 : capture === 'two' ? 2 : 1;

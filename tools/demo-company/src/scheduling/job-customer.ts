@@ -5,6 +5,7 @@ import type { JobType } from '../reference/job-types.ts';
 import { DAY, month } from '../time/instant.ts';
 import { accountsAt, isCommercial, survivorOf } from './customers.ts';
 import { BATCH_FIRST, BATCH_JOBS, BATCH_RUN, isBatched } from './batches.ts';
+import type { Slot } from './board.ts';
 import { contactCount } from './contacts.ts';
 import { locationCount } from './locations.ts';
 import type { JobCustomer } from '../plans.ts';
@@ -12,6 +13,10 @@ import type { JobCustomer } from '../plans.ts';
 const TYPES = stream('types of jobs');
 const CUSTOMERS = stream('customers of jobs');
 const ORIGINALS = stream('original jobs');
+
+/** Chosen so that months with few recorded jobs earn as much as the last month. */
+const LARGE_SHARE = 0.075;
+const LARGE_LESS = 0.05;
 
 /** Minimum age of a batch, so that it is finished and paid. */
 const BATCH_AGE = 150 * DAY;
@@ -25,11 +30,29 @@ export function batchOf(company: Company, n: number): number | null {
 }
 
 /** Depends on the season. A type that was archived before the booking is replaced by a current one. */
-export function typeOf(company: Company, n: number, bookedAt: number): JobType {
+export function typeOf(company: Company, n: number): JobType {
+  const slot = slotOf(company, n);
+  if (slot) return slot.type;
   if (isBatched(n)) return company.jobTypes[n % 2 === 0 ? 2 : 4] as JobType;
-  const season = company.seasons[month(company.zone.day(bookedAt))] ?? company.jobTypes;
+  const bookedAt = bookedAtOf(company, n);
+  const all = company.seasons[month(company.zone.day(bookedAt))] ?? company.jobTypes;
+  const season = company.shape.busy ? keptOf(company, n, bookedAt, all) : all;
   const type = season[hash(company.seed, TYPES, n) % season.length] as JobType;
   return type.archivedAt !== null && bookedAt >= type.archivedAt ? (company.jobTypes[4] as JobType) : type;
+}
+
+/** Installations are kept where other jobs are left out, so that each month earns what it would with all of them. */
+function keptOf(company: Company, n: number, bookedAt: number, season: readonly JobType[]): readonly JobType[] {
+  const large = hash(company.seed, TYPES, n, 1) / 2 ** 32 < LARGE_SHARE / company.calendar.densityAt(bookedAt) - LARGE_LESS;
+  return season.filter(({ jobClass }) => (jobClass === 'INSTALL') === large);
+}
+
+export function slotOf(company: Company, n: number): Slot | undefined {
+  return company.board[n - company.history];
+}
+
+export function bookedAtOf(company: Company, n: number): number {
+  return slotOf(company, n)?.bookedAt ?? company.calendar.bookedAt(n);
 }
 
 export function jobCustomer(company: Company, n: number, type: JobType): JobCustomer {
@@ -46,7 +69,7 @@ export function jobCustomer(company: Company, n: number, type: JobType): JobCust
 function accountOf(company: Company, n: number, draw: Draw): number {
   const batch = batchOf(company, n);
   const bound = accountsAt(company, batch ?? n);
-  let account = Math.floor(draw.next() ** 2 * bound);
+  let account = Math.floor(draw.next() ** (company.shape.busy ? 1.2 : 2) * bound);
   for (let step = 0; batch !== null && step < 12 && !isCommercial(company, account); step++) account = (account + 1) % bound;
   return survivorOf(account);
 }
@@ -56,7 +79,7 @@ function originalOf(company: Company, n: number): number | null {
   for (let attempt = 0; attempt < 6; attempt++) {
     const candidate = n - Math.ceil(company.size.jobs * (0.01 + 0.05 * draw.next()));
     if (candidate < 0) continue;
-    const { jobClass } = typeOf(company, candidate, company.calendar.bookedAt(candidate));
+    const { jobClass } = typeOf(company, candidate);
     if (jobClass === 'SERVICE' || jobClass === 'MAINTENANCE' || jobClass === 'INSTALL') return candidate;
   }
   return null;

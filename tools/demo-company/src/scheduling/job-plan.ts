@@ -5,7 +5,7 @@ import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import type { JobType } from '../reference/job-types.ts';
 import { DAY, MINUTE } from '../time/instant.ts';
-import { batchOf, jobCustomer, typeOf } from './job-customer.ts';
+import { batchOf, bookedAtOf, jobCustomer, slotOf, typeOf } from './job-customer.ts';
 import type { JobPlan, VisitPlan } from '../plans.ts';
 import { appointmentsOf, boardPlace, windowOf, type Appointment } from './visit-plan.ts';
 import type { Spelled } from '../shapes/given.ts';
@@ -28,14 +28,15 @@ function jobNumber(n: number): string {
 
 export function planJob(company: Company, n: number): JobPlan {
   const draw = drawOf(company, PLANS, n);
-  const bookedAt = company.calendar.bookedAt(n);
-  const type = typeOf(company, n, bookedAt);
+  const slot = slotOf(company, n);
+  const bookedAt = bookedAtOf(company, n);
+  const type = typeOf(company, n);
   const customer = jobCustomer(company, n, type);
   const night = company.nightJobs.get(n);
   const batch = batchOf(company, n);
   const settled = night || batch !== null || boardPlace(company, n) !== null;
   const fate = settled ? 'complete' : FATES.at(company.seed, n);
-  const appointments = appointmentsOf(company, n, type, bookedAt, night, draw);
+  const appointments = slot ? [slot] : appointmentsOf(company, n, type, bookedAt, night, draw);
   const stage = stageOf(company, type, fate, appointments, bookedAt, draw);
   const canceledAt = stage === 'CANCELED' ? cancellation(company, bookedAt, appointments, draw) : null;
   const finished = appointments.at(-1)?.endsAt ?? bookedAt + draw.between(60, 5_000) * MINUTE;

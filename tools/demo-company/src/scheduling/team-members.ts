@@ -22,6 +22,8 @@ export interface Member {
   readonly n: number;
   readonly ref: Reference;
   readonly role: Role;
+  /** Number of the business unit; null in the office. */
+  readonly unit: number | null;
   /** From this time on no work is planned for the member: they left, or are unavailable. */
   readonly leftAt: number;
   readonly given: Given<TeamMember>;
@@ -39,19 +41,17 @@ export interface Members {
 
 export function buildMembers(ground: Ground, units: readonly Unit[], tags: readonly Tag[]): Members {
   const all: Member[] = [];
-  const unitOf: (number | null)[] = [];
   for (let n = 0; n < ground.size.members; n++) {
     const place = n - OFFICE.length;
     const role = (place < 0 ? OFFICE[n] : FIELD[place % FIELD.length]) as Role;
     const unit = role === 'TECHNICIAN' ? (FIELD_UNITS[place % FIELD.length] ?? 0) : role === 'SALES' ? UNIT_OF_SALES : null;
-    unitOf.push(unit);
     all.push(buildMember(ground, units, tags, n, role, unit));
   }
   const working = all.filter(({ leftAt }) => leftAt > ground.since);
   const technicians = working.filter(({ role }) => role === 'TECHNICIAN');
   const sales = working.filter(({ role }) => role === 'SALES');
   const crews = units.map((_, unit) => {
-    const own = technicians.filter(({ n }) => unitOf[n] === unit);
+    const own = technicians.filter((member) => member.unit === unit);
     if (unit === UNIT_OF_SALES) return [...sales, ...technicians];
     return own.length >= 8 ? own : [...own, ...technicians.filter((member) => !own.includes(member))];
   });
@@ -91,7 +91,7 @@ function buildMember(ground: Ground, units: readonly Unit[], tags: readonly Tag[
     created_at: createdAt,
     updated_at: Number.isFinite(leftAt) && leftAt > 0 ? leftAt : createdAt + (n % 3) * HOUR,
   };
-  return { n, ref, role, leftAt, given };
+  return { n, ref, role, unit, leftAt, given };
 }
 
 function titleOf(role: Role): string {

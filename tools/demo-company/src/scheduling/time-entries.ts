@@ -48,7 +48,7 @@ export function* buildTimeEntries(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) {
     const plan = planJob(company, n);
     for (const visit of plan.visits) {
-      if (visit.startsAt > company.until) continue;
+      if (visit.startsAt > company.until || visit.startsAt < company.clockedSince) continue;
       const appointmentId = idOf(company, VISITS, visit.index);
       for (const [m, assignment] of crewOf(company, plan, visit).entries()) {
         const draw = drawOf(company, ON_VISITS, visit.index, m);
@@ -99,7 +99,7 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
   if (odd !== null) spans.push([odd, at(3, 13 * HOUR), at(3, 13 * HOUR + draw.between(1, 16) * 15 * MINUTE)]);
   for (const [e, span] of spans.entries()) {
     const [, startsAt, endsAt] = span;
-    if (endsAt === null || endsAt > company.until || startsAt < company.since || endsAt > member.leftAt) continue;
+    if (endsAt === null || endsAt > company.until || startsAt < company.clockedSince || endsAt > member.leftAt) continue;
     const id = idOf(company, ELSEWHERE, member.n, period * ENTRIES + e);
     yield buildEntry(company, FIRST_ELSEWHERE + (member.n * PERIODS + period) * ENTRIES + e, member, span, { id, ...NOWHERE }, draw);
   }

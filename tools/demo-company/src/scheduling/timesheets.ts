@@ -24,7 +24,7 @@ const STATUSES = new Rota<Spelled<TimesheetStatus>>('timesheets', [
 
 /** Local day number of a period's first Monday; period 0 contains the start of the history. */
 export function periodStart(company: Company, period: number): number {
-  const first = company.zone.day(company.since);
+  const first = company.zone.day(company.clockedSince);
   return first - weekday(first) + period * PERIOD_DAYS;
 }
 

@@ -24,6 +24,7 @@ const START_HOURS = [8, 8, 9, 10, 11, 13, 13, 14, 15, 16];
  */
 export function boardPlace(company: Company, n: number): number | null {
   const { jobs } = company.size;
+  if (company.shape.busy) return null;
   const place = jobs - 1 - n;
   return place < Math.min(Math.ceil(jobs / 4), Math.max(36, Math.ceil(jobs / 1000))) ? place : null;
 }
@@ -56,6 +57,7 @@ export function appointmentsOf(company: Company, n: number, type: JobType, booke
         endsAt = startsAt + minutes * MINUTE;
       }
     }
+    if (endsAt > company.planned) break;
     appointments.push({ startsAt, endsAt });
     after = endsAt;
   }

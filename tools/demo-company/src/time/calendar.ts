@@ -18,8 +18,10 @@ export class Calendar {
   readonly #count: number;
   readonly #firstDay: number;
   readonly #upTo: Float64Array;
+  readonly #density: Float64Array;
 
-  constructor(seed: number, zone: Zone, since: number, until: number, count: number) {
+  /** `density` is the share of the bookings that are kept, by the days before the end. */
+  constructor(seed: number, zone: Zone, since: number, until: number, count: number, density: ((daysBefore: number) => number) | undefined = () => 1) {
     this.#seed = seed;
     this.#zone = zone;
     this.#until = until;
@@ -28,12 +30,20 @@ export class Calendar {
     const openToday = zone.local(until) % DAY > OPENS + HOUR;
     const days = zone.day(until) - this.#firstDay + (openToday ? 1 : 0);
     this.#upTo = new Float64Array(days);
+    this.#density = new Float64Array(days);
     let sum = 0;
     for (let i = 0; i < days; i++) {
       const day = this.#firstDay + i;
-      sum += (BY_MONTH[month(day)] ?? 1) * (BY_WEEKDAY[weekday(day)] ?? 1) * (1 + (GROWTH * i) / days);
+      const demand = (BY_MONTH[month(day)] ?? 1) * (1 + (GROWTH * i) / days);
+      sum += demand * (BY_WEEKDAY[weekday(day)] ?? 1) * density(days - i);
+      this.#density[i] = density(days - i) * Math.sqrt(demand);
       this.#upTo[i] = sum;
     }
+  }
+
+  /** Density of the day's bookings, with half of the seasons' swing: installations depend less on them than repairs. */
+  densityAt(at: number): number {
+    return this.#density[Math.min(this.#density.length - 1, this.#zone.day(at) - this.#firstDay)] ?? 1;
   }
 
   /** When booking n was taken: within office hours, and at most a second before booking n − 1. */
