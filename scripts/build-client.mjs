@@ -42,6 +42,7 @@ const { version } = asked === undefined ? JSON.parse(readFileSync(join(root, 'pa
 const published = {
   ...facts,
   version,
+  bin: { 'truckroll-mcp': './dist/mcp.js' },
   exports: Object.fromEntries(Object.entries(facts.exports).map(([path, file]) => [path, compiled(file)])),
   files: ['dist', 'README.md', 'LICENSE'],
 };

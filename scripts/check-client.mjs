@@ -108,13 +108,17 @@ async function strangers(bundle) {
   return good ? [] : [`without Node's own it returned ${returned}, and requested ${asked.join()}`];
 }
 
-/** Has the Node of the PATH, which may be an older one, import the package. */
+/** Has the Node of the PATH, which may be an older one, import the package and start its program, which then names what it lacks. */
 function installedNode() {
   const program = `const { createClient } = await import('./dist/index.js');
     const { data } = await createClient({ baseUrl: 'https://x', token: 't', fetch: async () => Response.json({ data: 7 }) }).company.get();
     console.log(data);`;
   const { stdout, stderr } = spawnSync('node', ['--input-type=module', '-e', program], { cwd: folder, encoding: 'utf8' });
-  return stdout.trim() === '7' ? [] : [`the Node of the PATH printed ${stdout}${stderr}`];
+  const { stderr: lacks } = spawnSync('node', ['dist/mcp.js'], { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH } });
+  return [
+    ...(stdout.trim() === '7' ? [] : [`the Node of the PATH printed ${stdout}${stderr}`]),
+    ...(lacks.startsWith('truckroll-mcp: set TRUCKROLL_URL') ? [] : [`truckroll-mcp printed ${lacks}`]),
+  ];
 }
 
 /** Minified for no platform in particular, so that an import of a Node module fails. */

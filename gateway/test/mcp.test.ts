@@ -1,8 +1,12 @@
 // The Model Context Protocol at /mcp (decisions §18).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { ApiError } from '@truckroll/contract';
 import { fenced, fitting, inDollars, lineOf, mostTokens } from '../src/mcp/answers.ts';
 import { request, startGateway, type TestGateway } from './support/gateway.ts';
-import { call, post, tokensOf, type Caller, type Era } from './support/mcp.ts';
+import { call, message, post, tokensOf, type Caller, type Era } from './support/mcp.ts';
 
 const BASE = 'https://api.example.com';
 const ISSUER = 'https://issuer.example.com';
@@ -20,6 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+const STDIO = join(import.meta.dirname, '../../packages/client/src/mcp.ts');
 const ERAS: Era[] = ['2025-11-25', '2026-07-28'];
 
 const as = (options: Partial<Caller> = {}): Caller => ({ url: gateway.url, key: gateway.key, ...options });
@@ -94,6 +99,31 @@ test('is open to scripts of listed origins', async () => {
 
 test('opens no token of schedule that it did not make for this caller', async () => {
   expect(await call(as(), 'schedule', { token: 'x' })).toMatchObject({ isError: true, text: expect.stringContaining('Nothing was done') });
+});
+
+test.each(ERAS)('is spoken over stdio by the program of the client in the protocol of %s', async (era) => {
+  const messages = [
+    ...(era === '2025-11-25' ? [message(era, 'initialize', { protocolVersion: era, capabilities: {}, clientInfo: { name: 'test', version: '1' } })] : []),
+    message(era, 'tools/call', { name: 'find', arguments: { kind: 'invoices', limit: 1 } }),
+  ];
+  const program = spawn(process.execPath, [STDIO], { env: { TRUCKROLL_URL: gateway.url, TRUCKROLL_API_KEY: gateway.key } });
+  const replies = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+  let last: any;
+  for (const each of messages) {
+    program.stdin.write(`${JSON.stringify(each)}\n`);
+    last = JSON.parse((await replies.next()).value as string);
+  }
+  expect(last.result.content[0].text).toMatch(/^\d of \/v1\/invoices/);
+  program.stdin.end(JSON.stringify({ ...message(era, 'tools/list'), id: 'last' }));
+  expect(JSON.parse((await replies.next()).value as string)).toMatchObject({ id: 'last', result: { tools: expect.any(Array) } });
+  expect(await once(program, 'exit')).toEqual([0, null]);
+});
+
+test('reports over stdio why a message was refused', async () => {
+  const program = spawn(process.execPath, [STDIO], { env: { TRUCKROLL_URL: gateway.url, TRUCKROLL_API_KEY: 'unknown' } });
+  program.stdin.end(`${JSON.stringify(message('2026-07-28', 'tools/list'))}\n`);
+  const [[line]] = await Promise.all([once(createInterface({ input: program.stdout }), 'line'), once(program, 'exit')]);
+  expect(JSON.parse(line as string)).toMatchObject({ id: 1, error: { code: -32000, message: expect.stringMatching(/^UNAUTHENTICATED: /) } });
 });
 
 describe('an answer', () => {

@@ -19,12 +19,17 @@ export interface ToolResult {
   rows: any[];
 }
 
-export async function post({ url, key, era = '2026-07-28', headers = {} }: Caller, method: string, params: Record<string, any> = {}): Promise<Answer> {
+/** A message as JSON-RPC; in the later protocol it names its version. */
+export function message(era: Era, method: string, params: Record<string, any> = {}) {
   const modern = {
     'io.modelcontextprotocol/protocolVersion': era,
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   };
+  return { jsonrpc: '2.0', id: 1, method, params: era === '2026-07-28' ? { ...params, _meta: modern } : params };
+}
+
+export async function post({ url, key, era = '2026-07-28', headers = {} }: Caller, method: string, params: Record<string, any> = {}): Promise<Answer> {
   const answer = await request(`${url}/mcp`, {
     method: 'POST',
     headers: {
@@ -35,7 +40,7 @@ export async function post({ url, key, era = '2026-07-28', headers = {} }: Calle
       ...(era === '2026-07-28' && { 'mcp-method': method, ...(params['name'] !== undefined && { 'mcp-name': params['name'] }) }),
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: era === '2026-07-28' ? { ...params, _meta: modern } : params }),
+    body: JSON.stringify(message(era, method, params)),
   });
   const event = /^data: (\{.*)$/m.exec(answer.text)?.[1];
   return event === undefined ? answer : { ...answer, body: JSON.parse(event) };
