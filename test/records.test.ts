@@ -143,13 +143,14 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
     }
   });
 
-  const pairs = filters.flatMap((one, index) => filters.slice(index + 1).map((other) => [one, other] as const));
+  const pairs = filters.flatMap((one, index) => filters.slice(index + 1).map((other) => [one.name, other.name] as const));
   test('returns only records that match both of two filters', async () => {
-    for (const [one, other] of pairs.filter(([{ name }, { name: second }]) => sides(name) !== sides(second))) {
-      const [[first, isFirst], [second, isSecond]] = distinguishing(read[path]!, cases(of, one), cases(of, other));
-      const expected = read[path]!.filter((record) => isFirst(record) && isSecond(record)).map((record) => record['id']);
-      const found = (await whole(company, path, 100, `&${first}&${second}`)).map((record) => record['id']);
-      expect({ first, second, found }).toEqual({ first, second, found: expected });
+    const choices = new Map(filters.map((parameter) => [parameter.name, choicesOf(read[path]!, cases(of, parameter))]));
+    for (const [one, other] of pairs.filter(([first, second]) => sides(first) !== sides(second))) {
+      const [first, second] = distinguishing(choices.get(one)!, choices.get(other)!);
+      const expected = read[path]!.filter((record) => first.matching.has(record) && second.matching.has(record)).map((record) => record['id']);
+      const found = (await whole(company, path, 100, `&${first.query}&${second.query}`)).map((record) => record['id']);
+      expect({ first: first.query, second: second.query, found }).toEqual({ first: first.query, second: second.query, found: expected });
     }
   });
 });
@@ -157,12 +158,20 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
 /** The two bounds of a range have the same one, and might leave nothing between them. */
 const sides = (name: string): string => name.replace(/_(from|before)$/, '');
 
-/** A case of each filter, such that each of the two excludes as many as possible of the records that match the other. */
-function distinguishing(records: readonly Json[], ones: Case[], others: Case[]): [Case, Case] {
-  const matching = new Map([...ones, ...others].map((each) => [each, new Set(records.filter(each[1]))]));
-  const excludes = (one: Case, other: Case): number => [...matching.get(other)!].filter((record) => !matching.get(one)!.has(record)).length;
-  const excluded = (pair: [Case, Case]): number => Math.min(excludes(pair[0], pair[1]), excludes(pair[1], pair[0]));
-  return ones.flatMap((one) => others.map((other): [Case, Case] => [one, other])).reduce((best, pair) => (excluded(pair) > excluded(best) ? pair : best));
+interface Choice {
+  query: string;
+  matching: Set<Json>;
+}
+
+function choicesOf(records: readonly Json[], all: Case[]): Choice[] {
+  return all.map(([query, matches]) => ({ query, matching: new Set(records.filter(matches)) }));
+}
+
+/** A choice of each filter, such that each of the two excludes as many as possible of the records that match the other. */
+function distinguishing(ones: Choice[], others: Choice[]): [Choice, Choice] {
+  const excluded = ([one, other]: [Choice, Choice]): number =>
+    Math.min(one.matching.difference(other.matching).size, other.matching.difference(one.matching).size);
+  return ones.flatMap((one) => others.map((other): [Choice, Choice] => [one, other])).reduce((best, pair) => (excluded(pair) > excluded(best) ? pair : best));
 }
 
 /** Once a job has arrived, its own values replace those in the lines of its visits and financials. */
