@@ -16,7 +16,6 @@ import { useStore } from './state/store.ts';
 const Webhooks = later(() => import('./screens/webhooks.ts'));
 const Settings = later(() => import('./screens/settings.ts'));
 const Business = later(() => import('./screens/business.ts'));
-const Board = later(() => import('./screens/today/today.tsx'));
 const Reports = later(() => import('./screens/reports/section.tsx'));
 
 export function App() {
@@ -83,7 +82,7 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
 function Screen({ path, attention }: { path: readonly string[]; attention: Resource<Attention> }) {
   const [section = 'home', id, part, partId, ...more] = path;
   if (section === 'home' && id === undefined) return <Home attention={attention} />;
-  if (section === 'today' && id === undefined) return <Board title="Today">{({ Today }) => <Today />}</Board>;
+  if (section === 'today' && id === undefined) return <Business title="Today">{({ Today }) => <Today />}</Business>;
   if (section === 'customers' && id === undefined) return <Business title="Customers">{({ Customers }) => <Customers />}</Business>;
   if (section === 'customers' && id !== undefined && part === undefined) return <Business title="Customer">{({ Customer }) => <Customer id={id} />}</Business>;
   if (section === 'schedule' && id === undefined) return <Business title="Schedule">{({ Schedule }) => <Schedule />}</Business>;

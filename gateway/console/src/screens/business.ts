@@ -5,3 +5,4 @@ export { RecordScreen } from './records/record.tsx';
 export { Invoices, Payments } from './money/lists.tsx';
 export { Money } from './money/money.tsx';
 export { Schedule } from './schedule/schedule.tsx';
+export { Today } from './today/today.tsx';
