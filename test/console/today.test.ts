@@ -80,6 +80,10 @@ beforeAll(async () => {
   page = await setup.enter(company, '/today');
 }, 600_000);
 afterAll(() => setup.stop());
+afterEach(async () => {
+  // A test that failed leaves its dialog open.
+  if (!page.isClosed() && (await page.$('dialog')) !== null) await page.keyboard.press('Escape');
+});
 const read = async (path: string): Promise<any> => (await setup.system.get(company, `/v1/${path}`)).body.data;
 const names = ({ assignments }: any): string[] => assignments.map(({ team_member: { name } }: any) => name).sort();
 const now = async (of: any): Promise<any> => read(`job-appointments/${of.id}`);
@@ -193,27 +197,27 @@ test('asks before a technician works outside the arrival window', async () => {
 });
 
 describe('a write without an answer', () => {
-  /** Requests of writes, by method and key; `lose` decides which get no answer, `made` whether the API receives them all the same. */
-  async function losing(made: boolean, lose: (request: HTTPRequest, count: number) => boolean): Promise<{ keys: string[]; end: () => Promise<void> }> {
-    const keys: string[] = [];
+  let keys: string[];
+  let listen: (request: HTTPRequest) => void;
+
+  /** Records the method and key of each write. Those that `lose` picks get no answer; `made` says whether the API receives them all the same. */
+  async function losing(made: boolean, lose: (method: string, count: number) => boolean): Promise<void> {
+    keys = [];
     const answer = async (request: HTTPRequest): Promise<void> => {
       if (!request.url().includes('/v1/job-assignments')) return request.continue();
       keys.push(`${request.method()} ${request.headers()['idempotency-key']}`);
-      if (!lose(request, keys.length)) return request.continue();
+      if (!lose(request.method(), keys.length)) return request.continue();
       if (made) await fetch(request.url(), { method: request.method(), headers: request.headers(), body: request.postData()! });
       return request.abort('connectionrefused');
     };
-    const listen = (request: HTTPRequest): void => void answer(request);
+    listen = (request) => void answer(request);
     await page.setRequestInterception(true);
     page.on('request', listen);
-    return {
-      keys,
-      async end() {
-        page.off('request', listen);
-        await page.setRequestInterception(false);
-      },
-    };
   }
+  afterEach(async () => {
+    page.off('request', listen);
+    await page.setRequestInterception(false);
+  });
 
   test.each([
     ['was made', true, 'Ben Cole (to do)'],
@@ -222,7 +226,7 @@ describe('a write without an answer', () => {
     const own = visit(`V-2${made ? 0 : 1}`, 14, 15);
     await setup.system.importRecords(company, 'job-appointments', [own]);
     await press(page, 'Refresh');
-    const { keys, end } = await losing(made, (_request, count) => count === 1);
+    await losing(made, (_method, count) => count === 1);
     await openAdding(own['number'], 'Ben');
     await press(page, 'Add technician');
     await shows(page, 'Whether the visit was changed is not known.');
@@ -230,13 +234,12 @@ describe('a write without an answer', () => {
     expect(await page.$eval('dialog fieldset', ({ disabled }) => disabled)).toBe(true);
     await press(page, 'Try again');
     await shows(page, `Ben Cole was added to ${own['number']}.`);
-    await end();
     expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
     expect(names(await now(own))).toEqual(['Ben Cole']);
   });
 
   test('says which half of a move was made after a drag, and finishes it', async () => {
-    const { keys, end } = await losing(false, (request) => request.method() === 'DELETE' && keys.length === 2);
+    await losing(false, (method, count) => method === 'DELETE' && count === 2);
     await page.waitForSelector('[aria-label="Ana Ruiz"] .visit');
     const bar = (await page.$('.visit:has([aria-label*="V-8,"])'))!;
     const row = (await page.$('[aria-label="Chen Li"] .lanes'))!;
@@ -249,7 +252,6 @@ describe('a write without an answer', () => {
     expect(names(await now(moved))).toEqual(['Ana Ruiz', 'Chen Li']);
     await press(page, 'Try again');
     await shows(page, 'Chen Li was added to V-8. Ana Ruiz was removed from V-8.');
-    await end();
     expect([keys.length, new Set(keys).size]).toEqual([3, 2]);
     const { revision, ...after } = await now(moved);
     expect(names(after)).toEqual(['Chen Li']);
