@@ -236,6 +236,7 @@ describe('a write without an answer', () => {
     await shows(page, `Ben Cole was added to ${own['number']}.`);
     expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
     expect(names(await now(own))).toEqual(['Ben Cole']);
+    await page.waitForSelector(`[aria-label="Ben Cole"] [aria-label*="${own['number']},"]`);
   });
 
   test('says which half of a move was made after a drag, and finishes it', async () => {
