@@ -1,22 +1,14 @@
 import type { Company } from './company.ts';
 import type { Ground } from './ground.ts';
-import { BELIEVABLE, BUSINESS, resolveSeed, resolveSize, resolveUntil, type DemoOptions, type CompanyShape } from './options.ts';
-import { Deck } from './random/deck.ts';
-import { Rota } from './random/rota.ts';
-import { buildUnits } from './reference/business-units.ts';
-import { buildLifecycles } from './reference/job-lifecycles.ts';
-import { buildJobTypes, buildSeasons } from './reference/job-types.ts';
-import { buildLeadSources } from './reference/lead-sources.ts';
-import { buildTags } from './reference/tags.ts';
+import { BELIEVABLE, BUSINESS, resolveSeed, resolveSize, resolveUntil, type CompanyShape, type DemoOptions } from './options.ts';
+import { Deck, Rota } from './random.ts';
+import { buildJobTypes, buildLeadSources, buildLifecycles, buildSeasons, buildTags, buildUnits } from './reference.ts';
 import { DAYS_BEFORE, buildBoard } from './scheduling/board.ts';
 import { signupCount } from './scheduling/customers.ts';
-import { planJob } from './scheduling/job-plan.ts';
-import { nightJobsOf } from './scheduling/night-jobs.ts';
+import { nightJobsOf, planJob } from './scheduling/job-plan.ts';
 import { buildMembers } from './scheduling/team-members.ts';
 import { candidates, saidBy } from './sources.ts';
-import { Calendar } from './time/calendar.ts';
-import { DAY, HOUR } from './time/instant.ts';
-import { Zone } from './time/zone.ts';
+import { Calendar, DAY, HOUR, Zone } from './time.ts';
 import { citiesOf } from './words/places.ts';
 
 const HISTORY_DAYS = 730;

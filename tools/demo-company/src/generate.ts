@@ -1,10 +1,9 @@
 import { buildCompany } from './build-company.ts';
-import type { Company } from './company.ts';
+import type { Company, DemoFile } from './company.ts';
 import type { DemoOptions } from './options.ts';
-import { hash, stream } from './random/keyed.ts';
-import type { DemoFile } from './records.ts';
+import { hash, stream } from './random.ts';
 import { PATHS, sourceOf } from './sources.ts';
-import { BUSINESS_FIRST } from './words/names.ts';
+import { BUSINESS_FIRST } from './words/people.ts';
 
 export function filesOf(company: Company, paths: readonly string[] = PATHS): DemoFile[] {
   return paths.map((path) => ({ path, records: { [Symbol.iterator]: () => sourceOf(path).all(company)[Symbol.iterator]() } }));

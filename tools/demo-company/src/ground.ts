@@ -1,7 +1,16 @@
 import type { CompanyShape, Size } from './options.ts';
-import { Draw, uuid, type Stream } from './random/keyed.ts';
-import type { Zone } from './time/zone.ts';
-import type { City } from './words/places.ts';
+import { Draw, type Stream, uuid } from './random.ts';
+import type { Zone } from './time.ts';
+
+export interface City {
+  readonly name: string;
+  readonly state: string;
+  /** First three digits of the city's postal codes. */
+  readonly postal: string;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly areaCode: string;
+}
 
 export interface Reference {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { parseInstant } from './time/instant.ts';
+import { parseInstant } from './time.ts';
 
 export interface Size {
   readonly accounts: number;

@@ -1,28 +1,18 @@
 import { inOrderOfReference, resource, type Field } from '@truckroll/contract';
 import { buildEstimates, estimatesOf } from './billing/estimates.ts';
 import { buildInvoices } from './billing/invoices.ts';
-import { buildPayments } from './billing/payments.ts';
-import { buildRefunds } from './billing/refunds.ts';
-import type { Company } from './company.ts';
+import { buildPayments, buildRefunds } from './billing/payments.ts';
+import type { Company, DemoRecord, JobPlan, Records } from './company.ts';
 import type { Candidate } from './ground.ts';
-import type { DemoRecord, Records } from './records.ts';
-import { buildFinancials } from './reporting/job-financials.ts';
-import { buildRevenueAttributions } from './reporting/revenue-attributions.ts';
-import { buildAccount } from './scheduling/accounts.ts';
-import { buildAssignments } from './scheduling/assignments.ts';
-import { buildContacts, contactRef } from './scheduling/contacts.ts';
-import { accountRef } from './scheduling/customers.ts';
+import { buildFinancials, buildRevenueAttributions } from './reporting.ts';
+import { accountRef, buildAccount, buildContacts, buildLocations, contactRef, locationId } from './scheduling/customers.ts';
+import { buildAssignments, buildVisits } from './scheduling/visits.ts';
 import { equipmentFacts } from './scheduling/equipment.ts';
 import { buildFormResponses } from './scheduling/form-responses.ts';
 import { buildJobLeads } from './scheduling/job-leads.ts';
-import type { JobPlan } from './plans.ts';
 import { buildJob } from './scheduling/jobs.ts';
-import { buildLocations, locationId } from './scheduling/locations.ts';
-import { buildTimeEntries } from './scheduling/time-entries.ts';
-import { buildTimesheets } from './scheduling/timesheets.ts';
-import { buildVisits } from './scheduling/visits.ts';
-import { makerOf } from './shapes/maker.ts';
-import { unplanned } from './shapes/unplanned.ts';
+import { buildTimeEntries, buildTimesheets } from './scheduling/working-time.ts';
+import { makerOf, unplanned } from './shapes/maker.ts';
 
 const ofJobs = (about: Records['about']): Records => ({
   about,
@@ -41,7 +31,7 @@ const ofCompany = (all: Records['all'], some = all): Records => ({ all, about: s
 /** Reference data and members, which a company has from the start; `some` are those that other records may name. */
 function listed(path: string, list: (company: Company) => readonly Listed[], some = list): Records {
   const make = makerOf<object>(path);
-  const recordsOf = (of: typeof list) => (company: Company) => of(company).map(({ n, given }) => make(company, n, given));
+  const recordsOf = (of: typeof list) => (company: Company) => of(company).map(({ n, given }) => make({ company, n }, given));
   return ofCompany(recordsOf(list), recordsOf(some));
 }
 

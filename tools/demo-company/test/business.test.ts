@@ -1,7 +1,6 @@
 import { generateRequests } from '../src/index.ts';
-import { DAY, parseInstant } from '../src/time/instant.ts';
-import { Zone } from '../src/time/zone.ts';
-import { loadCompany, SMALL, type Json } from './company.ts';
+import { DAY, Zone, parseInstant } from '../src/time.ts';
+import { SMALL, loadCompany, type Json } from './company.ts';
 import { Coverage } from './coverage.ts';
 import { agingOf, dispatchStatus, groupBy } from './derived.ts';
 

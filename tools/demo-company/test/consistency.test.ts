@@ -1,6 +1,6 @@
 import { resource } from '@truckroll/contract';
-import { parseInstant } from '../src/time/instant.ts';
-import { loadCompany, SMALL, type Json } from './company.ts';
+import { parseInstant } from '../src/time.ts';
+import { SMALL, loadCompany, type Json } from './company.ts';
 import { applicationsOf, groupBy } from './derived.ts';
 import { namesOf, strays } from './references.ts';
 

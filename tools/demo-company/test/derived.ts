@@ -1,5 +1,4 @@
-import { Zone } from '../src/time/zone.ts';
-import { DAY, parseInstant } from '../src/time/instant.ts';
+import { DAY, Zone, parseInstant } from '../src/time.ts';
 import type { Json } from './company.ts';
 
 /** Derived values by api.md and decisions §1: what a service returns for the fields that the generator leaves out. */

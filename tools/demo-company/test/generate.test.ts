@@ -1,9 +1,8 @@
 import { resources } from '@truckroll/contract';
+import { SIZES, describeCompany, generateCompany } from '../src/index.ts';
+import { DAY, HOUR, Zone, parseInstant } from '../src/time.ts';
+import { SMALL, loadCompany, type Json } from './company.ts';
 import fc from 'fast-check';
-import { describeCompany, generateCompany, SIZES } from '../src/index.ts';
-import { DAY, HOUR, parseInstant } from '../src/time/instant.ts';
-import { Zone } from '../src/time/zone.ts';
-import { loadCompany, SMALL, type Json } from './company.ts';
 
 const text = (options: Parameters<typeof loadCompany>[0]) => JSON.stringify(loadCompany(options));
 

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { Deck } from '../src/random/deck.ts';
-import { Draw, hash, stream, uuid } from '../src/random/keyed.ts';
-import { Rota } from '../src/random/rota.ts';
+import { Deck, Draw, Rota, hash, stream, uuid } from '../src/random.ts';
 
 const word = fc.nat(0xffff_ffff);
 

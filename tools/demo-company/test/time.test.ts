@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { Calendar } from '../src/time/calendar.ts';
-import { DAY, HOUR, MINUTE, instantText, parseInstant, weekday } from '../src/time/instant.ts';
-import { Zone } from '../src/time/zone.ts';
+import { Calendar, DAY, HOUR, MINUTE, Zone, instantText, parseInstant, weekday } from '../src/time.ts';
 
 const from = parseInstant('2020-01-01T00:00:00Z');
 const to = parseInstant('2030-01-01T00:00:00Z');

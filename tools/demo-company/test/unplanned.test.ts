@@ -1,8 +1,8 @@
 import { readMessage, resources, shapeNamed, type Field, type Resource, type Shape } from '@truckroll/contract';
 import { buildCompany } from '../src/build-company.ts';
-import { unplanned } from '../src/shapes/unplanned.ts';
-import { parseInstant } from '../src/time/instant.ts';
-import { loadCompany, SMALL, type Json } from './company.ts';
+import { unplanned } from '../src/shapes/maker.ts';
+import { parseInstant } from '../src/time.ts';
+import { SMALL, loadCompany, type Json } from './company.ts';
 import { Coverage } from './coverage.ts';
 import { namesOf, strays } from './references.ts';
 

@@ -1,21 +1,18 @@
 import type { Invoice, InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { Payment, PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
-import { billOf, INVOICE_BILLS } from '../billing/bill.ts';
+import { INVOICE_BILLS, billOf } from '../billing/bill.ts';
 import { buildCompany } from '../build-company.ts';
-import type { Company } from '../company.ts';
+import type { Company, DemoFile } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
 import { describeCompany, filesOf } from '../generate.ts';
 import { resolveSeed, type DemoOptions } from '../options.ts';
-import { stream } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import type { DemoFile } from '../records.ts';
-import type { JobType } from '../reference/job-types.ts';
-import { accountRef, accountsAt } from '../scheduling/customers.ts';
+import { Rota, stream } from '../random.ts';
+import type { JobType } from '../reference.ts';
+import { accountRef, accountsAt, locationId } from '../scheduling/customers.ts';
 import { JOBS } from '../scheduling/job-plan.ts';
-import { locationId } from '../scheduling/locations.ts';
 import type { Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';
-import { DAY, HOUR, MINUTE } from '../time/instant.ts';
+import { DAY, HOUR, MINUTE } from '../time.ts';
 
 export interface InvoiceOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
   readonly companies: number;
@@ -62,11 +59,7 @@ export function* generateInvoices(options: InvoiceOptions): Iterable<BenchmarkCo
   const first = resolveSeed(options.seed);
   for (let n = 0; n < companies; n++) {
     const seed = (first + Math.imul(n, NEXT_SEED)) >>> 0;
-    const size = {
-      jobs: invoicesPerCompany,
-      accounts: Math.ceil(invoicesPerCompany / INVOICES_PER_ACCOUNT),
-      members: 20,
-    };
+    const size = { jobs: invoicesPerCompany, accounts: Math.ceil(invoicesPerCompany / INVOICES_PER_ACCOUNT), members: 20 };
     const company = buildCompany({ seed, timezone, until, size });
     yield {
       seed,
@@ -109,28 +102,31 @@ function factsOf(company: Company, n: number): Facts {
 function* buildInvoices(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) {
     const { account, accountNumber, state, issuedAt, office, bill, type } = factsOf(company, n);
-    yield makeInvoice(company, n, {
-      id: idOf(company, INVOICES, n),
-      number: `INV-${100_001 + n}`,
-      status: state.status,
-      account,
-      job_id: idOf(company, JOBS, n),
-      location_id: locationId(company, accountNumber, 0),
-      maintenance_plan_id: null,
-      business_unit: type.unit.ref,
-      job_type: type.ref,
-      created_by: office,
-      job_class: type.jobClass,
-      created_at: issuedAt,
-      updated_at: issuedAt,
-      issued_at: issuedAt,
-      due_at: issuedAt + 30 * DAY,
-      pricing_multiplier: 1,
-      line_items: bill.lines,
-      discounts: bill.discounts,
-      tax: bill.tax,
-      amounts: bill.amounts,
-    });
+    yield makeInvoice(
+      { company, n },
+      {
+        id: idOf(company, INVOICES, n),
+        number: `INV-${100_001 + n}`,
+        status: state.status,
+        account,
+        job_id: idOf(company, JOBS, n),
+        location_id: locationId(company, accountNumber, 0),
+        maintenance_plan_id: null,
+        business_unit: type.unit.ref,
+        job_type: type.ref,
+        created_by: office,
+        job_class: type.jobClass,
+        created_at: issuedAt,
+        updated_at: issuedAt,
+        issued_at: issuedAt,
+        due_at: issuedAt + 30 * DAY,
+        pricing_multiplier: 1,
+        line_items: bill.lines,
+        discounts: bill.discounts,
+        tax: bill.tax,
+        amounts: bill.amounts,
+      },
+    );
   }
 }
 
@@ -139,18 +135,21 @@ function* buildPayments(company: Company) {
     const { account, state, issuedAt, office, bill } = factsOf(company, n);
     const cents = bill.amounts.total_cents;
     const receivedAt = Math.min(company.until, issuedAt + (n % 700) * HOUR + (n % 60) * MINUTE);
-    yield makePayment(company, n, {
-      id: idOf(company, PAYMENTS, n),
-      number: `PAY-${100_001 + n}`,
-      account,
-      status: state.payment,
-      method: METHODS[n % METHODS.length] ?? 'CARD',
-      amount_cents: cents,
-      occurred_at: receivedAt,
-      created_at: receivedAt,
-      updated_at: receivedAt,
-      collected_by: office,
-      invoice_allocations: [{ invoice_id: idOf(company, INVOICES, n), applied_cents: cents }],
-    });
+    yield makePayment(
+      { company, n },
+      {
+        id: idOf(company, PAYMENTS, n),
+        number: `PAY-${100_001 + n}`,
+        account,
+        status: state.payment,
+        method: METHODS[n % METHODS.length] ?? 'CARD',
+        amount_cents: cents,
+        occurred_at: receivedAt,
+        created_at: receivedAt,
+        updated_at: receivedAt,
+        collected_by: office,
+        invoice_allocations: [{ invoice_id: idOf(company, INVOICES, n), applied_cents: cents }],
+      },
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { buildCompany } from '../build-company.ts';
 import { filesOf } from '../generate.ts';
-import type { DemoOptions, CompanyShape } from '../options.ts';
-import type { DemoFile } from '../records.ts';
+import type { CompanyShape, DemoOptions } from '../options.ts';
+import type { DemoFile } from '../company.ts';
 import type { Planned } from '../sources.ts';
 
 export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {

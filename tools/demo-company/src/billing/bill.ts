@@ -1,15 +1,8 @@
 import type { Company } from '../company.ts';
 import { idOf } from '../ground.ts';
-import { stream, type Draw, type Stream } from '../random/keyed.ts';
-import { amountsOf, lineSubtotal, type Amounts, type Discount, type BillLine, type Tax } from './money.ts';
-import { itemsOf, type Item, type Trade } from '../reference/pricebook.ts';
-
-export interface Bill {
-  readonly lines: BillLine[];
-  readonly discounts: Discount[];
-  readonly tax: Tax;
-  readonly amounts: Amounts;
-}
+import { stream, type Draw, type Stream } from '../random.ts';
+import { amountsOf, lineSubtotal, type BillLine, type Discount, type Tax } from './money.ts';
+import { itemsOf, type Item, type Trade } from '../pricebook.ts';
 
 export interface BillKind {
   readonly lines: Stream;
@@ -53,67 +46,36 @@ const TAXES = [
   ['Tax exempt', 0],
 ] as const;
 
-const ADJUSTMENT = {
+const ADJUSTMENT: Item = {
   name: 'Goodwill adjustment',
   description: 'Agreed by phone — “sorry for the wait”',
   unitCents: -2_500,
+  taxable: false,
+  discountable: false,
+  quantities: [1],
+  cost: 'labor',
 };
 
-export function billOf(company: Company, kind: BillKind, a: number, b: number, draw: Draw, terms: BillTerms): Bill {
+export function billOf(company: Company, kind: BillKind, a: number, b: number, draw: Draw, terms: BillTerms) {
   const items = itemsOf(terms.trade);
   const first = draw.below(items.length);
-  const lines: BillLine[] = [];
-  for (let position = 0; position < terms.lines; position++) {
+  const child = (of: Stream, position: number) => idOf(company, of, a, b * CHILDREN + position);
+  const lineOf = ({ name, description, taxable, discountable }: Item, position: number, quantity: number, unitCents: number): BillLine => {
+    const prices = { quantity, unit_price_cents: unitCents, subtotal_cents: lineSubtotal(unitCents, quantity, terms.multiplier) };
+    return { id: child(kind.lines, position), position, name, description, ...prices, taxable, discountable };
+  };
+  const lines = Array.from({ length: terms.lines }, (_, position) => {
     const item = items[(first + position) % items.length] as Item;
-    const quantity = draw.pick(item.quantities);
     const unitCents = terms.charge === 'usual' ? item.unitCents : terms.charge === 'free' ? 0 : 0 - item.unitCents;
-    lines.push(lineOf(company, kind, a, b, position, item, quantity, unitCents, terms.multiplier));
-  }
-  if (terms.adjusted) {
-    const item: Item = { ...ADJUSTMENT, taxable: false, discountable: false, quantities: [1], cost: 'labor' };
-    lines.push(lineOf(company, kind, a, b, terms.lines, item, 1, item.unitCents, terms.multiplier));
-  }
-  const discounts = discountsOf(company, kind, a, b, draw, terms.discounts);
+    return lineOf(item, position, draw.pick(item.quantities), unitCents);
+  });
+  if (terms.adjusted) lines.push(lineOf(ADJUSTMENT, terms.lines, 1, ADJUSTMENT.unitCents));
+  const discounts = Array.from({ length: terms.discounts }, (_, position): Discount => {
+    const [type, names] = draw.chance(0.5) ? (['FLAT', FLAT_DISCOUNTS] as const) : (['RATE', RATE_DISCOUNTS] as const);
+    const [name, value] = draw.pick<readonly [string, number]>(names);
+    return { id: child(kind.discounts, position), name, type, amount_cents: type === 'FLAT' ? value : null, rate: type === 'RATE' ? value : null };
+  });
   const [name, rate] = draw.pick(TAXES);
   const tax: Tax = { name, rate, rounding: draw.chance(0.5) ? 'ceil' : 'round' };
   return { lines, discounts, tax, amounts: amountsOf(lines, discounts, tax) };
-}
-
-function lineOf(
-  company: Company,
-  kind: BillKind,
-  a: number,
-  b: number,
-  position: number,
-  item: Item,
-  quantity: number,
-  unitCents: number,
-  multiplier: number,
-): BillLine {
-  return {
-    id: idOf(company, kind.lines, a, b * CHILDREN + position),
-    position,
-    name: item.name,
-    description: item.description,
-    quantity,
-    unit_price_cents: unitCents,
-    subtotal_cents: lineSubtotal(unitCents, quantity, multiplier),
-    taxable: item.taxable,
-    discountable: item.discountable,
-  };
-}
-
-function discountsOf(company: Company, kind: BillKind, a: number, b: number, draw: Draw, count: number): Discount[] {
-  const discounts: Discount[] = [];
-  for (let position = 0; position < count; position++) {
-    const id = idOf(company, kind.discounts, a, b * CHILDREN + position);
-    if (draw.chance(0.5)) {
-      const [name, flat] = draw.pick(FLAT_DISCOUNTS);
-      discounts.push({ id, name, type: 'FLAT', amount_cents: flat, rate: null });
-    } else {
-      const [name, rate] = draw.pick(RATE_DISCOUNTS);
-      discounts.push({ id, name, type: 'RATE', amount_cents: null, rate });
-    }
-  }
-  return discounts;
 }

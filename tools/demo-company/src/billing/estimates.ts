@@ -1,14 +1,12 @@
 import type { Estimate, EstimateOptionStatus, EstimateStatus } from '@truckroll/contract/gen/billing/v1/estimates';
-import type { Company } from '../company.ts';
+import type { Company, JobPlan } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import { stream } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
+import { Rota, stream } from '../random.ts';
 import { planJob } from '../scheduling/job-plan.ts';
-import type { JobPlan } from '../plans.ts';
-import { leadCount } from '../scheduling/lead-plan.ts';
+import { leadCount } from '../scheduling/job-leads.ts';
 import { VISITS } from '../scheduling/visits.ts';
-import { DAY } from '../time/instant.ts';
-import { billOf, ESTIMATE_BILLS } from './bill.ts';
+import { DAY } from '../time.ts';
+import { ESTIMATE_BILLS, billOf } from './bill.ts';
 import { estimateOfJob, estimateOfLead, type EstimatePlan } from '../scheduling/estimate-plan.ts';
 import type { Amounts } from './money.ts';
 import type { Spelled } from '../shapes/given.ts';
@@ -43,14 +41,7 @@ function optionsOf(company: Company, { a, b, status, job }: EstimatePlan) {
   const sold = status === 'SOLD' ? draw.below(count) : -1;
   return Array.from({ length: count }, (_, position) => {
     const lines = draw.between(1, 3) + position;
-    const terms = {
-      trade: job.type.trade,
-      lines,
-      discounts: draw.chance(0.4) ? 1 : 0,
-      multiplier: 1,
-      charge: 'usual',
-      adjusted: false,
-    } as const;
+    const terms = { trade: job.type.trade, lines, discounts: draw.chance(0.4) ? 1 : 0, multiplier: 1, charge: 'usual', adjusted: false } as const;
     const bill = billOf(company, ESTIMATE_BILLS, a, b * 8 + position, draw, terms);
     return {
       id: idOf(company, OPTIONS, a, b * 8 + position),
@@ -80,8 +71,7 @@ function buildEstimate(company: Company, plan: EstimatePlan) {
   const draw = drawOf(company, DETAILS, a, b);
   const visit = lead === null && createdAt >= job.bookedAt ? job.visits.at(-1) : undefined;
   return make(
-    company,
-    a * 2 + b,
+    { company, n: a * 2 + b, job },
     {
       id: plan.id,
       number: `${lead === null ? 'E' : 'EL'}-${20_001 + a}`,
@@ -100,6 +90,5 @@ function buildEstimate(company: Company, plan: EstimatePlan) {
       created_at: createdAt,
       updated_at: Math.max(createdAt, plan.soldAt ?? plan.sentAt ?? createdAt),
     },
-    job,
   );
 }

@@ -1,7 +1,7 @@
 import type { Ground } from '../ground.ts';
-import { Draw, stream } from '../random/keyed.ts';
-import type { JobType } from '../reference/job-types.ts';
-import { DAY, HOUR, MINUTE, month, weekday } from '../time/instant.ts';
+import { Draw, stream } from '../random.ts';
+import type { JobType } from '../reference.ts';
+import { DAY, HOUR, MINUTE, month, weekday } from '../time.ts';
 import type { Member, Members } from './team-members.ts';
 
 const BOARD = stream('dispatch board');

@@ -1,9 +1,9 @@
 import type { Equipment } from '@truckroll/contract/gen/scheduling/v1/equipment';
 import { drawOf } from '../ground.ts';
-import { stream } from '../random/keyed.ts';
+import { stream } from '../random.ts';
 import type { Given } from '../shapes/given.ts';
-import type { Subject } from '../shapes/subject.ts';
-import { dateText } from '../time/instant.ts';
+import type { Subject } from '../shapes/kinds.ts';
+import { dateText } from '../time.ts';
 
 const PIECES = stream('pieces of equipment');
 

@@ -1,12 +1,10 @@
 import type { EstimateStatus } from '@truckroll/contract/gen/billing/v1/estimates';
 import type { JobClass } from '@truckroll/contract/gen/type/v1/type';
-import type { Company } from '../company.ts';
-import { drawOf, idOf, type Reference } from '../ground.ts';
-import { stream, type Draw } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import { planLead, type LeadPlan } from './lead-plan.ts';
-import type { JobPlan } from '../plans.ts';
-import { DAY, HOUR } from '../time/instant.ts';
+import type { Company, JobPlan } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
+import { Rota, stream, type Draw } from '../random.ts';
+import { planLead, type LeadPlan } from './job-leads.ts';
+import { DAY, HOUR } from '../time.ts';
 import type { Spelled } from '../shapes/given.ts';
 
 const ESTIMATES = stream('estimates');
@@ -27,19 +25,7 @@ const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
 /** Jobs after which the customer may replace the unit, so that they leave an estimate for a new one. */
 const RARE: readonly Spelled<JobClass>[] = ['WARRANTY', 'CALLBACK', 'UNKNOWN'];
 
-export interface EstimatePlan {
-  readonly id: string;
-  /** Two numbers unique among estimates, which key the ids of its children. */
-  readonly a: number;
-  readonly b: 0 | 1;
-  readonly status: Status;
-  readonly job: JobPlan;
-  readonly lead: LeadPlan | null;
-  readonly createdAt: number;
-  readonly sentAt: number | null;
-  readonly soldAt: number | null;
-  readonly soldBy: Reference | null;
-}
+export type EstimatePlan = ReturnType<typeof planned>;
 
 export function estimateOfJob(company: Company, job: JobPlan): EstimatePlan | null {
   const draw = drawOf(company, PLANS, job.n);
@@ -48,15 +34,7 @@ export function estimateOfJob(company: Company, job: JobPlan): EstimatePlan | nu
   const sold = status === 'SOLD';
   const before = job.type.jobClass === 'INSTALL';
   const createdAt = before ? job.bookedAt - draw.between(20, 240) * HOUR : (job.completedAt ?? job.bookedAt);
-  return planned(company, draw, {
-    a: job.n,
-    b: 0,
-    status,
-    job,
-    lead: null,
-    createdAt,
-    soldAt: !sold ? null : before ? job.bookedAt : createdAt,
-  });
+  return planned(company, draw, { a: job.n, b: 0, status, job, lead: null, createdAt, soldAt: !sold ? null : before ? job.bookedAt : createdAt });
 }
 
 function statusOnJob(company: Company, job: JobPlan, draw: Draw): Status | null {
@@ -81,9 +59,18 @@ export function estimateOfLead(company: Company, n: number): EstimatePlan | null
   return planned(company, draw, { a: n, b: 1, status, job: lead.job, lead, createdAt: lead.createdAt, soldAt: null });
 }
 
-type Given = Pick<EstimatePlan, 'a' | 'b' | 'status' | 'job' | 'lead' | 'createdAt' | 'soldAt'>;
+interface Given {
+  /** Two numbers unique among estimates, which key the ids of its children. */
+  readonly a: number;
+  readonly b: 0 | 1;
+  readonly status: Status;
+  readonly job: JobPlan;
+  readonly lead: LeadPlan | null;
+  readonly createdAt: number;
+  readonly soldAt: number | null;
+}
 
-function planned(company: Company, draw: Draw, given: Given): EstimatePlan {
+function planned(company: Company, draw: Draw, given: Given) {
   const { status, soldAt, createdAt, a, b } = given;
   const sent = status !== 'DRAFT' && (status !== 'VOIDED' || draw.chance(0.5));
   const sellers = draw.chance(0.8) ? company.members.sales : company.members.technicians;

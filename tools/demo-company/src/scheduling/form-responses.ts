@@ -1,14 +1,11 @@
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
-import type { Company } from '../company.ts';
+import type { Company, JobPlan, VisitPlan } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import { stream, type Draw } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import { MINUTE, SECOND } from '../time/instant.ts';
+import { Rota, stream, type Draw } from '../random.ts';
+import { MINUTE, SECOND } from '../time.ts';
 import { AD_HOC_FORM, ANSWERS, FORMS, LABELS, type Form } from '../words/forms.ts';
-import { crewOf } from './assignments.ts';
+import { VISITS, crewOf } from './visits.ts';
 import { makerOf } from '../shapes/maker.ts';
-import type { JobPlan, VisitPlan } from '../plans.ts';
-import { VISITS } from './visits.ts';
 
 const make = makerOf<FormResponse>('form-responses');
 const RESPONSES = stream('form responses');
@@ -19,13 +16,7 @@ const PHOTOS = stream('photos');
 type Capture = 'none' | 'one' | 'two' | 'partial' | 'unsupported';
 
 /** Whether and how often the planned form was filled in, and whether its capture is readable. */
-const CAPTURES = new Rota<Capture>('captures', [
-  ['none', 6],
-  ['one', 10],
-  ['two', 1],
-  ['partial', 2],
-  ['unsupported', 1],
-]);
+const CAPTURES = new Rota<Capture>('captures', { none: 6, one: 10, two: 1, partial: 2, unsupported: 1 });
 
 const NAMES = [...Object.values(FORMS).map(({ name }) => name as string), AD_HOC_FORM.name];
 
@@ -51,8 +42,7 @@ function buildResponse(company: Company, plan: JobPlan, visit: VisitPlan, r: num
   const createdAt = Math.min(company.until, visit.startsAt + draw.between(5, 30) * MINUTE + draw.below(SECOND));
   const questions = capture === 'unsupported' ? null : questionsOf(company, form, number, capture === 'partial', draw);
   return make(
-    company,
-    number,
+    { company, n: number, job: plan },
     {
       id: idOf(company, RESPONSES, number),
       form_id: idOf(company, FORM_IDS, NAMES.indexOf(form.name)),
@@ -67,7 +57,6 @@ function buildResponse(company: Company, plan: JobPlan, visit: VisitPlan, r: num
       completed: questions && questions.every(({ required, value }) => !required || value !== null),
       questions,
     },
-    plan,
   );
 }
 

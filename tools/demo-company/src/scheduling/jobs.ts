@@ -1,29 +1,21 @@
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Priority } from '@truckroll/contract/gen/type/v1/type';
-import type { Company } from '../company.ts';
+import type { Company, JobPlan } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { estimateOfJob } from './estimate-plan.ts';
-import { stream } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import { statusOf } from '../reference/job-lifecycles.ts';
-import { pickTags } from '../reference/tags.ts';
-import { DAY } from '../time/instant.ts';
+import { Rota, stream } from '../random.ts';
+import { pickTags, statusOf } from '../reference.ts';
+import { DAY } from '../time.ts';
 import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
-import { leadOfJob } from './lead-plan.ts';
+import { leadOfJob } from './job-leads.ts';
 import { JOBS } from './job-plan.ts';
-import type { JobPlan } from '../plans.ts';
 import type { Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<Job>('jobs');
 const DETAILS = stream('job details');
 const MAINTENANCE_PLANS = stream('maintenance plans');
-const PRIORITIES = new Rota<Spelled<Priority>>('priorities', [
-  ['LOW', 3],
-  ['NORMAL', 24],
-  ['HIGH', 3],
-  ['URGENT', 1],
-]);
+const PRIORITIES = new Rota<Spelled<Priority>>('priorities', { LOW: 3, NORMAL: 24, HIGH: 3, URGENT: 1 });
 
 export function maintenancePlanId(company: Company, account: number): string {
   return idOf(company, MAINTENANCE_PLANS, account);
@@ -41,8 +33,7 @@ export function buildJob(company: Company, plan: JobPlan) {
   const status = statusOf(plan.lifecycle, plan.stage, draw.below(4));
   const estimate = estimateOfJob(company, plan);
   return make(
-    company,
-    n,
+    { company, n, job: plan },
     {
       id: plan.id,
       number: plan.number,
@@ -64,6 +55,5 @@ export function buildJob(company: Company, plan: JobPlan) {
       created_at: plan.bookedAt,
       updated_at: jobEditedAt(company, plan, draw.next() * 20),
     },
-    plan,
   );
 }

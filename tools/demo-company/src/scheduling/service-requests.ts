@@ -2,12 +2,11 @@ import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/ser
 import { buildCompany } from '../build-company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import type { DemoOptions } from '../options.ts';
-import { stream } from '../random/keyed.ts';
-import { DAY, HOUR } from '../time/instant.ts';
-import { cityOf, phoneIn } from '../words/address.ts';
-import { personOf } from '../words/person.ts';
-import { accountId, customerOf, survivorOf } from './customers.ts';
-import { locationId } from './locations.ts';
+import { stream } from '../random.ts';
+import { DAY, HOUR } from '../time.ts';
+import { cityOf, phoneIn } from '../words/places.ts';
+import { personOf } from '../words/people.ts';
+import { accountId, customerOf, locationId, survivorOf } from './customers.ts';
 
 const REQUESTS = stream('service requests');
 const CHANNELS = [ServiceRequestChannel.PHONE, ServiceRequestChannel.WEB, ServiceRequestChannel.EMAIL];

@@ -1,11 +1,10 @@
 import type { TeamMember, TeamMemberRole, TeamMemberStatus } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
-import { stream } from '../random/keyed.ts';
-import type { Unit } from '../reference/business-units.ts';
-import { pickTags, type Tag } from '../reference/tags.ts';
-import { DAY, HOUR } from '../time/instant.ts';
-import { phoneIn } from '../words/address.ts';
-import { personOf } from '../words/person.ts';
+import { stream } from '../random.ts';
+import { pickTags, type Tag, type Unit } from '../reference.ts';
+import { DAY, HOUR } from '../time.ts';
+import { phoneIn } from '../words/places.ts';
+import { personOf } from '../words/people.ts';
 import type { Given, Spelled } from '../shapes/given.ts';
 
 const MEMBERS = stream('team members');

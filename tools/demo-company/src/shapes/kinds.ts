@@ -1,17 +1,142 @@
-// Generates a value for each kind of field that no plan sets, from the shape alone, so that a new field needs no code here.
-import type { EnumShape, Field, Shape } from '@truckroll/contract';
-import { drawOf, idOf } from '../ground.ts';
-import { stream } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import { dateText, instantText } from '../time/instant.ts';
-import { referenceOf, referencesOf } from './references.ts';
-import type { Subject } from './subject.ts';
-import { textOf } from './texts.ts';
+import type { Company, JobPlan } from '../company.ts';
+import { eventTypesOf, inOrderOfReference, type EnumShape, type Field, type Shape } from '@truckroll/contract';
+import { drawOf, idOf, type Candidate } from '../ground.ts';
+import { Rota, hash, stream, type Draw } from '../random.ts';
+import { cityOf, phoneIn } from '../words/places.ts';
+import { personOf } from '../words/people.ts';
+import { SUMMARIES, VISIT_NOTES } from '../words/phrases.ts';
+import { dateText, instantText } from '../time.ts';
 
-export type Generator = (subject: Subject) => unknown;
+/** The context in which a record's values are generated: each value is a function of this and of its field. */
+export class Subject {
+  readonly company: Company;
+  readonly n: number;
+  /** When the record was created and last edited; its other times lie between, in the order of its fields. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  #job: JobPlan | undefined;
+
+  constructor(company: Company, n: number, createdAt: number, updatedAt: number, job?: JobPlan) {
+    this.company = company;
+    this.n = n;
+    this.createdAt = createdAt;
+    this.updatedAt = updatedAt;
+    this.#job = job;
+  }
+
+  get job(): JobPlan {
+    return (this.#job ??= this.company.jobAt(this.n % this.company.size.jobs));
+  }
+
+  element(position: number): Subject {
+    return new Subject(this.company, this.n * ELEMENTS + position, this.createdAt, this.updatedAt, this.job);
+  }
+}
+
+const ELEMENTS = 8;
+
+const PHRASES = [...SUMMARIES, ...VISIT_NOTES];
+const FIRST_NUMBER = 10_001;
+
+/** Texts of a field: by its format, else modelled on its example. */
+function textOf(at: string, field: Field): (subject: Subject) => string {
+  const of = stream(at);
+  const drawn = ({ company, n }: Subject) => drawOf(company, of, n);
+  const id = ({ company, n }: Subject) => idOf(company, of, n);
+  switch (field.format) {
+    case 'phone':
+      return (subject) => phoneIn(cityOf(subject.company, subject.job.account), drawn(subject));
+    case 'email':
+      return (subject) => `${personOf(drawn(subject)).handle}.${subject.n}@example.org`;
+    case 'color':
+      return ({ company, n }) => `#${(hash(company.seed, of, n) >>> 8).toString(16).toUpperCase().padStart(6, '0')}`;
+    case 'currency':
+      return () => 'USD';
+    case 'time_zone':
+      return ({ company }) => company.zone.name;
+    case 'url':
+      return (subject) => `https://example.com/${id(subject)}`;
+    case 'idempotency_key':
+      return id;
+    case 'revision':
+      return (subject) => id(subject).replaceAll('-', '').repeat(2);
+    case 'json_pointer':
+      return ({ n }) => `/${n}`;
+    case 'event_type':
+    case 'subscription': {
+      const types = eventTypesOf[field.format];
+      return ({ company, n }) => types[hash(company.seed, of, n) % types.length]?.type ?? '';
+    }
+    default:
+      return wordsOf(field, drawn);
+  }
+}
+
+/** An example ending in three or more digits is a number and is counted up. A word with digits is a code and gets random characters. */
+function wordsOf(field: Field, drawn: (subject: Subject) => Draw): (subject: Subject) => string {
+  const { example = '' } = field;
+  const numbered = /^(.*\D|)\d{3,}$/.exec(example);
+  if (numbered) return ({ n }) => `${numbered[1]}${FIRST_NUMBER + n}`;
+  if (/^\S*\d\S*$/.test(example)) return (subject) => codeLike(example, drawn(subject));
+  const { minLength = 0, maxLength } = field.range ?? {};
+  const texts = [example, ...PHRASES]
+    .filter((text) => text !== '' && (field.format === undefined || !/\p{Cc}/u.test(text)))
+    .map((text) => [...text.padEnd(minLength, '.')].slice(0, maxLength).join(''));
+  return (subject) => drawn(subject).pick(texts);
+}
+
+function codeLike(example: string, draw: Draw): string {
+  return example.replace(/\d/g, () => String(draw.below(10))).replace(/[A-Z]/g, () => String.fromCharCode(65 + draw.below(26)));
+}
+
+const ranks = new Map(inOrderOfReference().map(({ path }, rank) => [path, rank]));
+
+/** Candidates for a reference: records related to the same job. Only plans may refer to a record that is imported later, to avoid cycles. */
+function candidatesOf(path: string, target: string): (subject: Subject) => readonly Candidate[] {
+  const own = ranks.get(path) ?? Infinity;
+  if ((ranks.get(target) ?? Infinity) >= own) return () => [];
+  return ({ company, job }) => company.candidates(target, job);
+}
+
+const written = (field: Field, { id, name = '' }: Candidate) => (field.kind === 'reference' ? { id, name } : id);
+
+/** The job's value, which may be null; else one of the candidates, or null. `at` is the field's full name. */
+function referenceOf(path: string, at: string, field: Field): (subject: Subject) => unknown {
+  const target = field.refersTo as string;
+  const candidates = candidatesOf(path, target);
+  const of = stream(at);
+  const nulls = new Rota(`${at} is null`, [
+    [true, field.nullable ? 1 : 0],
+    [false, 3],
+  ]);
+  return (subject) => {
+    const { company, n, job } = subject;
+    const said = company.saidBy(job, target, field);
+    if (said !== undefined) return said === null ? null : written(field, said);
+    if (nulls.at(company.seed, n)) return null;
+    const found = candidates(subject);
+    const chosen = found[hash(company.seed, of, n) % found.length];
+    return chosen === undefined ? null : written(field, chosen);
+  };
+}
+
+/** `count` of the candidates, each at most once. */
+function referencesOf(path: string, at: string, field: Field): (subject: Subject, count: number) => unknown[] {
+  const candidates = candidatesOf(path, field.refersTo as string);
+  const of = stream(at);
+  return (subject, count) => {
+    const found = candidates(subject);
+    const first = hash(subject.company.seed, of, subject.n);
+    return found.slice(0, count).map((_, i) => written(field, found[(first + i) % found.length] as Candidate));
+  };
+}
+
+// Generates a value for each kind of field that no plan sets, from the shape alone, so that a new field needs no code here.
+
+type Generator = (subject: Subject) => unknown;
 
 /** A field's location: the path of its record, its full name, and where its time lies between creation (0) and last edit (1). */
-export interface Place {
+interface Place {
   readonly path: string;
   readonly at: string;
   readonly moment: number;

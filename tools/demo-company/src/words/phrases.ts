@@ -1,36 +1,16 @@
 /** Free text as users type it. Some is deliberately awkward: quotes, line breaks, tabs, markup, other scripts, emoji. */
 
-export const SUMMARIES = [
-  'Not cooling upstairs',
-  'Water under the unit',
-  'Makes a “clunk” at start',
-  'Annual tune-up',
-  'Breaker trips at night',
-  'Slow kitchen drain',
-  'Replace 1998 furnace',
-  'No hot water since Tuesday',
-  'Quote for second floor',
-  'Thermostat is blank',
-  'Llamar antes de llegar – no hablan inglés',
-  '空调不制冷',
-  'الرجاء الاتصال قبل الوصول',
-  '🔥 smell of burning 🔥',
-  "Tenant's key is at the office",
-  'See e-mail:\n1. attic unit\n2. garage unit',
-  '<b>URGENT</b> & "ASAP"',
-  'Noise @ 100% fan\tspeed',
-] as const;
+export const SUMMARIES = (
+  'Not cooling upstairs|Water under the unit|Makes a “clunk” at start|Annual tune-up|Breaker trips at night|Slow kitchen drain|' +
+  'Replace 1998 furnace|No hot water since Tuesday|Quote for second floor|Thermostat is blank|Llamar antes de llegar – no hablan inglés|空调不制冷|' +
+  'الرجاء الاتصال قبل الوصول|🔥 smell of burning 🔥|Tenant\'s key is at the office|See e-mail:\n1. attic unit\n2. garage unit|<b>URGENT</b> & "ASAP"|' +
+  'Noise @ 100% fan\tspeed'
+).split('|');
 
-export const VISIT_NOTES = [
-  'Bring the tall ladder',
-  'Customer asked for the same technician',
-  'Second visit: install part',
-  'Call 30 minutes ahead',
-  '',
-  'Park in the rear 🚚',
-  'Follow-up: check charge',
-  'Zweiter Termin – Ersatzteil einbauen',
-] as const;
+export const VISIT_NOTES = (
+  'Bring the tall ladder|Customer asked for the same technician|Second visit: install part|Call 30 minutes ahead||Park in the rear 🚚|' +
+  'Follow-up: check charge|Zweiter Termin – Ersatzteil einbauen'
+).split('|');
 
 export const CANCEL_REASONS = ['CUSTOMER_RESCHEDULED', 'NOBODY_HOME', 'WEATHER', 'DUPLICATE', 'PRICE'] as const;
 

@@ -1,21 +1,9 @@
-export interface City {
-  readonly name: string;
-  readonly state: string;
-  /** First three digits of the city's postal codes. */
-  readonly postal: string;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly areaCode: string;
-}
+import { idOf, type City, type Ground } from '../ground.ts';
+import { hash, stream, type Draw } from '../random.ts';
 
-const city = (name: string, state: string, postal: string, latitude: number, longitude: number, areaCode: string): City => ({
-  name,
-  state,
-  postal,
-  latitude,
-  longitude,
-  areaCode,
-});
+const city = (name: string, state: string, postal: string, latitude: number, longitude: number, areaCode: string): City => {
+  return { name, state, postal, latitude, longitude, areaCode };
+};
 
 const CENTRAL = [
   city('Austin', 'TX', '787', 30.2672, -97.7431, '512'),
@@ -61,27 +49,36 @@ export function citiesOf(timezone: string): readonly City[] {
   return BY_ZONE[timezone] ?? CENTRAL;
 }
 
-export const STREETS = [
-  'Maple Ave',
-  'Oak St',
-  '2nd Ave',
-  'Cedar Ln',
-  'Pine St',
-  'Washington Blvd',
-  'Lake Dr',
-  'Hillcrest Rd',
-  'Elm St',
-  'County Road 12',
-  'Sunset Ter',
-  'Park Pl',
-  'Church St',
-  'Mill Creek Way',
-  'Jefferson Ave',
-  'Heron Ct',
-  'Ridge Rd',
-  'Camino Niño',
-  'St. Mary’s Pkwy',
-  'Ranch Road 620',
-] as const;
+const STREETS = (
+  'Maple Ave|Oak St|2nd Ave|Cedar Ln|Pine St|Washington Blvd|Lake Dr|Hillcrest Rd|Elm St|County Road 12|Sunset Ter|Park Pl|Church St|' +
+  'Mill Creek Way|Jefferson Ave|Heron Ct|Ridge Rd|Camino Niño|St. Mary’s Pkwy|Ranch Road 620'
+).split('|');
 
-export const SECOND_LINES = ['Apt 2B', 'Unit 14', 'Suite 300', 'Bldg C', '# 5', 'c/o Front desk'] as const;
+const SECOND_LINES = ['Apt 2B', 'Unit 14', 'Suite 300', 'Bldg C', '# 5', 'c/o Front desk'] as const;
+
+const ADDRESSES = stream('addresses');
+const CITIES = stream('cities of accounts');
+
+export function cityOf({ seed, cities }: Ground, account: number): City {
+  return cities[hash(seed, CITIES, account) % cities.length] as City;
+}
+
+/** An address in the city; `a` and `b` identify its owner among all addresses. */
+export function addressIn(ground: Ground, city: City, draw: Draw, a: number, b: number, line2 = draw.orNull(0.8, draw.pick(SECOND_LINES))) {
+  const line1 = `${draw.between(1, 9_899)} ${draw.pick(STREETS)}`;
+  const postal = `${city.postal}${String(draw.between(1, 60)).padStart(2, '0')}`;
+  return {
+    id: idOf(ground, ADDRESSES, a, b),
+    formatted: `${line1}${line2 === null ? '' : `, ${line2}`}, ${city.name}, ${city.state} ${postal}`,
+    line_1: line1,
+    line_2: line2,
+    city: city.name,
+    state: city.state,
+    postal_code: postal,
+  };
+}
+
+/** A telephone number in E.164, from the hundred per area code that are reserved for fiction. */
+export function phoneIn(city: City, draw: Draw): string {
+  return `+1${city.areaCode}55501${String(draw.below(100)).padStart(2, '0')}`;
+}

@@ -1,20 +1,84 @@
-import type { TimeEntry, TimeEntryActivity, TimeEntrySource } from '@truckroll/contract/gen/scheduling/v1/time_entries';
-import type { Company } from '../company.ts';
+import type { Timesheet, TimesheetStatus } from '@truckroll/contract/gen/scheduling/v1/timesheets';
+import type { Company, JobPlan } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import { stream, type Draw } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import { DAY, HOUR, MINUTE } from '../time/instant.ts';
-import { TIME_NOTES } from '../words/phrases.ts';
-import { crewOf, type AssignmentPlan } from './assignments.ts';
-import { planJob } from './job-plan.ts';
-import type { JobPlan } from '../plans.ts';
+import { Rota, hash, stream, type Draw } from '../random.ts';
+import { DAY, HOUR, MINUTE, dateText, weekday } from '../time.ts';
 import type { Member } from './team-members.ts';
-import { periodCount, periodStart, timesheetFor } from './timesheets.ts';
-import { VISITS } from './visits.ts';
 import type { Given, Spelled } from '../shapes/given.ts';
 import { makerOf } from '../shapes/maker.ts';
+import type { TimeEntry, TimeEntryActivity, TimeEntrySource } from '@truckroll/contract/gen/scheduling/v1/time_entries';
+import { TIME_NOTES } from '../words/phrases.ts';
+import { VISITS, crewOf, type AssignmentPlan } from './visits.ts';
+import { planJob } from './job-plan.ts';
 
-const make = makerOf<TimeEntry>('time-entries');
+const makeSheet = makerOf<Timesheet>('timesheets');
+const TIMESHEETS = stream('timesheets');
+const MISSING = stream('entries without a timesheet');
+
+/** Days per timesheet. Only technicians hand them in; office and sales are salaried. */
+const PERIOD_DAYS = 14;
+
+/** Statuses of the sheets of finished periods; the latest one is not approved yet. */
+const STATUSES = new Rota<Spelled<TimesheetStatus>>('timesheets', { APPROVED: 22, SUBMITTED: 2, OPEN: 1 });
+
+/** Local day number of a period's first Monday; period 0 contains the start of the history. */
+function periodStart(company: Company, period: number): number {
+  const first = company.zone.day(company.clockedSince);
+  return first - weekday(first) + period * PERIOD_DAYS;
+}
+
+function periodOf(company: Company, at: number): number {
+  return Math.floor((company.zone.day(at) - periodStart(company, 0)) / PERIOD_DAYS);
+}
+
+/** Number of periods with a sheet: up to today, or to the day that the member left. */
+function periodCount(company: Company, member: Member): number {
+  return periodOf(company, Math.min(company.until, member.leftAt)) + 1;
+}
+
+/** The sheet that an entry is on; null for salaried members, and for a few entries that are on no sheet. */
+function timesheetFor(company: Company, member: Member, at: number): string | null {
+  if (member.role !== 'TECHNICIAN' || hash(company.seed, MISSING, member.n, Math.floor(at / MINUTE) % 4_294_967_296) % 25 === 0) return null;
+  const period = periodOf(company, at);
+  return period >= 0 && period < periodCount(company, member) ? idOf(company, TIMESHEETS, member.n, period) : null;
+}
+
+export function* buildTimesheets(company: Company) {
+  for (const member of company.members.technicians) {
+    const periods = periodCount(company, member);
+    for (let period = 0; period < periods; period++) yield buildTimesheet(company, member, period);
+  }
+}
+
+/** Leaves out the totals, which are derived from the entries. */
+function buildTimesheet(company: Company, member: Member, period: number) {
+  const { zone, until, members } = company;
+  const draw = drawOf(company, TIMESHEETS, member.n, period);
+  const start = periodStart(company, period);
+  const end = start + PERIOD_DAYS;
+  const card = STATUSES.at(company.seed, member.n * 53 + period);
+  const status = end > company.today ? 'OPEN' : end + PERIOD_DAYS > company.today && card === 'APPROVED' ? 'SUBMITTED' : card;
+  const createdAt = zone.startOfDay(start);
+  const submittedAt = status === 'OPEN' ? null : Math.min(until, zone.instant(end * DAY + 7 * HOUR + draw.below(9 * HOUR)));
+  const approvedAt = status === 'APPROVED' && submittedAt !== null ? Math.min(until, submittedAt + draw.between(10, 60) * HOUR) : null;
+  return makeSheet(
+    { company, n: period * company.size.members + member.n },
+    {
+      id: idOf(company, TIMESHEETS, member.n, period),
+      team_member: member.ref,
+      period_start: dateText(start),
+      period_end: dateText(end),
+      status,
+      submitted_at: submittedAt,
+      approved_at: approvedAt,
+      approved_by: approvedAt === null ? null : draw.orNull(0.05, draw.pick(members.office).ref),
+      created_at: createdAt,
+      updated_at: approvedAt ?? submittedAt ?? createdAt,
+    },
+  );
+}
+
+const makeEntry = makerOf<TimeEntry>('time-entries');
 const ON_VISITS = stream('time entries on visits');
 const ELSEWHERE = stream('time entries elsewhere');
 
@@ -30,11 +94,7 @@ const ODD_HOURS = new Rota<Activity | null>('odd hours', [
   ['OTHER', 1],
   ['BREAK', 1],
 ]);
-const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [
-  ['CLOCK', 8],
-  ['MANUAL', 2],
-  ['AUTOMATIC', 2],
-]);
+const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', { CLOCK: 8, MANUAL: 2, AUTOMATIC: 2 });
 
 const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null, source: 'MANUAL' } as const;
 
@@ -108,9 +168,8 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
 function buildEntry(company: Company, n: number, member: Member, [activity, startsAt, endsAt]: Span, own: Given<TimeEntry>, draw: Draw, job?: JobPlan) {
   const edited = draw.chance(0.12);
   const last = endsAt ?? startsAt;
-  return make(
-    company,
-    n,
+  return makeEntry(
+    { company, n, job },
     {
       ...own,
       team_member: member.ref,
@@ -125,6 +184,5 @@ function buildEntry(company: Company, n: number, member: Member, [activity, star
       created_at: own.source === 'MANUAL' ? last : startsAt,
       updated_at: edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last,
     },
-    job,
   );
 }

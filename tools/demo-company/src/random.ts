@@ -104,3 +104,66 @@ export class Draw {
     return this.next() < probabilityOfNull ? null : value;
   }
 }
+
+const ORDER = stream('order of a deck');
+
+/** Child counts dealt in one fixed cycle. The total before any record is known without making it, so children can be numbered. */
+export class Deck {
+  readonly #counts: readonly number[];
+  readonly #before: readonly number[];
+  readonly #total: number;
+
+  readonly #singles: number;
+
+  /** Records from number `singles` on have one child each. */
+  constructor(weights: readonly (readonly [count: number, weight: number])[], singles = Infinity) {
+    this.#singles = singles;
+    const draw = new Draw(0, ORDER, 0);
+    const cards = weights.flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() }))).sort((x, y) => x.order - y.order);
+    let total = 0;
+    this.#counts = cards.map(({ count }) => count);
+    this.#before = this.#counts.map((count) => (total += count) - count);
+    this.#total = total;
+  }
+
+  count(n: number): number {
+    return n < this.#singles ? (this.#counts[n % this.#counts.length] as number) : 1;
+  }
+
+  before(n: number): number {
+    if (n > this.#singles) return this.before(this.#singles) + n - this.#singles;
+    return Math.floor(n / this.#counts.length) * this.#total + (this.#before[n % this.#counts.length] as number);
+  }
+}
+
+/**
+ * Deals weighted values like cards: every aligned run of `length` records has each value exactly as often as its weight. So even
+ * rare values occur in small companies, whatever the seed.
+ */
+export class Rota<T> {
+  readonly #cards: readonly T[];
+  readonly #stream: Stream;
+
+  /** Weights by value, as an object if all values are texts. */
+  constructor(name: string, weights: readonly (readonly [value: T, weight: number])[] | Readonly<Partial<Record<T & string, number>>>) {
+    const pairs = Array.isArray(weights) ? weights : Object.entries(weights);
+    const cards = (pairs as readonly (readonly [T, number])[]).flatMap(([value, weight]) => Array.from({ length: weight }, () => value));
+    this.#stream = stream(`rota ${name}`);
+    const draw = new Draw(0, this.#stream, 0);
+    for (let i = cards.length - 1; i > 0; i--) {
+      const j = draw.below(i + 1);
+      [cards[i], cards[j]] = [cards[j] as T, cards[i] as T];
+    }
+    this.#cards = cards;
+  }
+
+  get length(): number {
+    return this.#cards.length;
+  }
+
+  at(seed: number, n: number): T {
+    const length = this.#cards.length;
+    const run = Math.floor(n / length);
+    return this.#cards[(n + (hash(seed, this.#stream, run) % length)) % length] as T;
+  }
+}

@@ -1,5 +1,5 @@
-import { idOf, type Ground } from '../ground.ts';
-import { stream } from '../random/keyed.ts';
+import { idOf, type Ground } from './ground.ts';
+import { stream } from './random.ts';
 
 /** The company's items, by trade. Prices are per unit in cents; each quantity is one of those listed. */
 export interface Item {
@@ -16,42 +16,23 @@ const ONE = [1];
 const FEW = [1, 1, 2, 3];
 const HOURS = [0.5, 1, 1.25, 1.5, 2, 2.75];
 
-const labor = (name: string, unitCents: number): Item => ({
-  name,
-  unitCents,
-  description: 'Per hour, quarter hours counted',
-  taxable: false,
-  discountable: true,
-  quantities: HOURS,
-  cost: 'labor',
-});
-const part = (name: string, unitCents: number, description = '', quantities: readonly number[] = FEW): Item => ({
-  name,
-  unitCents,
-  description,
-  taxable: true,
-  discountable: true,
-  quantities,
-  cost: 'parts',
-});
-const fee = (name: string, unitCents: number): Item => ({
-  name,
-  unitCents,
-  description: '',
-  taxable: false,
-  discountable: false,
-  quantities: ONE,
-  cost: 'labor',
-});
-const unit = (name: string, unitCents: number, description: string): Item => ({
-  name,
-  unitCents,
-  description,
-  taxable: true,
-  discountable: true,
-  quantities: ONE,
-  cost: 'equipment',
-});
+/** What kinds of items have in common: the default description and quantities, and whether they are taxable and discountable. */
+const kindOf =
+  (cost: Item['cost'], usualText: string, usual: readonly number[], taxable: boolean, discountable: boolean) =>
+  (name: string, unitCents: number, description = usualText, quantities = usual): Item => ({
+    name,
+    unitCents,
+    description,
+    taxable,
+    discountable,
+    quantities,
+    cost,
+  });
+
+const labor = kindOf('labor', 'Per hour, quarter hours counted', HOURS, false, true);
+const part = kindOf('parts', '', FEW, true, true);
+const fee = kindOf('labor', '', ONE, false, false);
+const unit = kindOf('equipment', '', ONE, true, true);
 
 const PRICEBOOK = {
   cooling: [

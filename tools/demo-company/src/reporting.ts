@@ -5,30 +5,26 @@ import type {
   JobFinancials,
   ReportDateBasis,
 } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import type { Company } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { invoicesOf } from '../billing/invoice-plan.ts';
-import { itemsOf, pricebookItemId } from '../reference/pricebook.ts';
-import { stream, type Draw } from '../random/keyed.ts';
-import { Rota } from '../random/rota.ts';
-import { crewOf } from '../scheduling/assignments.ts';
-import type { JobPlan } from '../plans.ts';
-import { MINUTE, dateText } from '../time/instant.ts';
-import type { Given, Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import type { Company, JobPlan } from './company.ts';
+import { drawOf, idOf } from './ground.ts';
+import { invoicesOf } from './billing/invoices.ts';
+import { itemsOf, pricebookItemId } from './pricebook.ts';
+import { Rota, stream, type Draw } from './random.ts';
+import { crewOf } from './scheduling/visits.ts';
+import { DAY, MINUTE, dateText } from './time.ts';
+import type { Given, Spelled } from './shapes/given.ts';
+import { makerOf } from './shapes/maker.ts';
+import type { RevenueAttribution } from '@truckroll/contract/gen/reporting/v1/revenue_attributions';
+import { estimateOfJob } from './scheduling/estimate-plan.ts';
+import { soldAmounts } from './billing/estimates.ts';
+import type { Member } from './scheduling/team-members.ts';
 
 const make = makerOf<JobFinancials>('job-financials');
 const COSTING = stream('costing');
 const COSTS = stream('cost entries');
 
-const TRACKING = new Rota<Spelled<CostTrackingStatus>>('tracking of costs', [
-  ['TRACKED', 9],
-  ['UNTRACKED', 1],
-]);
-const VERIFICATION = new Rota<Spelled<CostVerificationStatus>>('verification of costs', [
-  ['VERIFIED', 7],
-  ['UNVERIFIED', 3],
-]);
+const TRACKING = new Rota<Spelled<CostTrackingStatus>>('tracking of costs', { TRACKED: 9, UNTRACKED: 1 });
+const VERIFICATION = new Rota<Spelled<CostVerificationStatus>>('verification of costs', { VERIFIED: 7, UNVERIFIED: 3 });
 const CENTS_PER_MINUTE = [48, 55, 62, 75];
 /** Cost of parts and equipment as a share of their price. */
 const COST_SHARE = 0.45;
@@ -44,8 +40,7 @@ export function buildFinancials(company: Company, job: JobPlan) {
   const [reportedOn, basis] = reportDate(company, job);
   const recordedAt = job.completedAt ?? job.bookedAt;
   return make(
-    company,
-    job.n,
+    { company, n: job.n, job },
     {
       id: job.id,
       number: job.number,
@@ -67,7 +62,6 @@ export function buildFinancials(company: Company, job: JobPlan) {
         updated_at: Math.min(company.until, recordedAt + draw.below(90) * MINUTE),
       })),
     },
-    job,
   );
 }
 
@@ -125,4 +119,92 @@ function costsOf(company: Company, job: JobPlan, draw: Draw): Cost[] {
     costs.push({ ...BY_HAND, category: 'other', name, unit_cost_cents: cents });
   }
   return costs;
+}
+
+const makeCredit = makerOf<RevenueAttribution>('revenue-attributions');
+
+const MOST = 16;
+const CREDITS = stream('revenue attributions');
+const MANUAL_EVERY = 23;
+const NEITHER = { invoice_id: null, estimate_id: null };
+
+type Credit = Given<RevenueAttribution> & { readonly at: number };
+
+export function* buildRevenueAttributions(company: Company, job: JobPlan) {
+  const draw = drawOf(company, CREDITS, job.n);
+  let position = 0;
+  for (const credit of creditsOf(company, job, draw)) yield buildCredit(company, job, credit, position++, draw);
+}
+
+/** Credits for the seller of an estimate, for the first visit's crew (the invoice), and manual corrections of either sign. */
+function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
+  const credits: Credit[] = [];
+  const estimate = estimateOfJob(company, job);
+  const sold = estimate?.soldBy ? soldAmounts(company, estimate) : null;
+  if (estimate?.soldBy && estimate.soldAt !== null && sold) {
+    credits.push({
+      ...NEITHER,
+      estimate_id: estimate.id,
+      team_member: estimate.soldBy,
+      credit_type: 'SOLD',
+      share: 1,
+      amount_cents: sold.subtotal_cents,
+      basis: 'ESTIMATE_SUBTOTAL',
+      source: 'AUTOMATIC',
+      at: estimate.soldAt,
+    });
+  }
+  const invoice = invoicesOf(company, job).find(({ slot, status }) => slot === 'work' && (status === 'OPEN' || status === 'PAID'));
+  if (invoice && job.completedAt !== null) {
+    const [first] = job.visits;
+    const crew = first ? crewOf(company, job, first).map(({ member }) => member.ref) : [];
+    const share = Math.round(10_000 / Math.max(1, crew.length)) / 10_000;
+    for (const member of crew) {
+      const source = draw.chance(0.9) ? 'AUTOMATIC' : 'MANUAL';
+      const cents = Math.round(invoice.bill.amounts.subtotal_cents * share) + 0;
+      credits.push({
+        ...NEITHER,
+        invoice_id: invoice.id,
+        team_member: member,
+        credit_type: 'EARNED',
+        share,
+        amount_cents: cents,
+        basis: 'INVOICE_SUBTOTAL',
+        source,
+        at: job.completedAt,
+      });
+    }
+  }
+  if (job.n % MANUAL_EVERY === 3) {
+    const member = draw.pick<Member>(company.members.technicians).ref;
+    const type = draw.chance(0.7) ? 'EARNED' : 'SOLD';
+    const at = job.completedAt ?? job.bookedAt;
+    credits.push({
+      ...NEITHER,
+      team_member: member,
+      credit_type: type,
+      share: draw.pick([0, 0.25, 1]),
+      amount_cents: draw.between(-20, 20) * 500,
+      basis: 'MANUAL',
+      source: 'MANUAL',
+      at,
+    });
+  }
+  return credits;
+}
+
+function buildCredit(company: Company, job: JobPlan, credit: Credit, position: number, draw: Draw) {
+  const manual = credit.source === 'MANUAL';
+  const office = draw.pick<Member>(company.members.office).ref;
+  return makeCredit(
+    { company, n: job.n * MOST + position, job },
+    {
+      id: idOf(company, CREDITS, job.n, position),
+      ...credit,
+      attributed_on: dateText(company.zone.day(credit.at)),
+      saved_by: manual ? office : null,
+      created_at: credit.at,
+      updated_at: manual ? Math.min(company.until, credit.at + draw.below(DAY)) : credit.at,
+    },
+  );
 }
