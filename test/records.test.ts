@@ -167,10 +167,12 @@ function choicesOf(records: readonly Json[], all: Case[]): Choice[] {
   return all.map(([query, matches]) => ({ query, matching: new Set(records.filter(matches)) }));
 }
 
+/** Number of the first records that are not among the others. */
+const without = (first: ReadonlySet<Json>, others: ReadonlySet<Json>): number => [...first].filter((each) => !others.has(each)).length;
+
 /** A choice of each filter, such that each of the two excludes as many as possible of the records that match the other. */
 function distinguishing(ones: Choice[], others: Choice[]): [Choice, Choice] {
-  const excluded = ([one, other]: [Choice, Choice]): number =>
-    Math.min(one.matching.difference(other.matching).size, other.matching.difference(one.matching).size);
+  const excluded = ([one, other]: [Choice, Choice]): number => Math.min(without(one.matching, other.matching), without(other.matching, one.matching));
   return ones.flatMap((one) => others.map((other): [Choice, Choice] => [one, other])).reduce((best, pair) => (excluded(pair) > excluded(best) ? pair : best));
 }
 
