@@ -23,7 +23,7 @@ describe('adding a technician', () => {
     const added = await desk.add(visit, { starts_at: '2026-03-02T09:00:00.000001-06:00' });
     expect(added.status).toBe(201);
     expect(violations('post', '/v1/job-assignments', 201, added.body)).toEqual([]);
-    expect(added.body['notification']).toEqual({ status: 'NOT_REQUESTED' });
+    expect(added.body['notification']).toEqual({ status: 'NOT_REQUESTED', id: null });
     expect(JSON.stringify(added.body['data'])).toBe(JSON.stringify(await desk.read(visit['id'])));
     const [assignment] = added.body['data'].assignments;
     expect(assignment).toMatchObject({
@@ -41,6 +41,23 @@ describe('adding a technician', () => {
     expect(added.headers.get('ratelimit-policy')).toMatch(/^"writes"/);
     expect(added.body['data']).toMatchObject({ dispatch_status: 'ASSIGNED', starts_at: visit['starts_at'], updated_at: visit['updated_at'] });
     expect((await system.get(desk.company, `/v1/job-assignments/${assignment.id}`)).body.data).toEqual(assignment);
+  });
+
+  test('answers with the id of the notification, by which the company alone reads what became of it', async () => {
+    // The desk's account has no contact.
+    const { body } = await desk.add(await desk.visit(), { customer_notification: {} });
+    const { status, id } = body['notification'];
+    const read = await system.get(desk.company, `/api/v1/integrations/notifications/${id}`);
+    expect(violations('get', '/api/v1/integrations/notifications/{id}', 200, read.body)).toEqual([]);
+    const reason = 'there is no contact';
+    expect(read.body.data).toEqual({ id, status, channel: null, reason, createdAt: expect.any(String), finishedAt: expect.any(String) });
+    expect(status).toBe('SUPPRESSED');
+    for (const [of, wanted] of [
+      [stranger, id],
+      [desk.company, MISSING],
+    ] as const) {
+      expect((await system.get(of, `/api/v1/integrations/notifications/${wanted}`)).status).toBe(404);
+    }
   });
 
   test('makes the visit and its job match filters by the technician until the assignment is removed', async () => {

@@ -8,6 +8,7 @@ import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/rec
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { IntakeListServiceService } from '@truckroll/contract/gen/scheduling/v1/intake_lists';
+import { NotificationServiceService } from '@truckroll/contract/gen/scheduling/v1/notifications';
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
 import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
@@ -23,6 +24,7 @@ import { intakeLists } from './intake/lists.ts';
 import { intakeProjection, interactions, serviceRequests } from './intake/tables.ts';
 import { countServiceRequests } from './intake/unbooked.ts';
 import { chooseProviders } from './notifications/providers.ts';
+import { notificationHandlers } from './notifications/read.ts';
 import { notificationSender } from './notifications/sender.ts';
 import { tables } from './resources/index.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
@@ -78,6 +80,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       });
       server.implement(IntakeServiceService, intakeHandlers({ database, poke }));
       server.implement(IntakeListServiceService, intakeLists(database));
+      server.implement(NotificationServiceService, notificationHandlers(database));
       server.implement(ServiceRequestCountServiceService, { countServiceRequests: (request) => countServiceRequests(database, request) });
     },
   });

@@ -109,3 +109,10 @@ test('a restore gives up whatever had no outcome at the restored moment, because
   expect([await statusOf(queued), await statusOf(attempted), await statusOf(sent)]).toEqual(['UNKNOWN', 'UNKNOWN', 'SENT']);
   expect((await database.query({ text: `select from notifications where status = 'UNKNOWN' and finished_at is null` })).rowCount).toBe(0);
 });
+
+test('keeps notifications until 90 days after their end, and unfinished ones without limit', async () => {
+  await notification('SENT', { finished_at: `now() - interval '91 days'` });
+  const kept = [await notification('SENT', { finished_at: `now() - interval '89 days'` }), await notification('ATTEMPTING')];
+  expect(await forgetEnded(database, 'notifications')).toBe(1);
+  expect(await Promise.all(kept.map(statusOf))).toEqual(['SENT', 'ATTEMPTING']);
+});

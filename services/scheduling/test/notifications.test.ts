@@ -1,11 +1,16 @@
 // Customer notifications (decisions §5): their recipients, and their outcomes with providers that accept, refuse, hang and hang up.
 import { randomUUID } from 'node:crypto';
-import { AssignmentCommandServiceService, NotificationStatus, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import {
+  AssignmentCommandServiceService,
+  NotificationStatus,
+  type CustomerNotification,
+  type NotificationOutcome,
+} from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { InteractionCompleted } from '@truckroll/contract/gen/events/v1/public_events';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { MessageChannel, NotificationServiceService } from '@truckroll/contract/gen/scheduling/v1/notifications';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { forgetEnded } from '@truckroll/mail';
 import { until } from '@truckroll/testing/until';
 import { onQueued } from '../../../packages/mail/src/queued.ts';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
@@ -78,7 +83,10 @@ async function scene({ of = {}, job = {}, contact = {} }: { of?: Json; job?: Jso
   };
 }
 
-async function add(visit: Visit, customer_notification: CustomerNotification | null): Promise<NotificationStatus | undefined> {
+const add = async (visit: Visit, notification: CustomerNotification | null): Promise<NotificationStatus | undefined> =>
+  (await outcomeOf(visit, notification))?.status;
+
+async function outcomeOf(visit: Visit, customer_notification: CustomerNotification | null): Promise<NotificationOutcome | null | undefined> {
   const answer = await harness.channel.client(AssignmentCommandServiceService).addAssignment({
     caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: randomUUID() },
     idempotency_key: randomUUID(),
@@ -90,11 +98,14 @@ async function add(visit: Visit, customer_notification: CustomerNotification | n
     allow_outside_window: false,
     customer_notification,
   });
-  return answer.notification?.status;
+  return answer.notification;
 }
 
 const rows = async (visit: Visit): Promise<Json[]> =>
   (await harness.database.query<Json>({ text: 'select * from notifications where appointment_id = $1', values: [visit.id] })).rows;
+
+const read = async (id: string, company_id = company.id) =>
+  (await harness.channel.client(NotificationServiceService).getNotification({ key: { company_id, time_zone: 'UTC', id } })).data;
 
 /** Polls: a notification that is not sent has no event. */
 async function outcome(visit: Visit): Promise<Json> {
@@ -121,6 +132,28 @@ test('wakes the senders once it is queued, and not if the write is refused', asy
   expect(await add(visit, {})).toBe(NotificationStatus.QUEUED);
   expect(woken).toBe(1);
   leave();
+});
+
+test('is read by its id while it waits and once it has ended, but not by another company', async () => {
+  mail.behave('busy');
+  const { visit } = await scene();
+  const { id } = (await outcomeOf(visit, {}))!;
+  const waiting = { id, status: NotificationStatus.QUEUED, channel: MessageChannel.EMAIL, reason: null, finished_at: null };
+  expect(await read(id!)).toMatchObject(waiting);
+  await until(
+    'an attempt to end',
+    () => rows(visit),
+    ([row]) => row!['detail'] !== null,
+  );
+  // What the busy server said is for operators.
+  expect(await read(id!)).toMatchObject(waiting);
+  mail.behave('refuse-recipient');
+  await harness.database.query({ text: 'update notifications set due_at = now() where id = $1', values: [id] });
+  const ended = await outcome(visit);
+  mail.behave('accept');
+  expect(await read(id!)).toMatchObject({ status: NotificationStatus.FAILED, reason: ended['detail'], created_at: ended['created_at'] });
+  await expect(read(id!, randomUUID())).rejects.toMatchObject({ status: 404 });
+  expect(await outcomeOf((await scene()).visit, null)).toEqual({ status: NotificationStatus.NOT_REQUESTED, id: null });
 });
 
 describe('the recipient of a notification', () => {
@@ -155,19 +188,25 @@ describe('the recipient of a notification', () => {
     expect(await rows(visit)).toEqual([]);
   });
 
-  test.each<[string, Parameters<typeof scene>[0]]>([
-    ['who opted out', { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'A@b.example', true)] } }],
-    ['without a primary channel', { contact: { primary_channel: null } }],
+  test.each<[string, string, Parameters<typeof scene>[0]]>([
+    [
+      'who opted out',
+      'the contact has opted out',
+      { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'A@b.example', true)] } },
+    ],
+    ['without a primary channel', 'the contact has no primary channel', { contact: { primary_channel: null } }],
     [
       'whose telephone takes calls only',
+      'the contact’s primary channel takes no messages',
       { contact: { primary_channel: { type: 'PHONE', value: '+15125550142' }, channels: [channel('PHONE', '+15125550142')] } },
     ],
-    ['who is archived', { contact: { archived: true } }],
-    ['of an account that gets no notifications', { of: { notifications_enabled: false } }],
-  ])('does not exist, and the notification is SUPPRESSED at once, for a contact %s', async (_, scenery) => {
+    ['who is archived', 'the contact is archived', { contact: { archived: true } }],
+    ['of an account that gets no notifications', 'the account gets no notifications', { of: { notifications_enabled: false } }],
+  ])('does not exist, and the notification is SUPPRESSED at once, for a contact %s: %s', async (_, reason, scenery) => {
     const { visit } = await scene(scenery);
-    expect(await add(visit, {})).toBe(NotificationStatus.SUPPRESSED);
-    expect(await rows(visit)).toEqual([]);
+    const outcome = await outcomeOf(visit, {});
+    expect(outcome).toEqual({ status: NotificationStatus.SUPPRESSED, id: expect.any(String) });
+    expect(await read(outcome!.id!)).toMatchObject({ status: NotificationStatus.SUPPRESSED, channel: null, reason, finished_at: expect.any(Number) });
   });
 });
 
@@ -356,20 +395,4 @@ test('stays UNKNOWN if its process dies between attempt and outcome', async () =
   await sent();
   expect((await rows(visit))[0]).toMatchObject({ status: 'UNKNOWN' });
   expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
-});
-
-test('keeps notifications until 90 days after their end, and unfinished ones without limit', async () => {
-  const days = [89, 91, null];
-  await harness.database.query({
-    text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, due_at, finished_at)
-      select $1, gen_random_uuid(), $1, $1, $1, $1, '', 'EMAIL', '', coalesce(days::text, 'none'), '', case when days is null then 'QUEUED' else 'SENT' end,
-        'infinity', now() - days * interval '1 day' from unnest($2::int[]) days`,
-    values: [company.id, days],
-  });
-  await forgetEnded(harness.database, 'notifications');
-  const { rows: kept } = await harness.database.query<{ subject: string }>({
-    text: 'select subject from notifications where company_id = $1 and appointment_id = $1 order by subject',
-    values: [company.id],
-  });
-  expect(kept).toEqual([{ subject: '89' }, { subject: 'none' }]);
 });

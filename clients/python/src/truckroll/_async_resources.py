@@ -65,6 +65,17 @@ class AsyncInteractionsResource(AsyncResource):
         return AsyncListing(self._core, "/api/v1/integrations/interactions", filters)
 
 
+class AsyncNotificationsResource(AsyncResource):
+    """Operations of notifications."""
+
+    async def get(self, id: str) -> models.GetNotificationResult:
+        """Reads what became of a customer notification that a scheduling write asked for: `GET /api/v1/integrations/notifications/{id}`.
+
+        >>> answer = await client.notifications.get("a5614527-0ce6-43be-8d1d-d012b7394867")
+        """
+        return cast("models.GetNotificationResult", await self._core.call("GET", f"/api/v1/integrations/notifications/{segment('id', id)}"))
+
+
 class AsyncServiceRequestsResource(AsyncResource):
     """Operations of service-requests."""
 
@@ -730,6 +741,7 @@ class AsyncResources(AsyncResource):
         self.api_keys = AsyncApiKeysResource(core)
         self.audit_events = AsyncAuditEventsResource(core)
         self.interactions = AsyncInteractionsResource(core)
+        self.notifications = AsyncNotificationsResource(core)
         self.service_requests = AsyncServiceRequestsResource(core)
         self.summary = AsyncSummaryResource(core)
         self.webhook_event_types = AsyncWebhookEventTypesResource(core)

@@ -65,6 +65,17 @@ class InteractionsResource(Resource):
         return Listing(self._core, "/api/v1/integrations/interactions", filters)
 
 
+class NotificationsResource(Resource):
+    """Operations of notifications."""
+
+    def get(self, id: str) -> models.GetNotificationResult:
+        """Reads what became of a customer notification that a scheduling write asked for: `GET /api/v1/integrations/notifications/{id}`.
+
+        >>> answer = client.notifications.get("a5614527-0ce6-43be-8d1d-d012b7394867")
+        """
+        return cast("models.GetNotificationResult", self._core.call("GET", f"/api/v1/integrations/notifications/{segment('id', id)}"))
+
+
 class ServiceRequestsResource(Resource):
     """Operations of service-requests."""
 
@@ -730,6 +741,7 @@ class Resources(Resource):
         self.api_keys = ApiKeysResource(core)
         self.audit_events = AuditEventsResource(core)
         self.interactions = InteractionsResource(core)
+        self.notifications = NotificationsResource(core)
         self.service_requests = ServiceRequestsResource(core)
         self.summary = SummaryResource(core)
         self.webhook_event_types = WebhookEventTypesResource(core)

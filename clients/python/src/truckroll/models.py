@@ -1166,6 +1166,15 @@ class LineItem(TypedDict):
     """
 
 
+MessageChannel: TypeAlias = Literal['EMAIL', 'SMS']
+"""
+How a notification is sent.
+
+- `EMAIL`: E-mail.
+- `SMS`: Text message.
+"""
+
+
 class Meta(TypedDict):
     """
     About the answer.
@@ -5563,6 +5572,37 @@ class LocationAccount(TypedDict):
     """
 
 
+class Notification(TypedDict):
+    """
+    A message to a customer about a change of a visit. It is sent at most once.
+    """
+
+    id: str
+    """
+    Identifier of the notification: `notification.id` of the write's answer.
+    """
+    status: NotificationStatus
+    """
+    What became of it. QUEUED until an attempt has ended.
+    """
+    channel: MessageChannel | None
+    """
+    How it is sent; null if the contact can receive no messages.
+    """
+    reason: str | None
+    """
+    Why it was SUPPRESSED or FAILED; null in any other status.
+    """
+    createdAt: str
+    """
+    When the write asked for it.
+    """
+    finishedAt: str | None
+    """
+    When its status became final; null while it is QUEUED.
+    """
+
+
 class NotificationOutcome(TypedDict):
     """
     Outcome of a notification.
@@ -5571,6 +5611,10 @@ class NotificationOutcome(TypedDict):
     status: NotificationStatus
     """
     Status of the notification.
+    """
+    id: str | None
+    """
+    Its identifier, to read later what became of it; null if the write requested no notification.
     """
 
 
@@ -6988,6 +7032,17 @@ class GetJobTypeResult(TypedDict):
     The job type.
     """
     meta: Meta
+
+
+class GetNotificationResult(TypedDict):
+    """
+    One notification.
+    """
+
+    data: Notification
+    """
+    The notification.
+    """
 
 
 class GetPaymentResult(TypedDict):

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
-import type { CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import type { CustomerNotification, NotificationOutcome } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { NotificationStatus } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -19,8 +19,8 @@ export interface NotificationInput {
 }
 
 /** Runs in the write's transaction, before its rules, as a contact of another account is a 404 (decisions §5). A refused write rolls it back. */
-export async function acceptNotification(tx: Transaction, { companyId, visit, job, request }: NotificationInput): Promise<{ status: NotificationStatus }> {
-  if (request === null) return { status: NotificationStatus.NOT_REQUESTED };
+export async function acceptNotification(tx: Transaction, { companyId, visit, job, request }: NotificationInput): Promise<NotificationOutcome> {
+  if (request === null) return { status: NotificationStatus.NOT_REQUESTED, id: null };
   const accountId = job.account?.id;
   const account = accountId === undefined ? undefined : await accountWith(tx, companyId, accountId);
   const asked = request.contact_id ?? undefined;
@@ -28,28 +28,19 @@ export async function acceptNotification(tx: Transaction, { companyId, visit, jo
   const contact = contactId === undefined ? undefined : await contactWith(tx, companyId, contactId);
   if (asked !== undefined && contact?.account?.id !== accountId) throw ApiError.notFound('contact of this account');
   const recipient = recipientOf(account, contact);
-  if ('reason' in recipient) return { status: NotificationStatus.SUPPRESSED };
+  const [status, reason] = 'reason' in recipient ? (['SUPPRESSED', recipient.reason] as const) : (['QUEUED'] as const);
+  const { channel, address } = 'reason' in recipient ? {} : recipient;
+  const id = randomUUID();
   const message = request.message ?? defaultMessage(visit, job);
   await tx.query({
-    name: 'queue_notification',
-    text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    values: [
-      companyId,
-      randomUUID(),
-      visit.id,
-      visit.job_id,
-      accountId,
-      contactId,
-      visit.revision,
-      recipient.channel,
-      recipient.address,
-      subjectOf(visit),
-      message,
-    ],
+    name: 'store_notification',
+    text: `insert into notifications
+        (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, detail, finished_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $13::text is not null then now() end)`,
+    values: [companyId, id, visit.id, visit.job_id, accountId, contactId, visit.revision, channel, address, subjectOf(visit), message, status, reason],
   });
-  tx.afterCommit(queued);
-  return { status: NotificationStatus.QUEUED };
+  if (status === 'QUEUED') tx.afterCommit(queued);
+  return { status: NotificationStatus[status], id };
 }
 
 async function accountWith(tx: Transaction, companyId: string, id: string): Promise<Account | undefined> {
