@@ -1,6 +1,8 @@
 // Every figure of a report leads to the records that it is made of: lists with the report's filters add up to it (decisions §16).
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
+import { carryOutTasks } from './mcp/carry-out.ts';
+import { DAY } from './mcp/tasks.ts';
 import { fresh } from './reports/ask.ts';
 import { readAll } from './reports/oracle/records.ts';
 import type { Json } from './support/expected.ts';
@@ -24,9 +26,9 @@ const FIELDS: Record<string, string> = { collector: 'collected_by' };
 let system: System;
 let company: TestCompany;
 beforeAll(async () => {
-  system = await startSystem();
+  system = await startSystem({ gatewaySettings: { MCP_WRITES: 'true' } });
   company = await system.createCompany(TIMEZONE);
-  const all = generateCompany({ seed: 11, size: 80, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' }).map(({ path, records }) => ({
+  const all = generateCompany({ seed: 11, size: 80, timezone: TIMEZONE, until: `${DAY}T18:00:00Z` }).map(({ path, records }) => ({
     path,
     lines: [...records] as Json[],
   }));
@@ -130,6 +132,8 @@ test('several missing fields match records that lack any of them, each once, on 
   const { status, body } = await system.get(company, '/v1/invoices?missing=account');
   expect([status, body.error.details]).toMatchObject([400, [{ field: 'missing', code: 'INVALID_ENUM_VALUE' }]]);
 });
+
+test('an assistant answers 60 questions and tasks as the records say (decisions §18)', () => carryOutTasks(system, company), 60_000);
 
 test.each([
   ['billing', 'invoices', ['missing=created_by'], ['missing=job_type', 'status=OPEN']],
