@@ -247,6 +247,28 @@ test.each([
   if (!place.includes('show=')) await inspect(page, `list-${title.toLowerCase()}`);
 });
 
+test('says what was received on each day of a month by payment method, and leads to those payments', async () => {
+  const paid = await all('payments?status=PAID');
+  const dayOf = ({ occurred_at: at }: any): string => new Date(at).toLocaleDateString('sv-SE', { timeZone: timezone });
+  const month = dayOf(paid[0]).slice(0, 7);
+  const ofMonth = paid.filter((payment) => dayOf(payment).startsWith(month));
+  const amount = (payments: readonly any[]): string => dollars(sum(payments.map(({ amount_cents: cents }) => cents)));
+  await go(`/money/deposits?month=${month}`);
+  const shown = await rows('Received by day and payment method');
+  const days = [...Map.groupBy(ofMonth, dayOf)].sort(([a], [b]) => b.localeCompare(a));
+  expect(shown.map((cells) => cells.at(-1))).toEqual(days.map(([, of]) => amount(of)));
+  expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(amount(ofMonth));
+  await inspect(page, 'deposits');
+  // The first figure of the latest day: of one method.
+  const cell = (await page.$('tbody tr:first-child td.numeric a'))!;
+  const figure = await cell.evaluate(({ textContent }) => textContent);
+  await cell.click();
+  await rows('Payments, newest first');
+  expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(figure);
+  const { method } = Object.fromEntries(new URLSearchParams(await page.evaluate(() => location.hash.split('?')[1])));
+  expect(figure).toBe(amount(days[0]![1].filter((payment) => payment.method === method)));
+});
+
 test('keeps a filter that is chosen in the address', async () => {
   await go('/money/invoices');
   await page.waitForSelector('[name="show"]');

@@ -86,9 +86,13 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   if (section === 'customers' && id === undefined) return <Business title="Customers">{({ Customers }) => <Customers />}</Business>;
   if (section === 'customers' && id !== undefined && part === undefined) return <Business title="Customer">{({ Customer }) => <Customer id={id} />}</Business>;
   if (section === 'schedule' && id === undefined) return <Business title="Schedule">{({ Schedule }) => <Schedule />}</Business>;
-  if (section === 'money' && part === undefined && [undefined, 'invoices', 'payments'].includes(id))
+  if (section === 'money' && part === undefined && [undefined, 'invoices', 'payments', 'deposits'].includes(id))
     return (
-      <Business title="Money">{({ Money, Invoices, Payments }) => (id === undefined ? <Money /> : id === 'invoices' ? <Invoices /> : <Payments />)}</Business>
+      <Business title="Money">
+        {({ Money, Invoices, Payments, Deposits }) =>
+          id === undefined ? <Money /> : id === 'invoices' ? <Invoices /> : id === 'payments' ? <Payments /> : <Deposits />
+        }
+      </Business>
     );
   // Links of earlier versions begin with reports.
   const record = section === 'reports' && id === 'records' ? path.slice(2) : section === 'records' ? path.slice(1) : [];

@@ -4,6 +4,7 @@ const TABS = [
   { title: 'Overdue', href: places.money },
   { title: 'Invoices', href: places.invoices() },
   { title: 'Payments', href: places.payments() },
+  { title: 'Deposits', href: places.deposits() },
 ];
 
 /** The way between the screens of money. */

@@ -27,7 +27,7 @@ export const addDays = (day: string, days: number): string => dayAt(ms(day) + da
 const lengthOf = ({ start, end }: Range): number => Math.round((ms(end) - ms(start)) / DAY_MS);
 
 /** The same day of another month, or that month's last day. */
-function addMonths(day: string, months: number): string {
+export function addMonths(day: string, months: number): string {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
   return dayAt(Date.UTC(year, month - 1 + months, Math.min(date, last)));

@@ -1,0 +1,104 @@
+import { readReport, type ReportRow } from '../../api/reports.ts';
+import { dollars } from '../../parts/money.ts';
+import { Page } from '../../parts/page.tsx';
+import { Loaded } from '../../parts/part.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
+import { Day, today } from '../../parts/time.tsx';
+import { METHODS, methodName } from '../../parts/words.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
+import { go, places, route } from '../../state/route.ts';
+import { useStore } from '../../state/store.ts';
+import { addDays, addMonths, isDay } from '../reports/calendar.ts';
+import { Tabs } from './tabs.tsx';
+
+interface Deposits {
+  readonly day: string;
+  /** Cents by the code of the payment method. */
+  readonly received: ReadonlyMap<string, number>;
+}
+
+/** What was received on each day of a month, by payment method: to compare with the bank's statement. */
+export function Deposits() {
+  const { query } = useStore(route);
+  const now = today().slice(0, 7);
+  const given = query.get('month') ?? '';
+  const month = isDay(`${given}-01`) ? given : now;
+  const monthAfter = (months: number): string => addMonths(`${month}-01`, months).slice(0, 7);
+  const days = useResource(`deposits of ${month}`, (signal) => readDeposits(month, signal), undefined, undefined, RARELY_MS);
+  const to = (other: string): string => places.deposits({ month: other === now ? undefined : other });
+  return (
+    <Page
+      title="Deposits"
+      beside={<Tabs current="Deposits" />}
+      live={[days]}
+      actions={
+        <>
+          <a class="button small" href={to(monthAfter(-1))}>
+            <span class="unseen">The month before</span>
+            <span aria-hidden="true">‹</span>
+          </a>
+          <label class="day">
+            <span class="unseen">Month</span>
+            <input type="month" value={month} onChange={({ currentTarget: { value } }) => isDay(`${value}-01`) && go(to(value))} />
+          </label>
+          <a class="button small" href={to(monthAfter(1))}>
+            <span class="unseen">The next month</span>
+            <span aria-hidden="true">›</span>
+          </a>
+        </>
+      }
+    >
+      <Loaded resource={{ ...days, problem: days.value === undefined ? days.problem : undefined }} lines={8}>
+        {(found) =>
+          found.length === 0 ? (
+            <p class="empty">Nothing was received in this month.</p>
+          ) : (
+            <>
+              <p class="soft">Payments that are PAID, on the day they occurred. Refunds are not taken off: see the report of collections.</p>
+              <Table caption="Received by day and payment method" rows={found} rowKey={({ day }) => day} columns={columns(found, month)} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+async function readDeposits(month: string, signal: AbortSignal): Promise<readonly Deposits[]> {
+  const [start, end] = [`${month}-01`, addMonths(`${month}-01`, 1)];
+  const { rows } = await readReport('collections', { start_date: start, end_date: end, bucket: 'day', group_by: 'payment_method' }, signal);
+  const byDay = Map.groupBy(rows.filter(centsIn), ({ period_start: day }) => day);
+  return [...byDay]
+    .map(([day, of]) => ({ day, received: new Map(of.map((row) => [row.group!.value ?? '', centsIn(row)])) }))
+    .sort((a, b) => b.day.localeCompare(a.day));
+}
+
+const centsIn = (row: ReportRow): number => row['received_cents'] as number;
+
+function columns(days: readonly Deposits[], month: string): Column<Deposits>[] {
+  const sum = (amounts: Iterable<number>): number => [...amounts].reduce((total, each) => total + each, 0);
+  const used = new Set(days.flatMap(({ received }) => [...received.keys()]));
+  const methods = [...METHODS.map(({ id }) => id).filter((id) => used.has(id)), ...[...used].filter((id) => METHODS.every((known) => known.id !== id))];
+  const whole = { from: `${month}-01`, to: addDays(addMonths(`${month}-01`, 1), -1) };
+  const link = (cents: number, of: Readonly<Record<string, string>>) => <a href={places.payments({ status: 'PAID', ...of })}>{dollars(cents)}</a>;
+  return [
+    { title: 'Day', cell: ({ day }) => <Day at={day} />, total: 'Sum' },
+    ...methods.map(
+      (method): Column<Deposits> => ({
+        title: method === '' ? 'No payment method' : methodName(method),
+        numeric: true,
+        cell({ day, received }) {
+          const cents = received.get(method) ?? 0;
+          return cents === 0 ? <span class="soft">–</span> : link(cents, { from: day, to: day, method });
+        },
+        total: link(sum(days.map(({ received }) => received.get(method) ?? 0)), { ...whole, method }),
+      }),
+    ),
+    {
+      title: 'Received',
+      numeric: true,
+      cell: ({ day, received }) => link(sum(received.values()), { from: day, to: day }),
+      total: link(sum(days.flatMap(({ received }) => [...received.values()])), whole),
+    },
+  ];
+}
