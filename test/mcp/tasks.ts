@@ -76,7 +76,7 @@ const LISTS: [string, string, Json, (record: Json) => unknown][] = [
     { method: ['CARD'], ...HALF('occurred') },
     (p) => p['method'] === 'CARD' && inHalf(p['occurred_at']),
   ],
-  ['Which payments were collected by nobody?', 'payments', { missing: ['collected_by'] }, (p) => p['collected_by'] === null],
+  ['Which payments have no collector?', 'payments', { missing: ['collected_by'] }, (p) => p['collected_by'] === null],
   ['Who paid by cash or check?', 'payments', { method: ['CASH', 'CHECK'] }, (p) => /^CASH$|CHECK/.test(p['method'])],
   ['Which refunds are pending?', 'refunds', { status: ['PENDING'] }, status('PENDING')],
   ['Which refunds went back to cards?', 'refunds', { payment_method: ['CARD'] }, named('payment_method')('CARD')],
@@ -328,7 +328,7 @@ const CARRIED_OUT: [string, (tools: Tools, books: Books) => Promise<[string, str
     },
   ],
   [
-    'Send somebody else to this visit.',
+    'Send another technician to this visit instead.',
     async (tools, books) => {
       const visit = await readVisit(tools, todo(books, 2));
       const [old] = visit['assignments'];
