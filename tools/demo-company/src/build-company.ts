@@ -12,7 +12,7 @@ import { Calendar, DAY, HOUR, Zone } from './time.ts';
 import { citiesOf } from './words/places.ts';
 
 const HISTORY_DAYS = 730;
-const CLOCKED_DAYS = 42;
+const CLOCKED_DAYS = 28;
 const BEFORE_HISTORY_DAYS = 1200;
 
 export function buildCompany(options: DemoOptions, shape: CompanyShape = options.size === 'business' ? BUSINESS : BELIEVABLE): Company {

@@ -14,7 +14,7 @@ export type NamedSize = 'small' | 'business' | 'medium' | 'large';
  */
 export const SIZES: Readonly<Record<NamedSize, Size>> = {
   small: { accounts: 150, jobs: 400, members: 20 },
-  business: { accounts: 420, jobs: 1_900, members: 30 },
+  business: { accounts: 380, jobs: 1_740, members: 30 },
   medium: { accounts: 4_000, jobs: 20_000, members: 40 },
   large: { accounts: 200_000, jobs: 1_080_000, members: 400 },
 };

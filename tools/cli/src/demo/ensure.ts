@@ -14,7 +14,7 @@ const START_MS = 30_000;
 /** The two companies: one that looks like a real business, and one that is small. All else follows from these. */
 const DEMOS = [
   { seed: 1, timezone: 'America/Chicago', size: 'business' },
-  { seed: 2, timezone: 'America/New_York', size: 150 },
+  { seed: 2, timezone: 'America/New_York', size: 120 },
 ] as const;
 
 /** Without `size`, each company has its own. */

@@ -7,7 +7,7 @@ import type { Member, Members } from './team-members.ts';
 const BOARD = stream('dispatch board');
 
 /** Days of the board before and after today. */
-export const DAYS_BEFORE = 21;
+export const DAYS_BEFORE = 16;
 const DAYS_AFTER = 12;
 const OPENS = 8;
 const HOURS = 8;
