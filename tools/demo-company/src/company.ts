@@ -5,7 +5,7 @@ import type { JobType, LeadSource, Lifecycle, Tag, Unit } from './reference.ts';
 import type { Spelled } from './shapes/given.ts';
 import type { Field } from '@truckroll/contract';
 import type { Deck, Rota } from './random.ts';
-import type { Slot } from './scheduling/board.ts';
+import type { BoardSlot } from './scheduling/board.ts';
 import type { Members } from './scheduling/team-members.ts';
 import type { Calendar } from './time.ts';
 
@@ -74,7 +74,7 @@ export interface Company extends Ground {
   readonly planned: number;
   /** Number of jobs that the calendar has. Those after them are the board's, one for each of its slots. */
   readonly history: number;
-  readonly board: readonly Slot[];
+  readonly board: readonly BoardSlot[];
   readonly units: readonly Unit[];
   readonly lifecycles: readonly Lifecycle[];
   readonly jobTypes: readonly JobType[];

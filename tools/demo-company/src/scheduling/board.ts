@@ -15,7 +15,7 @@ const HOURS = 8;
 const LONGEST = 120;
 
 /** One job with one visit. */
-export interface Slot {
+export interface BoardSlot {
   readonly type: JobType;
   readonly bookedAt: number;
   readonly startsAt: number;
@@ -25,10 +25,15 @@ export interface Slot {
 }
 
 /** Every visit of the weeks around today, in order, none of them at the same time as another of its technician. */
-export function buildBoard(ground: Ground, { technicians, sales }: Members, jobTypes: readonly JobType[], seasons: readonly (readonly JobType[])[]): Slot[] {
+export function buildBoard(
+  ground: Ground,
+  { technicians, sales }: Members,
+  jobTypes: readonly JobType[],
+  seasons: readonly (readonly JobType[])[],
+): BoardSlot[] {
   const { seed, today, until, zone } = ground;
   const begins = zone.startOfDay(today - DAYS_BEFORE);
-  const slots: Slot[] = [];
+  const slots: BoardSlot[] = [];
   const present = [...technicians, ...sales].filter(({ leftAt }) => leftAt > until);
   const installation = jobTypes.find(({ jobClass }) => jobClass === 'INSTALL') as JobType;
   const installers = present.filter(({ unit }) => unit === installation.unit.n);

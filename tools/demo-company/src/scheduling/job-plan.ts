@@ -4,7 +4,7 @@ import { Rota, hash, stream, type Draw } from '../random.ts';
 import type { JobType } from '../reference.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { accountsAt, contactCount, isCommercial, locationCount, survivorOf } from './customers.ts';
-import type { Slot } from './board.ts';
+import type { BoardSlot } from './board.ts';
 import type { LifecycleStage } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Spelled } from '../shapes/given.ts';
 
@@ -159,7 +159,7 @@ function keptOf(company: Company, n: number, bookedAt: number, season: readonly 
   return season.filter(({ jobClass }) => (jobClass === 'INSTALL') === large);
 }
 
-export function slotOf(company: Company, n: number): Slot | undefined {
+export function slotOf(company: Company, n: number): BoardSlot | undefined {
   return company.board[n - company.history];
 }
 
