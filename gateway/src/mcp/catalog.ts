@@ -1,7 +1,7 @@
 // What the tools offer, read from the contract: kinds of record with their filters, and reports.
 import { camelCase, publicText, type Field, type Operation } from '@truckroll/contract';
 
-export interface Kind {
+export interface CatalogKind {
   name: string;
   list: Operation;
   /** Path of one record, without its id; undefined if the API has no detail of it. */
@@ -9,19 +9,19 @@ export interface Kind {
 }
 
 export interface Catalog {
-  kinds: ReadonlyMap<string, Kind>;
+  kinds: ReadonlyMap<string, CatalogKind>;
   reports: ReadonlyMap<string, Operation>;
   /** The kind whose records the field of a record refers to. */
-  kindOf(field: string): Kind | undefined;
+  kindOf(field: string): CatalogKind | undefined;
   /** Kinds with a filter by the id of a record of this kind, with that filter. */
-  related(kind: Kind): ReadonlyMap<string, { kind: Kind; filter: string }>;
+  related(kind: CatalogKind): ReadonlyMap<string, { kind: CatalogKind; filter: string }>;
 }
 
 /** Lists below /api/v1 that are of records and not of the installation's own settings. */
 const INTAKE = new Set(['service-requests', 'interactions']);
 
 export function catalogOf(operations: readonly Operation[]): Catalog {
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, CatalogKind>();
   const reports = new Map<string, Operation>();
   for (const operation of operations) {
     const { verb, kind, route, camelCase } = operation;
@@ -34,8 +34,8 @@ export function catalogOf(operations: readonly Operation[]): Catalog {
     }
   }
   const bySingular = new Map([...kinds.values()].flatMap((kind) => [kind.name, kind.name.replace(/^job-/, '')].map((name) => [singular(name), kind])));
-  bySingular.set('job', kinds.get('jobs') as Kind);
-  const kindOf = (field: string): Kind | undefined => bySingular.get(field.replace(/_id$/, ''));
+  bySingular.set('job', kinds.get('jobs') as CatalogKind);
+  const kindOf = (field: string): CatalogKind | undefined => bySingular.get(field.replace(/_id$/, ''));
   return {
     kinds,
     reports,

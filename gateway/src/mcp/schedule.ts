@@ -4,7 +4,7 @@ import type { CursorScope, Cursors } from '../routes/cursor.ts';
 import { failure, fenced, fittingLine, lineOf, refusal, retryOf, text, type ToolAnswer } from './answers.ts';
 import type { Arguments } from './arguments.ts';
 import type { InnerAnswer, Json } from './inner-requests.ts';
-import { invalid, type Call, type Tool } from './tools.ts';
+import { invalid, type ToolCall, type Tool } from './tools.ts';
 
 const TOKEN_MS = 300_000;
 
@@ -47,7 +47,7 @@ export function scheduleTool(cursors: Cursors): Tool {
   };
 }
 
-async function preview(call: Call, cursors: Cursors): Promise<ToolAnswer> {
+async function preview(call: ToolCall, cursors: Cursors): Promise<ToolAnswer> {
   const { action, ...given } = call.given as { action?: keyof typeof NEEDED } & Record<string, string>;
   if (action === undefined) return invalid(['action is missing, or token.'], EXAMPLE);
   const faults = [
@@ -84,7 +84,7 @@ async function preview(call: Call, cursors: Cursors): Promise<ToolAnswer> {
   );
 }
 
-async function carryOut(call: Call, cursors: Cursors): Promise<ToolAnswer> {
+async function carryOut(call: ToolCall, cursors: Cursors): Promise<ToolAnswer> {
   const token = call.given['token'] as string;
   if (Object.keys(call.given).length > 1) return invalid(['token must be alone.'], { token: '…' });
   const opened = cursors.open(scopeOf(call), token);
@@ -99,6 +99,6 @@ async function carryOut(call: Call, cursors: Cursors): Promise<ToolAnswer> {
 }
 
 /** Tokens are sealed as cursors are, for one caller of one company. */
-function scopeOf({ principal }: Call): CursorScope {
+function scopeOf({ principal }: ToolCall): CursorScope {
   return { companyId: principal.company_id, operation: 'mcp schedule', filters: `${principal.kind} ${principal.key_id ?? principal.user_id}` };
 }

@@ -3,10 +3,10 @@ import type { Operation } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { failure, fenced, fitting, fittingLine, inDollars, lineOf, refusal, text, type ToolAnswer } from './answers.ts';
 import { queryOf, type Arguments } from './arguments.ts';
-import { describe, type Catalog, type Kind } from './catalog.ts';
+import { describe, type Catalog, type CatalogKind } from './catalog.ts';
 import type { ApiBody, InnerAnswer, InnerRequest, Json } from './inner-requests.ts';
 
-export interface Call {
+export interface ToolCall {
   given: Json;
   principal: Principal;
   /** A request of the API with the credential of the call. */
@@ -22,7 +22,7 @@ export interface Tool {
   example: object;
   /** Whether it answers without a request of the API: then the call itself counts as a read. */
   isLocal?: true;
-  run(call: Call): Promise<ToolAnswer> | ToolAnswer;
+  run(call: ToolCall): Promise<ToolAnswer> | ToolAnswer;
 }
 
 /** Arguments that the tools check by their `arguments` before they run. */
@@ -180,7 +180,7 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
 }
 
 /** A page as text. If it does not fit, requests one with fewer records, because only the service knows where that page ends. */
-async function page({ ask }: Call, { example }: Tool, route: string, query: Json, write: (row: Json) => string): Promise<ToolAnswer> {
+async function page({ ask }: ToolCall, { example }: Tool, route: string, query: Json, write: (row: Json) => string): Promise<ToolAnswer> {
   for (let limit = query['limit']; ; ) {
     const answer = await ask({ path: route + queryOf({ ...query, limit }) });
     if (answer.status !== 200) return refusal(answer, example);
@@ -209,6 +209,6 @@ function rowsOf({ body }: InnerAnswer): readonly Json[] {
 }
 
 /** Path of one record: of the list if the API has no detail of this kind. */
-function oneOf({ list, detail }: Kind, id: string): string {
+function oneOf({ list, detail }: CatalogKind, id: string): string {
   return detail === undefined ? list.route + queryOf({ ids: id }) : `${list.route}/${encodeURIComponent(id)}`;
 }
