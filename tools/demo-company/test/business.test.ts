@@ -15,7 +15,7 @@ describe('a business', () => {
   const crews = groupBy(data['job-assignments']!, 'appointment_id');
   const visits = data['job-appointments']!.map((visit): Json => {
     const crew = crews.get(visit.id) ?? [];
-    return { ahead: zone.day(parseInstant(visit.starts_at)) - zone.day(now), crew, status: dispatchStatus(visit, crew) };
+    return { ahead: zone.day(parseInstant(visit.starts_at)) - zone.day(now), crew, type: visit.type, status: dispatchStatus(visit, crew) };
   });
   const between = (from: number, to: number) => visits.filter(({ ahead }) => ahead >= from && ahead < to);
 
@@ -28,6 +28,11 @@ describe('a business', () => {
     expect(between(1, 8).length).toBeGreaterThan(90);
     expect(between(1, 8).length).toBeLessThan(180);
     expect(between(0, 8).filter(({ status }) => status === 'UNASSIGNED').length).toBeGreaterThan(5);
+  });
+
+  test('plans no work of archived types', () => {
+    const archived = data['job-types']!.filter(({ archived_at: at }) => at !== null).map(({ name }) => name);
+    expect(between(-14, 13).filter(({ type }) => archived.includes(type))).toEqual([]);
   });
 
   test('has visits in every state today, even at night on a Sunday, and hardly any before today that are not finished', () => {

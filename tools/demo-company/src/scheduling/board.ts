@@ -50,7 +50,7 @@ export function buildBoard(
     const day = today + ahead;
     if (weekday(day) > 4 && ahead !== 0) continue;
     const opens = day * DAY + (ahead === 0 ? openingToday(ground) : OPENS) * HOUR;
-    const season = (seasons[month(day)] as readonly JobType[]).filter(({ minutes }) => minutes <= LONGEST);
+    const season = (seasons[month(day)] as readonly JobType[]).filter(({ minutes, archivedAt }) => minutes <= LONGEST && archivedAt === null);
     const filled = ahead <= 0 ? 0.9 : Math.max(0.3, 0.85 - 0.06 * ahead);
     for (const member of present) {
       const draw = new Draw(seed, BOARD, day, member.n);
