@@ -243,7 +243,7 @@ describe('the home page', () => {
   let page: Page;
   beforeAll(async () => {
     const { system, company } = setup;
-    const files = generateCompany({ seed: 1, size: 1500, timezone: company.timezone, until: new Date().toISOString() });
+    const files = generateCompany({ seed: 1, size: 'business', timezone: company.timezone, until: new Date().toISOString() });
     for (const { path, records } of files) expect([path, (await system.importRecords(company, path, records)).problems]).toEqual([path, []]);
     const importedAt = new Date().toISOString();
     await until(
