@@ -1,10 +1,11 @@
 // The console's screens of customers and records in a browser, compared with what the API answers.
 import { generateCompany } from '@truckroll/demo-company';
 import type { Page } from 'puppeteer-core';
+import readXlsxFile, { readSheet } from 'read-excel-file/node';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
 import { fresh } from '../reports/ask.ts';
 import type { TestCompany } from '../support/system.ts';
-import { shows, startConsole, visibleText, type ConsoleSetup } from './start-console.ts';
+import { saved, shows, startConsole, visibleText, type ConsoleSetup } from './start-console.ts';
 import { inspect } from './inspect.ts';
 
 const timezone = 'America/Chicago';
@@ -54,6 +55,7 @@ async function all(path: string): Promise<any[]> {
 
 const go = (place: string): Promise<void> => page.evaluate((to) => void (location.hash = to), place);
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, each) => total + each, 0);
+const dayOf = ({ occurred_at: at }: any): string => new Date(at).toLocaleDateString('sv-SE', { timeZone: timezone });
 const balance = (invoices: readonly any[]): number => sum(invoices.map(({ amounts }) => amounts.open_balance_cents));
 
 /** The rows of the table with this caption, cell by cell. */
@@ -249,7 +251,6 @@ test.each([
 
 test('says what was received on each day of a month by payment method, and leads to those payments', async () => {
   const paid = await all('payments?status=PAID');
-  const dayOf = ({ occurred_at: at }: any): string => new Date(at).toLocaleDateString('sv-SE', { timeZone: timezone });
   const month = dayOf(paid[0]).slice(0, 7);
   const ofMonth = paid.filter((payment) => dayOf(payment).startsWith(month));
   const amount = (payments: readonly any[]): string => dollars(sum(payments.map(({ amount_cents: cents }) => cents)));
@@ -259,7 +260,6 @@ test('says what was received on each day of a month by payment method, and leads
   expect(shown.map((cells) => cells.at(-1))).toEqual(days.map(([, of]) => amount(of)));
   expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(amount(ofMonth));
   await inspect(page, 'deposits');
-  // The first figure of the latest day: of one method.
   const cell = (await page.$('tbody tr:first-child td.numeric a'))!;
   const figure = await cell.evaluate(({ textContent }) => textContent);
   await cell.click();
@@ -267,6 +267,59 @@ test('says what was received on each day of a month by payment method, and leads
   expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(figure);
   const { method } = Object.fromEntries(new URLSearchParams(await page.evaluate(() => location.hash.split('?')[1])));
   expect(figure).toBe(amount(days[0]![1].filter((payment) => payment.method === method)));
+});
+
+describe('the month-end pack', () => {
+  const MAKE = 'Make the month-end pack';
+
+  test('is one spreadsheet whose sheets add up to the reports', async () => {
+    const paid = await all('payments?status=PAID');
+    const month = dayOf(paid[0]).slice(0, 7);
+    await go(`/money/month-end?month=${month}`);
+    const file = await saved(page, MAKE);
+    await shows(page, 'Every sum agrees with its report.');
+    await inspect(page, 'month-end');
+    const sheets = new Map((await readXlsxFile(file)).map(({ sheet, data }) => [sheet, data]));
+    const cellsBelow = (sheet: string, title: string): unknown[] => {
+      const data = sheets.get(sheet)!;
+      const head = data.findIndex((row) => row.includes(title));
+      return data.slice(head + 1).map((row) => row[data[head]!.indexOf(title)]);
+    };
+    const inCents = (of: readonly unknown[]): number => sum(of.map((each) => Math.round((each as number) * 100)));
+    const owed = (await all('invoices?status=OPEN')).filter(({ amounts }) => amounts.open_balance_cents !== 0);
+    const [first, after] = [`${month}-01`, new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1)).toISOString().slice(0, 10)];
+    const issued = await all(`invoices?status=OPEN&status=PAID&issued_from=${first}&issued_before=${after}`);
+    const received = paid.filter((payment) => dayOf(payment).startsWith(month));
+    for (const [sheet, title, cents] of [
+      ['Open invoices now', 'Open', balance(owed)],
+      ['Invoices', 'Billed', sum(issued.map(({ amounts }) => amounts.total_cents))],
+      ['Payments', 'Amount', sum(received.map(({ amount_cents: of }) => of))],
+      ['Tax by rate', 'Tax amount', sum(issued.map(({ amounts }) => amounts.tax_cents))],
+      ['Sales by job type', 'Net sales', sum(issued.map(({ amounts }) => amounts.discounted_subtotal_cents))],
+    ] as const) {
+      const cells = cellsBelow(sheet, title);
+      expect([sheet, inCents(cells.slice(0, -1)), inCents(cells.slice(-1))]).toEqual([sheet, cents, cents]);
+    }
+    const numbers = new Map((await all('invoices')).map(({ id, number }) => [id, number]));
+    const paying = received.map(({ invoice_allocations: of }) => of.map((each: any) => numbers.get(each.invoice_id)).join(', ') || null);
+    expect(cellsBelow('Payments', 'Invoices').slice(0, -1)).toEqual(paying);
+  });
+
+  test('says which sum differs from its report, and offers to try again', async () => {
+    await page.setRequestInterception(true);
+    const empty = JSON.stringify({ data: [], pagination: { limit: 100, next_cursor: null }, meta: { request_id: 'r-1' } });
+    const answer = (request: any): void =>
+      void (request.url().includes('/v1/payments') ? request.respond({ contentType: 'application/json', body: empty }) : request.continue());
+    page.on('request', answer);
+    const file = await saved(page, MAKE);
+    await shows(page, 'not every sum agrees with its report');
+    expect(await page.$$eval('li.bad', (lines) => lines.map(({ textContent }) => textContent))).toEqual([
+      expect.stringMatching(/^Payments\. Amount: \$0\.00, but the report says \$\d.*make it again\.$/),
+    ]);
+    expect(Object.fromEntries(await readSheet(file, 'Payments'))['Check']).toContain('but the report says');
+    page.off('request', answer);
+    await page.setRequestInterception(false);
+  });
 });
 
 test('keeps a filter that is chosen in the address', async () => {

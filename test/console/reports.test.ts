@@ -1,8 +1,5 @@
 // The console's reports in a browser, compared with the oracle of test/reports: figures, what they are made of, and files.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Page } from 'puppeteer-core';
 import { readSheet } from 'read-excel-file/node';
@@ -13,7 +10,7 @@ import { readRecords, type Records } from '../reports/oracle/records.ts';
 import { fresh } from '../reports/ask.ts';
 import type { Json } from '../support/expected.ts';
 import type { TestCompany } from '../support/system.ts';
-import { press, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+import { press, saved, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
 import { inspect } from './inspect.ts';
 
 const timezone = 'America/Chicago';
@@ -24,7 +21,6 @@ let setup: ConsoleSetup;
 let company: TestCompany;
 let records: Records;
 let page: Page;
-let downloads: string;
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
@@ -35,13 +31,9 @@ beforeAll(async () => {
   }
   await fresh(setup.system, company);
   records = await readRecords(setup.system, company, { timezone, costing: true, verifiedOnly: false });
-  downloads = await mkdtemp(join(tmpdir(), 'reports-'));
   page = await setup.enter(company, '/reports');
 }, 600_000);
-afterAll(async () => {
-  await setup.stop();
-  await rm(downloads, { recursive: true });
-});
+afterAll(() => setup.stop());
 
 async function go(place: string): Promise<void> {
   // Otherwise the last view could be taken for the new one.
@@ -187,24 +179,6 @@ test('the records behind a technician, a group without a value, and all of a rep
   }
 });
 
-/** Presses the button and resolves to the content of the file that it saves. */
-async function saved(button: string): Promise<Buffer> {
-  const session = await page.target().createCDPSession();
-  await session.send('Browser.setDownloadBehavior', {
-    behavior: 'allowAndName',
-    downloadPath: downloads,
-    eventsEnabled: true,
-    browserContextId: page.browserContext().id!,
-  });
-  const done = new Promise<string>((resolve) => {
-    session.on('Browser.downloadProgress', ({ state, guid }) => state === 'completed' && resolve(guid));
-  });
-  await press(page, button);
-  const content = await readFile(join(downloads, await done));
-  await session.detach();
-  return content;
-}
-
 test('receivables: what is open by age, its groups, and the invoices behind them', async () => {
   const open = records.invoices.filter(({ status }) => status === 'OPEN');
   const balance = (of: readonly Json[]): number => of.reduce((all, { amounts }) => all + amounts.open_balance_cents, 0);
@@ -227,7 +201,7 @@ test('receivables: what is open by age, its groups, and the invoices behind them
 
 test('the spreadsheet has the figures as numbers, says what they are, and its columns add up to its totals', async () => {
   await go(`invoice-activity?${CUSTOM}&bucket=month&job_class=SERVICE`);
-  const file = await saved('For Excel');
+  const file = await saved(page, 'For Excel');
   const [overTime, byUnit] = [await readSheet(file, 'Over time'), await readSheet(file, 'By business unit')];
   const name = records['job-classes'].find(({ id }) => id === 'SERVICE')!['name'];
   const facts = Object.fromEntries(overTime.slice(0, 5));
@@ -252,7 +226,7 @@ test('the spreadsheet has the figures as numbers, says what they are, and its co
 
 test('the spreadsheet has the comparison that is shown, and the switches that change its figures', async () => {
   await go(`job-profitability?${CUSTOM}&bucket=month&compare=yes&excluded=yes`);
-  const sheet = await readSheet(await saved('For Excel'), 'Over time');
+  const sheet = await readSheet(await saved(page, 'For Excel'), 'Over time');
   const facts = Object.fromEntries(sheet.slice(0, 6).map(([title, text]) => [title, text]));
   expect(facts).toMatchObject({ 'Include excluded job types': 'Yes', 'Compared with': 'Mar 1, 2026 – Jun 30, 2026' });
   const head = sheet.find((row) => row.includes('Gross profit before'))!;
@@ -265,7 +239,7 @@ test('the spreadsheet has the comparison that is shown, and the switches that ch
 test('the open invoices of an age are a spreadsheet, with their sum', async () => {
   await page.evaluate(() => void (location.hash = '/reports/receivables/records?age=PAST_DUE_91_PLUS'));
   await shows(page, 'Adds up');
-  const sheet = await readSheet(await saved('Download for Excel'), 'Invoices');
+  const sheet = await readSheet(await saved(page, 'Download for Excel'), 'Invoices');
   const oldest = records.invoices.filter(({ status, aging }) => status === 'OPEN' && aging.bucket === 'PAST_DUE_91_PLUS');
   expect(sheet.find(([title]) => title === 'Age')).toContain('Over 90 days');
   expect(Math.round((sheet.at(-1)!.at(-1) as number) * 100)).toBe(oldest.reduce((all, { amounts }) => all + amounts.open_balance_cents, 0));
@@ -302,7 +276,7 @@ test('more records than are added up have no sum on the screen, and all of them 
   expect([await own.$$('#payments ~ .scroll tbody'), await own.$$('#payments ~ .scroll tfoot')].map(({ length }) => length)).toEqual([1, 0]);
   const first = page;
   page = own;
-  const sheet = await readSheet(await saved('Download for Excel'), 'Payments');
+  const sheet = await readSheet(await saved(page, 'Download for Excel'), 'Payments');
   page = first;
   const amounts = sheet.slice(sheet.findIndex(([title]) => title === 'Payment') + 1).map((row) => Math.round((row.at(-1) as number) * 100));
   expect([amounts.length, amounts.at(-1)]).toEqual([count + 1, (count * (count + 1)) / 2]);
@@ -314,7 +288,7 @@ test.each([
   ['CSV in dollars', cents],
 ])('%s has the rows of the API', async (button, amount) => {
   await go(`collections?${CUSTOM}&bucket=month`);
-  const file = await saved(button);
+  const file = await saved(page, button);
   expect(file.subarray(0, 3)).toEqual(Buffer.from('\uFEFF'));
   const lines = file.toString().trim().split('\r\n');
   const rows = oracle({ report: 'collections', groupBy: 'payment_method' });

@@ -1,5 +1,8 @@
 // The console on a whole system: gateway, services, dispatcher, an integrator's server, and a browser.
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Service } from '@truckroll/process';
 import { testCaller, testConfig } from '@truckroll/testing';
@@ -138,6 +141,24 @@ export async function signIn(page: Page, token: string): Promise<void> {
 export async function press(page: Page, name: string): Promise<void> {
   const named = (role: string) => page.locator(`::-p-aria([name="${name}"][role="${role}"])`);
   await Locator.race([named('button'), named('link')]).click();
+}
+
+/** Presses the button and resolves to the content of the file that it saves. */
+export async function saved(page: Page, button: string): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'downloads-'));
+  const session = await page.target().createCDPSession();
+  try {
+    const behavior = { behavior: 'allowAndName', downloadPath: folder, eventsEnabled: true } as const;
+    await session.send('Browser.setDownloadBehavior', { ...behavior, browserContextId: page.browserContext().id! });
+    const done = new Promise<string>((resolve) => {
+      session.on('Browser.downloadProgress', ({ state, guid }) => state === 'completed' && resolve(guid));
+    });
+    await press(page, button);
+    return await readFile(join(folder, await done));
+  } finally {
+    await session.detach();
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Presses Tab until the element with this name, id or value has the focus, and checks that it has a focus ring. */

@@ -79,6 +79,15 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
   );
 }
 
+/** Screens of money by the second part of their address. */
+const MONEY = new Map([
+  [undefined, 'Money'],
+  ['invoices', 'Invoices'],
+  ['payments', 'Payments'],
+  ['deposits', 'Deposits'],
+  ['month-end', 'MonthEnd'],
+] as const) as ReadonlyMap<string | undefined, 'Money' | 'Invoices' | 'Payments' | 'Deposits' | 'MonthEnd'>;
+
 function Screen({ path, attention }: { path: readonly string[]; attention: Resource<Attention> }) {
   const [section = 'home', id, part, partId, ...more] = path;
   if (section === 'home' && id === undefined) return <Home attention={attention} />;
@@ -86,12 +95,14 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   if (section === 'customers' && id === undefined) return <Business title="Customers">{({ Customers }) => <Customers />}</Business>;
   if (section === 'customers' && id !== undefined && part === undefined) return <Business title="Customer">{({ Customer }) => <Customer id={id} />}</Business>;
   if (section === 'schedule' && id === undefined) return <Business title="Schedule">{({ Schedule }) => <Schedule />}</Business>;
-  if (section === 'money' && part === undefined && [undefined, 'invoices', 'payments', 'deposits'].includes(id))
+  const money = section === 'money' && part === undefined ? MONEY.get(id) : undefined;
+  if (money !== undefined)
     return (
       <Business title="Money">
-        {({ Money, Invoices, Payments, Deposits }) =>
-          id === undefined ? <Money /> : id === 'invoices' ? <Invoices /> : id === 'payments' ? <Payments /> : <Deposits />
-        }
+        {(screens) => {
+          const Money = screens[money];
+          return <Money />;
+        }}
       </Business>
     );
   // Links of earlier versions begin with reports.

@@ -3,6 +3,7 @@ export { Customer } from './customers/customer.tsx';
 export { Customers } from './customers/customers.tsx';
 export { RecordScreen } from './records/record.tsx';
 export { Deposits } from './money/deposits.tsx';
+export { MonthEnd } from './money/month-end.tsx';
 export { Invoices, Payments } from './money/lists.tsx';
 export { Money } from './money/money.tsx';
 export { Schedule } from './schedule/schedule.tsx';

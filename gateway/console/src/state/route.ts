@@ -64,6 +64,7 @@ export const places = {
   invoices: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'invoices'], query),
   payments: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'payments'], query),
   deposits: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'deposits'], query),
+  monthEnd: (query: Readonly<Record<string, string | undefined>> = {}) => href(['money', 'month-end'], query),
   reports: href(['reports']),
   /** A view of a report, or what is below it. */
   report: (path: readonly string[], query: URLSearchParams) => `${href(['reports', ...path])}${query.size === 0 ? '' : `?${query.toString()}`}`,

@@ -5,6 +5,7 @@ const TABS = [
   { title: 'Invoices', href: places.invoices() },
   { title: 'Payments', href: places.payments() },
   { title: 'Deposits', href: places.deposits() },
+  { title: 'Month end', href: places.monthEnd() },
 ];
 
 /** The way between the screens of money. */
