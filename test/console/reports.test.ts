@@ -296,6 +296,39 @@ test.each([
   expect(lines.slice(1).reduce((all, line) => all + amount(line.split(',').at(-1)!), 0)).toBe(sum(rows, 'net_collected_cents'));
 });
 
+test('CSV for accounting programs has lines that add up to the invoices and payments of a month', async () => {
+  const ofAugust = (at: string | null): boolean => at !== null && new Date(at).toLocaleDateString('sv-SE', { timeZone: timezone }).startsWith('2026-08');
+  const issued = records.invoices.filter(({ status, issued_at: at }) => ['OPEN', 'PAID'].includes(status) && ofAugust(at));
+  const received = records.payments.filter(({ status, occurred_at: at }) => status === 'PAID' && ofAugust(at));
+  const linesOf = (file: Buffer): string[][] =>
+    file
+      .toString()
+      .slice(1)
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!));
+  const totals = (lines: string[][], by: number, amount: number): Map<string, number> => {
+    const sums = new Map<string, number>();
+    for (const line of lines.slice(1)) sums.set(line[by]!, (sums.get(line[by]!) ?? 0) + Math.round(Number(line[amount]) * 100));
+    return sums;
+  };
+  await page.evaluate(() => void (location.hash = '/money/month-end?month=2026-08'));
+  const invoices = linesOf(await saved(page, 'Invoices as CSV'));
+  expect(totals(invoices, 0, invoices[0]!.indexOf('amount'))).toEqual(new Map(issued.map(({ number, amounts }) => [number, amounts.total_cents])));
+  const items = issued.flatMap(({ line_items: of }) => of.map(({ name }: Json) => name));
+  expect(invoices.filter(([, , , , kind]) => kind === 'ITEM').map(([, , , , , name]) => name)).toEqual(items);
+  const payments = linesOf(await saved(page, 'Payments as CSV'));
+  expect(totals(payments, 0, payments[0]!.indexOf('amount'))).toEqual(new Map(received.map(({ number, id, amount_cents: of }) => [number ?? id, of])));
+  const numbers = new Map(records.invoices.map(({ id, number }) => [id, number]));
+  const paid = received.flatMap(({ invoice_allocations: of }) => of.map(({ invoice_id: id }: Json) => numbers.get(id)));
+  expect(
+    payments
+      .slice(1)
+      .map(([, , , , invoice]) => invoice)
+      .filter(Boolean),
+  ).toEqual(paid);
+});
+
 test('everything works with the keyboard alone: choosing, a bar, a group, a record, saving a view', async () => {
   await go(`invoice-activity?${CUSTOM}&bucket=month`);
   await page.waitForSelector('.report-chart svg a');

@@ -5,7 +5,7 @@ const EXACT = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD
 const SHORT = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', notation: 'compact', maximumFractionDigits: 1 });
 
 /** "1234.05" of 123405 */
-function decimal(cents: number): string {
+export function decimal(cents: number): string {
   const digits = String(Math.abs(cents)).padStart(3, '0');
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

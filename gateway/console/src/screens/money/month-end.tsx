@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { save } from '../../parts/download.ts';
 import { Page } from '../../parts/page.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
 import { today } from '../../parts/time.tsx';
@@ -6,9 +7,12 @@ import { useAction } from '../../state/action.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { addMonths, isDay, rangeName } from '../reports/calendar.ts';
-import { saveWorkbook } from '../reports/downloads.tsx';
+import { BYTE_ORDER_MARK, saveWorkbook } from '../reports/downloads.tsx';
+import { invoiceLines, paymentLines } from './ledger.ts';
 import { inWords, readPack, type Check } from './pack.ts';
 import { Tabs } from './tabs.tsx';
+
+const LEDGERS = { invoices: invoiceLines, payments: paymentLines };
 
 /** One spreadsheet with what an accountant needs of a month. */
 export function MonthEnd() {
@@ -29,13 +33,19 @@ export function MonthEnd() {
     await saveWorkbook(`truckroll-month-end-${month}`, pack.sheets);
     setMade({ month, checks: pack.checks });
   };
+  const saveLedger = async (of: 'invoices' | 'payments'): Promise<void> => {
+    setRead(0);
+    const text = await LEDGERS[of](range, setRead);
+    save(`truckroll-${of}-${month}.csv`, new Blob([BYTE_ORDER_MARK, text], { type: 'text/csv' }));
+  };
   return (
     <Page title="Month end" beside={<Tabs current="Month end" />}>
       <p>
         One spreadsheet of {rangeName(range)}: invoices issued, payments with the invoices that they pay, refunds, tax by rate, sales by business unit and job
-        type, and every invoice that is open now. The sum of each sheet is compared with the report that it belongs to.
+        type, and every invoice that is open now. The sum of each sheet is compared with the report that it belongs to. CSV is for accounting programs: a line
+        per line item.
       </p>
-      <ProblemBox problem={problem} title="The pack was not made." focus />
+      <ProblemBox problem={problem} title="The file was not made." focus />
       <div class="buttons">
         <label class="day">
           <span class="unseen">Month</span>
@@ -48,6 +58,12 @@ export function MonthEnd() {
         </label>
         <button type="button" class="primary" disabled={busy} onClick={() => void run(make)}>
           Make the month-end pack
+        </button>
+        <button type="button" disabled={busy} onClick={() => void run(() => saveLedger('invoices'))}>
+          Invoices as CSV
+        </button>
+        <button type="button" disabled={busy} onClick={() => void run(() => saveLedger('payments'))}>
+          Payments as CSV
         </button>
       </div>
       <p role="status">

@@ -1,7 +1,7 @@
 // The month-end pack: what an accountant takes into the books, each sheet compared with the report that it belongs to.
 import type { components } from '@truckroll/client';
-import type { Invoice, Payment } from '../../api/business.ts';
-import { pagesOf, readReport, type ReportRow } from '../../api/reports.ts';
+import type { Invoice } from '../../api/business.ts';
+import { readReport, type ReportRow } from '../../api/reports.ts';
 import { dollars } from '../../parts/money.ts';
 import { zone } from '../../parts/time.tsx';
 import { methodName, rate, titleCase } from '../../parts/words.ts';
@@ -9,6 +9,7 @@ import { session } from '../../state/session.ts';
 import type { Sheet, SheetColumn } from '../../xlsx/sheet.ts';
 import { rangeName, type Range } from '../reports/calendar.ts';
 import { AGES, type Age } from '../reports/definitions.ts';
+import { dayOf, invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
 
 type Refund = components['schemas']['Refund'];
 type Cell = string | number | null;
@@ -26,30 +27,18 @@ export interface Pack {
   readonly checks: readonly Check[];
 }
 
-const IDS_AT_ONCE = 100;
-const ISSUED = ['OPEN', 'PAID'];
-
 const text = (title: string): SheetColumn => ({ title, kind: 'text' });
 const date = (title: string): SheetColumn => ({ title, kind: 'date' });
 const money = (title: string): SheetColumn => ({ title, kind: 'money' });
 
 /** The whole pack; `report` hears how many records have been read. Errors: Problem. */
 export async function readPack(range: Range, report: (read: number) => void): Promise<Pack> {
-  let count = 0;
-  async function all<T>(path: string, query: Readonly<Record<string, string | readonly string[]>>): Promise<T[]> {
-    const records: T[] = [];
-    for await (const page of pagesOf<T>(path, query)) {
-      records.push(...page.records);
-      report((count += page.records.length));
-    }
-    return records;
-  }
+  const all = reading(report);
   const dates = { start_date: range.start, end_date: range.end, bucket: 'year' };
-  const within = { occurred_from: range.start, occurred_before: range.end };
   const open = (await all<Invoice>('invoices', { status: 'OPEN' })).filter(({ amounts }) => amounts.open_balance_cents !== 0);
-  const issued = await all<Invoice>('invoices', { status: ISSUED, issued_from: range.start, issued_before: range.end });
-  const payments = await all<Payment>('payments', { status: 'PAID', ...within });
-  const refunds = await all<Refund>('refunds', { status: 'SUCCEEDED', ...within });
+  const issued = await invoicesOf(range, all);
+  const payments = await paymentsOf(range, all);
+  const refunds = await all<Refund>('refunds', { status: 'SUCCEEDED', occurred_from: range.start, occurred_before: range.end });
   const numbers = await numbersOf(payments, all);
   const [owed, invoiced, collected, byUnit, byType] = await Promise.all([
     readReport('receivables', {}),
@@ -169,16 +158,6 @@ export async function readPack(range: Range, report: (read: number) => void): Pr
   return { sheets, checks };
 }
 
-/** Numbers of the invoices that payments pay: they may be older than the month. */
-async function numbersOf(payments: readonly Payment[], all: <T>(path: string, query: Readonly<Record<string, readonly string[]>>) => Promise<T[]>) {
-  const ids = [...new Set(payments.flatMap(({ invoice_allocations: of }) => of.map(({ invoice_id }) => invoice_id)))];
-  const numbers = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
-    for (const { id, number } of await all<Invoice>('invoices', { ids: ids.slice(from, from + IDS_AT_ONCE) })) numbers.set(id, number);
-  }
-  return numbers;
-}
-
 const total = (rows: readonly ReportRow[], measure: string): number => rows.reduce((sum, row) => sum + (row[measure] as number), 0);
 
 const head = (name: string, range: Range): Sheet['facts'] => [
@@ -186,9 +165,6 @@ const head = (name: string, range: Range): Sheet['facts'] => [
   ['Sheet', name],
   ['Range', `${rangeName(range)} (${zone()})`],
 ];
-
-/** The day in the company's time zone. */
-const dayOf = (at: string | null): string | null => (at === null ? null : new Date(at).toLocaleDateString('sv-SE', { timeZone: zone() }));
 
 /** What a check found, for the sheet and the screen. */
 export function inWords({ of, sum, reported }: Check): string {

@@ -8,7 +8,7 @@ import { addDays, type Range } from './calendar.ts';
 import { asked, type View } from './view.ts';
 
 /** Without it, Excel does not know that a file is UTF-8. */
-const BYTE_ORDER_MARK = '\uFEFF';
+export const BYTE_ORDER_MARK = '\uFEFF';
 
 /** "truckroll-collections-2026-03-01-to-2026-03-31" */
 export const fileName = (report: string, { start, end }: Range): string => `truckroll-${report}-${start}-to-${addDays(end, -1)}`;
