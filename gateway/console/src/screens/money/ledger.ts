@@ -10,7 +10,7 @@ type Cell = string | number | null;
 const INVOICES = ['invoice', 'customer', 'issued_on', 'due_on', 'kind', 'item', 'description', 'quantity', 'unit_price', 'amount', 'taxable'];
 const PAYMENTS = ['payment', 'customer', 'received_on', 'method', 'invoice', 'amount'];
 
-/** A line per line item of the invoices of a month; `report` hears how many records have been read. Errors: Problem. */
+/** A line per line item of the invoices of a month; `report` is called with the number of records read so far. Errors: Problem. */
 export async function invoiceLines(range: Range, report: (read: number) => void): Promise<string> {
   return csv(INVOICES, (await invoicesOf(range, reading(report))).flatMap(linesOf));
 }

@@ -8,7 +8,7 @@ export type ReadAll = <T>(path: string, query: Readonly<Record<string, string | 
 
 const IDS_AT_ONCE = 100;
 
-/** Reads lists to their end; `report` hears how many records have been read of all of them together. Errors: Problem. */
+/** Reads lists to their end; `report` is called with the number of records read so far of all of them together. Errors: Problem. */
 export function reading(report: (read: number) => void): ReadAll {
   let count = 0;
   return async <T>(path: string, query: Readonly<Record<string, string | readonly string[]>>): Promise<T[]> => {

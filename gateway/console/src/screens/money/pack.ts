@@ -31,7 +31,7 @@ const text = (title: string): SheetColumn => ({ title, kind: 'text' });
 const date = (title: string): SheetColumn => ({ title, kind: 'date' });
 const money = (title: string): SheetColumn => ({ title, kind: 'money' });
 
-/** The whole pack; `report` hears how many records have been read. Errors: Problem. */
+/** The whole pack; `report` is called with the number of records read so far. Errors: Problem. */
 export async function readPack(range: Range, report: (read: number) => void): Promise<Pack> {
   const all = reading(report);
   const dates = { start_date: range.start, end_date: range.end, bucket: 'year' };
