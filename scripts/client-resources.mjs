@@ -1,7 +1,7 @@
 // The resources of the clients, derived from the paths of the OpenAPI description: /v1/job-assignments is `jobAssignments` with `list`, `get`,
 // `create` and `delete`. Clients of every language have the same names, each in its own spelling.
 
-const VERBS = ['get', 'post', 'patch', 'delete'];
+const VERBS = ['get', 'post', 'put', 'patch', 'delete'];
 /** Clients read the change feed by `changes`, `sync` and `verify` instead. */
 const FEED = '/api/v1/integrations/changes';
 
@@ -44,7 +44,7 @@ function placeOf(path, verb, operationId, paths) {
   const holdsRecords = Object.keys(paths).some((each) => each.startsWith(`${path}/{`));
   if (words.length > 1 && !isParameter(last) && !holdsRecords) return { place: words.slice(0, -1), name: last };
   const lists = operationId.startsWith('list');
-  return { place: words, name: { get: lists ? 'list' : 'get', post: 'create', patch: 'update', delete: 'delete' }[verb] };
+  return { place: words, name: { get: lists ? 'list' : 'get', post: 'create', put: 'save', patch: 'update', delete: 'delete' }[verb] };
 }
 
 /** The parameters themselves, where the operation refers to shared ones. */

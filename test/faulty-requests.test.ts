@@ -150,6 +150,12 @@ const WRITES: Record<string, [verb: string, path: () => Promise<string>, body: o
     ['colour UNKNOWN_FIELD', 'expiresAt OUT_OF_RANGE', 'name INVALID_FORMAT'],
   ],
   'rotating a key': ['POST', async () => `${KEYS}/no-id/rotate`, { colour: 'red', size: 1 }, ['colour UNKNOWN_FIELD', 'id INVALID_UUID', 'size UNKNOWN_FIELD']],
+  'saving a view': [
+    'PUT',
+    async () => `/api/v1/integrations/views/${'x'.repeat(101)}?colour=red`,
+    { query: 'two\nlines', shared: 'yes', colour: 'red' },
+    ['colour UNKNOWN_FIELD', 'colour UNKNOWN_PARAMETER', 'name OUT_OF_RANGE', 'query INVALID_FORMAT', 'shared INVALID_FORMAT'],
+  ],
   'adding a technician': [
     'POST',
     async () => '/v1/job-assignments?colour=red',

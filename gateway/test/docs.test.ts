@@ -62,12 +62,12 @@ test('needs at most 100 kB for a first view, and may run and load nothing from o
 
 test('shows every operation with a sample in each language, its credential, and its body with required fields', () => {
   const all = [...pages.values()].map(({ text }) => text).join();
-  for (const { route, verb, name } of operations) {
+  for (const { route, verb, name, changedBy } of operations) {
     const id = name.charAt(0).toLowerCase() + name.slice(1);
     const section = all.split('<section class="operation">').find((each) => each.includes(`<h2 id="${id}">`))!;
     expect(section).toContain(`>${verb}</span> <code>${route.replaceAll('{', '{')}</code>`);
     for (const language of ['bash', 'typescript', 'python']) expect(section).toContain(`id="${id}-${language}"`);
-    expect(section).toContain(verb === 'GET' || route.startsWith('/v1') ? 'TRUCKROLL_KEY' : 'TRUCKROLL_TOKEN');
+    expect(section).toContain(changedBy === 'user_token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_KEY');
     expect(section.includes(`id="${id}-body"`)).toBe(/-d .*\{/.test(section));
     for (const status of ['400', '401', '429', '500', '503']) expect(section).toContain(`Example of ${status}`);
   }

@@ -4,6 +4,7 @@ import { ask, type Target } from './target.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 const KEYS = '/api/v1/integrations/api-keys';
+const VIEWS = '/api/v1/integrations/views';
 
 export interface StandIns {
   path?: Record<string, string>;
@@ -17,6 +18,8 @@ export type Prepare = (operation: OperationView) => Promise<StandIns | undefined
 export function standInsOf(target: Target): Prepare {
   const firstIds = new Map<string, Promise<string | undefined>>();
   const makeKey = async (): Promise<string> => (await ask(target, 'POST', KEYS, { name: 'Of a sample' })).id;
+  const makeView = async (): Promise<string> =>
+    (await ask(target, 'PUT', `${VIEWS}/${crypto.randomUUID()}`, { query: '/reports/receivables', shared: false })).name;
   const makeHook = async (): Promise<string> =>
     (await ask(target, 'POST', HOOKS, { name: 'Of a sample', url: 'https://hooks.example.com/samples', eventTypes: ['service_request.created'] })).id;
   const hooks: { shared?: Promise<{ webhookId: string; id: string }> } = {};
@@ -51,6 +54,7 @@ export function standInsOf(target: Target): Prepare {
     const { id: name, path, verb } = operation;
     if (operation.idempotent) return write(operation);
     if (path.startsWith(`${KEYS}/`)) return { path: { id: await makeKey() } };
+    if (path.startsWith(`${VIEWS}/`)) return { path: { name: await makeView() } };
     if (name === 'redeliverWebhooks') return delivery().then(({ webhookId }) => ({ path: { webhookId } }));
     if (path.includes('/deliveries')) return delivery().then(({ webhookId, id }) => ({ path: { webhookId, id, deliveryId: id } }));
     if (path === HOOKS) return { texts: await addresses() };
@@ -64,14 +68,18 @@ export function standInsOf(target: Target): Prepare {
   };
 }
 
+const MADE = [HOOKS, KEYS, VIEWS];
+/** The last segment of a record's path. A view has no id. */
+const segmentOf = ({ id, name }: Record<string, string>): string => id ?? encodeURIComponent(name!);
+
 export async function tidy(target: Target, before: ReadonlySet<string>): Promise<void> {
-  for (const list of [HOOKS, KEYS]) {
-    for (const { id } of await ask(target, 'GET', list)) if (!before.has(id)) await ask(target, 'DELETE', `${list}/${id}`);
+  for (const list of MADE) {
+    for (const made of (await ask(target, 'GET', list)).map(segmentOf)) if (!before.has(made)) await ask(target, 'DELETE', `${list}/${made}`);
   }
 }
 
 export async function present(target: Target): Promise<Set<string>> {
-  return new Set((await Promise.all([HOOKS, KEYS].map((list) => ask(target, 'GET', list)))).flat().map(({ id }) => id as string));
+  return new Set((await Promise.all(MADE.map((list) => ask(target, 'GET', list)))).flat().map(segmentOf));
 }
 
 /** A sample with its values replaced. Bodies have one member per line in every language. */

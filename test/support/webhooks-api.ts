@@ -35,6 +35,7 @@ export function webhooksApi(system: System, company: TestCompany): WebhooksApi {
       .replace(/\?.*/, '')
       .replace(/(webhooks)\/[^/]+(?=\/(deliveries|redeliver))/, '$1/{webhookId}')
       .replace(/[^/]+(?=\/attempts)/, '{deliveryId}')
+      .replace(/(views)\/[^/]+/, '$1/{name}')
       .replace(/(webhooks|deliveries|api-keys)\/(?!\{|filter-preview)[^/]+/g, '$1/{id}');
     expect(violations(verb.toLowerCase(), route, answer.status, answer.body)).toEqual([]);
     return answer;

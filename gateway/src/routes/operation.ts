@@ -195,11 +195,11 @@ const CHANGERS = {
   user_token: { kind: 'PRINCIPAL_KIND_USER', refusal: 'Changes here need a user token; an API key can only read.' },
 } as const;
 
-/** The contract says which credentials may change something; every credential may read (decisions §8). */
-function checkAccess({ changedBy }: Operation, kind: string): void {
+/** The contract says which credential an operation needs; every credential may read where it says nothing (decisions §8). */
+function checkAccess({ changedBy, verb }: Operation, kind: string): void {
   if (changedBy === undefined || changedBy === 'any') return;
   const changer = CHANGERS[changedBy];
-  if (kind !== changer.kind) throw unauthenticated(changer.refusal);
+  if (kind !== changer.kind) throw unauthenticated(verb === 'GET' ? 'This belongs to a user: send a user token in place of the API key.' : changer.refusal);
 }
 
 function withLimit(query: Query, limit: number): Query {

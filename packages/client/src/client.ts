@@ -29,6 +29,7 @@ export interface ClientOptions {
 export interface Client extends Resources {
   get<P extends PathsWith<'get'>>(path: P, ...input: Argument<OperationAt<P, 'get'>>): Promise<Answer<BodyOf<OperationAt<P, 'get'>>>>;
   post<P extends PathsWith<'post'>>(path: P, ...input: Argument<OperationAt<P, 'post'>>): Promise<Answer<BodyOf<OperationAt<P, 'post'>>>>;
+  put<P extends PathsWith<'put'>>(path: P, ...input: Argument<OperationAt<P, 'put'>>): Promise<Answer<BodyOf<OperationAt<P, 'put'>>>>;
   patch<P extends PathsWith<'patch'>>(path: P, ...input: Argument<OperationAt<P, 'patch'>>): Promise<Answer<BodyOf<OperationAt<P, 'patch'>>>>;
   delete<P extends PathsWith<'delete'>>(path: P, ...input: Argument<OperationAt<P, 'delete'>>): Promise<Answer<BodyOf<OperationAt<P, 'delete'>>>>;
   /** Iterates over the records of a list, or the rows of a report, and reads each page when it is needed. */
@@ -148,6 +149,6 @@ export function createClient(options: ClientOptions): Client {
 
   const listing = (path: string, input: Input) => Object.assign(list(path, input), { pages: () => pages(path, input) });
   const by = (method: Method) => (path: string, input?: Input) => call(method, path, input);
-  const own = { get: by('get'), post: by('post'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw };
+  const own = { get: by('get'), post: by('post'), put: by('put'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw };
   return { ...bindAll(operationTable, call, listing), ...own } as unknown as Client;
 }

@@ -2,7 +2,7 @@
 import type { components, operations, paths } from './gen/api.ts';
 
 export type { components, paths };
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** The operation at a path and method; never if there is none. */
 export type OperationAt<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;

@@ -54,7 +54,7 @@ export interface Operation {
   /** HTTP status of success, unless the owner's answer sets another. */
   status: number;
   camelCase: boolean;
-  /** Kind of credential that may make the change; absent for reads, which accept any. */
+  /** Kind of credential that the operation needs; absent for reads that accept any. */
   changedBy?: 'api_key' | 'user_token' | 'any';
   request: Shape;
   response: Shape;
@@ -100,7 +100,7 @@ function operationOf(method: DescMethod): Operation | undefined {
   const parameters = http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))];
   const deprecation = deprecationOf(method);
   const changedBy = CREDENTIALS[option<number>(method, 'truckroll.options.v1.changed_by') ?? 0];
-  if ((changedBy === undefined) !== (http.pattern.case === 'get'))
+  if (changedBy === undefined && http.pattern.case !== 'get')
     throw new Error(`${method.name}: an operation says by changed_by whose credential may make the change, unless it only reads`);
   return {
     name: method.name,

@@ -9,6 +9,7 @@ import {
   UserAdminServiceService,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
+import { ViewServiceService } from '@truckroll/contract/gen/integrations/v1/views';
 import { AuditAdminServiceService, AuditServiceService } from '@truckroll/contract/gen/integrations/v1/audit';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
@@ -59,6 +60,7 @@ import { Partitions } from './webhooks/log/partitions.ts';
 import { recoveries } from './webhooks/queue/recover.ts';
 import { report, reportAll } from './webhooks/queue/report.ts';
 import { createSecretBox } from './webhooks/endpoints/secrets.ts';
+import { views } from './views/views.ts';
 import { webhooks } from './webhooks/webhooks.ts';
 
 const SCHEMA = 'integrations';
@@ -116,6 +118,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(CompanyServiceService, bound({ getCompany }, context));
       server.implement(CurrentUserServiceService, bound({ getCurrentUser }, context));
       server.implement(ApiKeyServiceService, bound(apiKeys, context));
+      server.implement(ViewServiceService, bound(views, context));
       server.implement(WebhookServiceService, bound(webhooks, context));
       server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));
       server.implement(WebhookHealthServiceService, bound(webhookHealth, context));

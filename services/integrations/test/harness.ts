@@ -15,6 +15,7 @@ import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
+import { ViewServiceService } from '@truckroll/contract/gen/integrations/v1/views';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { openChannel } from '@truckroll/grpc';
 import type { MailConfig } from '@truckroll/mail';
@@ -65,6 +66,7 @@ export async function startHarness(mail: MailConfig = {}) {
     reads: channel.client(CompanyServiceService),
     currentUser: channel.client(CurrentUserServiceService),
     apiKeys: channel.client(ApiKeyServiceService),
+    views: channel.client(ViewServiceService),
     webhooks: channel.client(WebhookServiceService),
     log: channel.client(WebhookDeliveryServiceService),
     health: channel.client(WebhookHealthServiceService),

@@ -98,6 +98,38 @@ class AsyncSummaryResource(AsyncResource):
         return cast("models.GetSummaryResult", await self._core.call("GET", "/api/v1/integrations/summary"))
 
 
+class AsyncViewsResource(AsyncResource):
+    """Operations of views."""
+
+    def list(self) -> AsyncListing[models.View, models.ListViewsResult]:
+        """Lists the user's views and up to 200 that other active users of the company share: `GET /api/v1/integrations/views`.
+
+        >>> records = [record async for record in client.views.list()]
+        """
+        return AsyncListing(self._core, "/api/v1/integrations/views", {})
+
+    async def get(self, name: str) -> models.GetViewResult:
+        """Reads one of the user's views: `GET /api/v1/integrations/views/{name}`.
+
+        >>> answer = await client.views.get("Overdue")
+        """
+        return cast("models.GetViewResult", await self._core.call("GET", f"/api/v1/integrations/views/{segment('name', name)}"))
+
+    async def save(self, name: str, body: models.SaveViewRequest) -> models.SaveViewResult:
+        """Saves a view under a name: `PUT /api/v1/integrations/views/{name}`.
+
+        >>> answer = await client.views.save("Overdue", {"query": "/reports/receivables?group=account", "shared": False})
+        """
+        return cast("models.SaveViewResult", await self._core.call("PUT", f"/api/v1/integrations/views/{segment('name', name)}", body=body))
+
+    async def delete(self, name: str) -> models.DeleteViewResult:
+        """Removes one of the user's views: `DELETE /api/v1/integrations/views/{name}`.
+
+        >>> answer = await client.views.delete("Overdue")
+        """
+        return cast("models.DeleteViewResult", await self._core.call("DELETE", f"/api/v1/integrations/views/{segment('name', name)}"))
+
+
 class AsyncWebhookEventTypesResource(AsyncResource):
     """Operations of webhook-event-types."""
 
@@ -744,6 +776,7 @@ class AsyncResources(AsyncResource):
         self.notifications = AsyncNotificationsResource(core)
         self.service_requests = AsyncServiceRequestsResource(core)
         self.summary = AsyncSummaryResource(core)
+        self.views = AsyncViewsResource(core)
         self.webhook_event_types = AsyncWebhookEventTypesResource(core)
         self.webhooks = AsyncWebhooksResource(core)
         self.me = AsyncMeResource(core)

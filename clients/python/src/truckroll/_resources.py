@@ -98,6 +98,38 @@ class SummaryResource(Resource):
         return cast("models.GetSummaryResult", self._core.call("GET", "/api/v1/integrations/summary"))
 
 
+class ViewsResource(Resource):
+    """Operations of views."""
+
+    def list(self) -> Listing[models.View, models.ListViewsResult]:
+        """Lists the user's views and up to 200 that other active users of the company share: `GET /api/v1/integrations/views`.
+
+        >>> records = [record for record in client.views.list()]
+        """
+        return Listing(self._core, "/api/v1/integrations/views", {})
+
+    def get(self, name: str) -> models.GetViewResult:
+        """Reads one of the user's views: `GET /api/v1/integrations/views/{name}`.
+
+        >>> answer = client.views.get("Overdue")
+        """
+        return cast("models.GetViewResult", self._core.call("GET", f"/api/v1/integrations/views/{segment('name', name)}"))
+
+    def save(self, name: str, body: models.SaveViewRequest) -> models.SaveViewResult:
+        """Saves a view under a name: `PUT /api/v1/integrations/views/{name}`.
+
+        >>> answer = client.views.save("Overdue", {"query": "/reports/receivables?group=account", "shared": False})
+        """
+        return cast("models.SaveViewResult", self._core.call("PUT", f"/api/v1/integrations/views/{segment('name', name)}", body=body))
+
+    def delete(self, name: str) -> models.DeleteViewResult:
+        """Removes one of the user's views: `DELETE /api/v1/integrations/views/{name}`.
+
+        >>> answer = client.views.delete("Overdue")
+        """
+        return cast("models.DeleteViewResult", self._core.call("DELETE", f"/api/v1/integrations/views/{segment('name', name)}"))
+
+
 class WebhookEventTypesResource(Resource):
     """Operations of webhook-event-types."""
 
@@ -744,6 +776,7 @@ class Resources(Resource):
         self.notifications = NotificationsResource(core)
         self.service_requests = ServiceRequestsResource(core)
         self.summary = SummaryResource(core)
+        self.views = ViewsResource(core)
         self.webhook_event_types = WebhookEventTypesResource(core)
         self.webhooks = WebhooksResource(core)
         self.me = MeResource(core)

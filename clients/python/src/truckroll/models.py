@@ -1574,6 +1574,21 @@ class RevenueAttribution(TypedDict):
     """
 
 
+class SaveViewRequest(TypedDict):
+    """
+    A view to save.
+    """
+
+    query: str
+    """
+    What the view shows: the part of the console's address after its #.
+    """
+    shared: NotRequired[bool]
+    """
+    Whether the other users of the company see it in their lists. Defaults to false.
+    """
+
+
 ServiceRequestChannel: TypeAlias = Literal['PHONE', 'WEB', 'SMS', 'EMAIL', 'CHAT', 'OTHER']
 """
 Channel through which a service request arrived.
@@ -6394,6 +6409,33 @@ class UpdateWebhookRequest(TypedDict):
     """
 
 
+class View(TypedDict):
+    """
+    A view that a user has saved.
+    """
+
+    name: str
+    """
+    Its name, unique among the user's views.
+    """
+    query: str
+    """
+    What the view shows: the part of the console's address after its #.
+    """
+    shared: bool
+    """
+    Whether the other users of the company see it in their lists.
+    """
+    savedAt: str
+    """
+    When it was last saved.
+    """
+    createdBy: Creator
+    """
+    The user who saved it.
+    """
+
+
 class VisitJob(TypedDict):
     """
     The job's data shown with a visit.
@@ -6897,6 +6939,17 @@ class DeleteApiKeyResult(TypedDict):
     """
 
 
+class DeleteViewResult(TypedDict):
+    """
+    The removed view.
+    """
+
+    data: View
+    """
+    The view.
+    """
+
+
 class EstimateOption(TypedDict):
     """
     An alternative that an estimate offers.
@@ -7149,6 +7202,17 @@ class GetTimesheetResult(TypedDict):
     The timesheet.
     """
     meta: Meta
+
+
+class GetViewResult(TypedDict):
+    """
+    One view.
+    """
+
+    data: View
+    """
+    The view.
+    """
 
 
 class GetWebhookDeliveryResult(TypedDict):
@@ -7624,6 +7688,17 @@ class ListTimesheetsResult(TypedDict):
     meta: Meta
 
 
+class ListViewsResult(TypedDict):
+    """
+    Views.
+    """
+
+    data: list[View]
+    """
+    The views, by name.
+    """
+
+
 class ListWebhookDeliveriesResult(TypedDict):
     """
     A page of deliveries.
@@ -7741,6 +7816,17 @@ class RotateWebhookSecretResult(TypedDict):
     data: WebhookWithSecret
     """
     The endpoint with its new secret.
+    """
+
+
+class SaveViewResult(TypedDict):
+    """
+    The saved view.
+    """
+
+    data: View
+    """
+    The view.
     """
 
 
