@@ -336,7 +336,7 @@ test('everything works with the keyboard alone: choosing, a bar, a group, a reco
   await page.keyboard.press('Enter');
   await page.keyboard.type(' of the summer');
   await page.keyboard.press('Enter');
-  await shows(page, 'was saved in this browser');
+  await shows(page, 'was saved. It is listed under Reports.');
   await page.focus('h1');
   // One stop of the Tab key for all bars.
   expect(await page.$$eval('.report-chart svg a', (all) => all.map(({ tabIndex }) => tabIndex))).toEqual([0, -1, -1, -1]);

@@ -20,6 +20,7 @@ import type {
   QueuedDelivery,
   Recovery,
   Redelivery,
+  View,
 } from './types.ts';
 
 const PAGE_SIZE = 25;
@@ -66,6 +67,7 @@ function pageOf<T>(answer: Record<string, unknown>): Page<T> {
 const at = (id: string): string => `webhooks/${encodeURIComponent(id)}`;
 const delivery = (id: string, deliveryId: string): string => `${at(id)}/deliveries/${encodeURIComponent(deliveryId)}`;
 const key = (id: string): string => `api-keys/${encodeURIComponent(id)}`;
+const view = (name: string): string => `views/${encodeURIComponent(name)}`;
 
 /** The user that the token belongs to. Throws Problem if the API rejects the token. */
 export const readMe = (token: string) => data<Me>(request('GET', '../me', { token }));
@@ -106,6 +108,12 @@ export const listKeys = (signal: AbortSignal) => data<readonly ApiKey[]>(request
 export const createKey = (body: { name: string; expiresAt?: string }) => data<ApiKeyWithValue>(request('POST', 'api-keys', { body }));
 export const rotateKey = (id: string) => data<ApiKeyWithValue>(request('POST', `${key(id)}/rotate`));
 export const revokeKey = (id: string) => data<ApiKey>(request('DELETE', key(id)));
+
+export const listViews = (signal: AbortSignal) => data<readonly View[]>(request('GET', 'views', { signal }));
+/** Replaces the user's view of that name. */
+export const saveView = ({ name, query, shared }: Pick<View, 'name' | 'query' | 'shared'>) =>
+  data<View>(request('PUT', view(name), { body: { query, shared } }));
+export const deleteView = (name: string) => data<View>(request('DELETE', view(name)));
 
 export interface AuditFilter {
   readonly actor?: string | undefined;

@@ -5,6 +5,8 @@ type Schemas = components['schemas'];
 
 export type Me = Schemas['CurrentUser'];
 
+export type View = Schemas['View'];
+
 export type DeliveryStatus = Schemas['DeliveryStatus'];
 export type Progress = Schemas['DeliveryProgress'];
 export const PROGRESS = ['delivered', 'failed', 'retrying', 'pending', 'skipped'] as const satisfies readonly Progress[];

@@ -1,24 +1,52 @@
-// Views that a user has saved, in this browser. They are addresses; figures and tokens are not stored.
+// Views that the users of the company have saved. Earlier releases kept them in the browser, from which they are moved to the API.
+import { listViews, saveView } from '../api/integrations.ts';
+import { Problem } from '../api/problem.ts';
+import type { View } from '../api/types.ts';
 import { session } from './session.ts';
-import { Store } from './store.ts';
 
-export interface SavedView {
-  readonly name: string;
-  readonly href: string;
+type Kept = Pick<View, 'name' | 'query'>;
+
+export interface Views {
+  readonly views: readonly View[];
+  /** Why some views are still in this browser. */
+  readonly problem?: Problem;
 }
 
-/** Most views of one user. */
-const MOST = 50;
+export const isOwn = ({ createdBy }: View): boolean => createdBy.id === session.value.me?.id;
 
-/** Counts changes, for components that show the list. */
-export const savedViewsVersion = new Store(0);
-
-const keyOf = (): string => `truckroll.views.${session.value.me?.company.id}.${session.value.me?.id}`;
-
-export function savedViews(): readonly SavedView[] {
+/** The user's views and those that others share. */
+export async function loadViews(signal: AbortSignal): Promise<Views> {
+  const key = `truckroll.views.${session.value.me?.company.id}.${session.value.me?.id}`;
+  const kept = viewsIn(key);
+  const views = await listViews(signal);
+  if (kept.length === 0) return { views };
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(keyOf()) ?? '[]');
-    return Array.isArray(stored) ? stored.filter(isView) : [];
+    await move(key, kept, views.filter(isOwn), signal);
+    return { views: await listViews(signal) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { views, problem: Problem.of(error) };
+  }
+}
+
+/** Saves the views of the browser, each under a name that is free, and forgets each of them once it is saved. */
+async function move(key: string, kept: readonly Kept[], own: readonly View[], signal: AbortSignal): Promise<void> {
+  const queries = new Map(own.map(({ name, query }) => [name, query]));
+  for (const [at, { name, query }] of kept.entries()) {
+    // The user may have signed out, and another one in.
+    signal.throwIfAborted();
+    let free = name;
+    for (let n = 2; queries.has(free) && queries.get(free) !== query; n++) free = `${name} (${n})`;
+    if (!queries.has(free)) await saveView({ name: free, query, shared: false });
+    queries.set(free, query);
+    keep(key, kept.slice(at + 1));
+  }
+}
+
+function viewsIn(key: string): readonly Kept[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
+    return Array.isArray(stored) ? stored.flatMap(keptOf) : [];
   } catch {
     // Storage may be switched off, or hold something else.
     return [];
@@ -26,28 +54,12 @@ export function savedViews(): readonly SavedView[] {
 }
 
 /** Only addresses within the console: another program may have changed the storage. */
-function isView(value: unknown): value is SavedView {
-  const { name, href } = (value ?? {}) as Partial<SavedView>;
-  return typeof name === 'string' && typeof href === 'string' && href.startsWith('#/reports/');
+function keptOf(value: unknown): Kept[] {
+  const { name, href } = (value ?? {}) as { name?: unknown; href?: unknown };
+  return typeof name === 'string' && typeof href === 'string' && href.startsWith('#/reports/') ? [{ name, query: href.slice(1) }] : [];
 }
 
-/** Replaces a view of the same name. Returns whether it could be stored. */
-export function saveView(view: SavedView): boolean {
-  return store([view, ...savedViews().filter(({ name }) => name !== view.name)].slice(0, MOST));
-}
-
-export function forgetView(name: string): void {
-  store(savedViews().filter((view) => view.name !== name));
-}
-
-function store(views: readonly SavedView[]): boolean {
-  try {
-    if (views.length === 0) localStorage.removeItem(keyOf());
-    else localStorage.setItem(keyOf(), JSON.stringify(views));
-    return true;
-  } catch {
-    return false;
-  } finally {
-    savedViewsVersion.set(savedViewsVersion.value + 1);
-  }
+function keep(key: string, views: readonly Kept[]): void {
+  if (views.length === 0) localStorage.removeItem(key);
+  else localStorage.setItem(key, JSON.stringify(views.map(({ name, query }) => ({ name, href: `#${query}` }))));
 }

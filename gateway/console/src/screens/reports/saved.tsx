@@ -1,10 +1,20 @@
 import { useState } from 'preact/hooks';
+import { deleteView, saveView } from '../../api/integrations.ts';
+import { Problem } from '../../api/problem.ts';
+import type { View } from '../../api/types.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Failure } from '../../parts/part.tsx';
+import { ProblemBox } from '../../parts/problem-box.tsx';
+import { useAction } from '../../state/action.ts';
 import { announce } from '../../state/notice.ts';
-import { forgetView, saveView, savedViews, savedViewsVersion } from '../../state/saved-views.ts';
-import { useStore } from '../../state/store.ts';
+import { RARELY_MS, useResource } from '../../state/resource.ts';
+import { isOwn, loadViews } from '../../state/saved-views.ts';
 
-/** A button that saves the current address under a name, in this browser. */
+/** Names that an address cannot end with. */
+const NOT_NAMES: readonly string[] = ['', '.', '..'];
+
+/** A button that saves the current address under a name. */
 export function SaveView({ suggested }: { suggested: string }) {
   const [open, setOpen] = useState(false);
   return (
@@ -19,43 +29,42 @@ export function SaveView({ suggested }: { suggested: string }) {
 
 function SaveDialog({ suggested, onClose }: { suggested: string; onClose: () => void }) {
   const [name, setName] = useState(suggested);
-  const [error, setError] = useState<string | undefined>(undefined);
+  const [shared, setShared] = useState(false);
+  const action = useAction();
 
-  function submit(event: Event): void {
-    event.preventDefault();
+  async function save(): Promise<void> {
     const given = name.trim();
-    if (given === '') return setError('Give the view a name.');
-    if (!saveView({ name: given, href: location.hash })) return setError('This browser does not store anything for this page. Keep the address instead.');
-    announce(`The view “${given}” was saved in this browser. It is listed under Reports.`);
+    if (NOT_NAMES.includes(given)) throw notName();
+    await saveView({ name: given, query: location.hash.slice(1), shared });
+    announce(`The view “${given}” was saved. It is listed under Reports.`);
     onClose();
   }
 
   return (
     <Dialog title="Save this view" onCancel={onClose}>
-      <form onSubmit={submit} noValidate>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run(save);
+        }}
+        noValidate
+      >
+        <ProblemBox problem={action.problem} title="The view was not saved." shownElsewhere={['name']} focus />
         <p>A view keeps what is chosen, not the figures: “This month” stays this month.</p>
-        <div class="field">
-          <label for="view-name">Name</label>
-          <input
-            id="view-name"
-            value={name}
-            maxLength={80}
-            autocomplete="off"
-            aria-invalid={error === undefined ? undefined : 'true'}
-            aria-describedby={error === undefined ? undefined : 'view-name-error'}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-          {error !== undefined && (
-            <p class="error" id="view-name-error" role="alert">
-              {error}
-            </p>
-          )}
-        </div>
+        <Field name="name" label="Name" hint="A view of yours with this name is replaced." problem={action.problem}>
+          {(ties) => <input {...ties} value={name} maxLength={100} autocomplete="off" onInput={({ currentTarget }) => setName(currentTarget.value)} />}
+        </Field>
+        <label class="choice">
+          <input type="checkbox" checked={shared} onChange={({ currentTarget }) => setShared(currentTarget.checked)} />
+          <span>
+            Share it<span class="hint">The other users of the company see it under Reports.</span>
+          </span>
+        </label>
         <div class="buttons end">
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={action.busy}>
             Save
           </button>
         </div>
@@ -64,25 +73,65 @@ function SaveDialog({ suggested, onClose }: { suggested: string; onClose: () => 
   );
 }
 
+function notName(): Problem {
+  const message = 'Give the view a name other than . and ..';
+  return new Problem(message, { status: 400, code: 'INVALID_REQUEST', details: [{ field: 'name', code: 'INVALID_FORMAT', message }] });
+}
+
 export function SavedViews() {
-  useStore(savedViewsVersion);
-  const views = savedViews();
-  if (views.length === 0) return null;
+  const resource = useResource('views', loadViews, undefined, undefined, RARELY_MS);
+  const action = useAction();
+  const { value, problem, refresh } = resource;
+  const views = value?.views ?? [];
+  if (views.length === 0 && problem === undefined && value?.problem === undefined) return null;
+
+  const change = (work: () => Promise<unknown>): void =>
+    void action.run(async () => {
+      await work();
+      refresh();
+    });
+
   return (
     <section aria-labelledby="saved">
       <h2 id="saved">Saved views</h2>
+      {problem !== undefined && <Failure resource={resource} what="Saved views" />}
+      <ProblemBox problem={value?.problem} title="Some views are still in this browser only." />
+      <ProblemBox problem={action.problem} title="The view was not changed." focus />
       <ul class="saved">
-        {views.map(({ name, href }) => (
-          <li key={name}>
-            <a class="name" href={href}>
-              {name}
-            </a>
-            <button type="button" class="small" aria-label={`Forget ${name}`} onClick={() => forgetView(name)}>
-              Forget
-            </button>
-          </li>
+        {views.map((view) => (
+          <SavedView key={`${view.createdBy.id} ${view.name}`} view={view} busy={action.busy} change={change} />
         ))}
       </ul>
     </section>
+  );
+}
+
+function SavedView({ view, busy, change }: { view: View; busy: boolean; change: (work: () => Promise<unknown>) => void }) {
+  const { name, query, shared, createdBy } = view;
+  const verb = shared ? 'Stop sharing' : 'Share';
+  return (
+    <li>
+      <a class="name" href={`#${query}`}>
+        {name}
+      </a>
+      {isOwn(view) ? (
+        <span class="buttons">
+          <button
+            type="button"
+            class="small"
+            aria-label={`${verb} ${name}`}
+            disabled={busy}
+            onClick={() => change(() => saveView({ name, query, shared: !shared }))}
+          >
+            {verb}
+          </button>
+          <button type="button" class="small" aria-label={`Forget ${name}`} disabled={busy} onClick={() => change(() => deleteView(name))}>
+            Forget
+          </button>
+        </span>
+      ) : (
+        <span class="soft">shared by {createdBy.displayName}</span>
+      )}
+    </li>
   );
 }
