@@ -46,6 +46,9 @@ test.each(ERAS)('finds records in the protocol of %s', async (era) => {
 test.each([
   ['find', { kind: 'invoices', limit: 0, wrong: 1, fields: 'number' }, ['limit must', 'wrong is no', 'fields must']],
   ['find', { kind: 'invoices', filters: { status: ['NO'], other: 1 } }, ['status', 'other']],
+  // What could be an argument too is not lost among the filters.
+  ['find', { kind: 'invoices', filters: { search: '', limit: 0, cursor: 'x' } }, ['search (', 'limit (']],
+  ['find', { kind: 'invoices', fields: Array.from({ length: 101 }, (_, n) => `f${n}`) }, ['fields must be a list of 1 to 100']],
   ['find', { kind: 'cars' }, ['cars is not known', 'invoices']],
   ['get', {}, ['kind is missing', 'id is missing']],
   ['report', { name: 'nothing' }, ['name must be one of']],
@@ -54,6 +57,11 @@ test.each([
   const { text, isError } = await call(as(), name, given);
   for (const fault of [...faults, 'A valid call: {']) expect(text).toContain(fault);
   expect(isError).toBe(true);
+});
+
+test('takes arguments that become a query of more than 16 KB, as heads of requests usually have at most', async () => {
+  const number = Array.from({ length: 500 }, () => 'ü'.repeat(36));
+  expect((await call(as(), 'find', { kind: 'invoices', filters: { number } })).text).toMatch(/^0 of \/v1\/invoices/);
 });
 
 test('counts each message once, by its requests of the API or as a read', async () => {

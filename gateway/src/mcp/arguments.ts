@@ -8,6 +8,9 @@ export interface Argument {
   max?: number;
 }
 
+/** Most texts of a list: no kind has more fields. */
+const MOST_TEXTS = 100;
+
 export type Arguments = Readonly<Record<string, Argument>>;
 
 export function schemaOf(wanted: Arguments): { type: 'object'; [key: string]: unknown } {
@@ -49,7 +52,9 @@ function fault({ type, enum: values, min = -Infinity, max = Infinity }: Argument
     case 'integer':
       return Number.isInteger(value) && (value as number) >= min && (value as number) <= max ? undefined : `an integer from ${min} to ${max}`;
     case 'strings':
-      return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string') ? undefined : 'a list of texts';
+      return Array.isArray(value) && value.length > 0 && value.length <= MOST_TEXTS && value.every((item) => typeof item === 'string')
+        ? undefined
+        : `a list of 1 to ${MOST_TEXTS} texts`;
     case 'object':
       return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'an object';
   }

@@ -1,6 +1,6 @@
 // Answers messages of the Model Context Protocol over streamable HTTP, without sessions (decisions §18, docs/adr/0022).
 import type { Server } from '@modelcontextprotocol/server';
-import { ApiError } from '@truckroll/contract';
+import { ApiError, TOO_DEEP, isTooDeep } from '@truckroll/contract';
 import { unauthenticated } from '../auth/authenticate.ts';
 import { refuseBeyond, type Limits } from '../auth/limits.ts';
 import { send, sendHead, type Draining } from '../http/answer.ts';
@@ -61,6 +61,7 @@ export function createEndpoint({ tools, limits, draining, version }: EndpointPar
     if (read === undefined || typeof message !== 'object' || message === null || Array.isArray(message)) {
       throw ApiError.invalid([{ location: 'body', field: 'body', code: 'INVALID_FORMAT', message: 'Send one JSON-RPC message, a JSON object in UTF-8.' }]);
     }
+    if (isTooDeep(message)) throw ApiError.invalid([{ location: 'body', field: 'body', code: 'INVALID_FORMAT', message: TOO_DEEP }]);
     const { method, params } = message as Message;
     const tool = method === 'tools/call' ? byName.get(params?.name) : undefined;
     if (tool === undefined || tool.isLocal === true) await countAsRead(exchange);

@@ -34,17 +34,21 @@ export interface InnerRequest {
   body?: unknown;
 }
 
+/** Bytes for the arguments of a call as a query: they have at most 64 KB before they are percent-encoded. */
+const MOST_HEAD = 512 * 1024;
+
 /** Rejects if the connection ends without an answer. */
 export type InnerRequests = (outer: Exchange, asked: InnerRequest) => Promise<InnerAnswer>;
 
 /** The application then sees the credential and the network address of the outer request, and no other header of it. */
 export function createInnerRequests(app: RequestListener): InnerRequests {
   // Never listens. The connection of the outer request counts against the caps already.
-  const server = createServer({ requireHostHeader: false }, app);
+  const server = createServer({ requireHostHeader: false, maxHeaderSize: MOST_HEAD }, app);
   return (outer, { method = 'GET', path, headers, body }) =>
     new Promise((resolve, reject) => {
       const [ours, theirs] = duplexPair();
-      Object.defineProperty(theirs, 'remoteAddress', { value: outer.peer });
+      // A stream in memory has neither. It needs no time limit: the outer connection has one.
+      Object.defineProperties(theirs, { remoteAddress: { value: outer.peer }, setTimeout: { value: () => theirs } });
       const text = body === undefined ? undefined : JSON.stringify(body);
       const sent = request({
         method,
@@ -68,7 +72,11 @@ export function createInnerRequests(app: RequestListener): InnerRequests {
         response.once('error', reject);
         response.once('end', () => {
           const received = Buffer.concat(parts).toString();
-          resolve({ status: response.statusCode as number, headers: response.headers, body: JSON.parse(received) as ApiBody });
+          try {
+            resolve({ status: response.statusCode as number, headers: response.headers, body: JSON.parse(received) as ApiBody });
+          } catch (error) {
+            reject(error);
+          }
         });
       });
       server.emit('connection', theirs);

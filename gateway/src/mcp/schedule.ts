@@ -59,7 +59,8 @@ async function preview(call: ToolCall, cursors: Cursors): Promise<ToolAnswer> {
   if (faults.length > 0) return invalid(faults, EXAMPLE);
 
   /** A record by its id, or the refusal of its read. */
-  const read = (collection: string, id: unknown): Promise<InnerAnswer> => call.ask({ path: `/v1/${collection}/${encodeURIComponent(String(id))}` });
+  const read = (collection: string, id: unknown): Promise<InnerAnswer> =>
+    call.ask({ path: `/v1/${collection}/${encodeURIComponent(String(id).toWellFormed())}` });
   const subject = action === 'add' ? await read('team-members', given['team_member_id']) : await read('job-assignments', given['assignment_id']);
   if (subject.status !== 200) return refusal(subject, EXAMPLE);
   const record = subject.body.data as Json;
@@ -92,7 +93,8 @@ async function carryOut(call: ToolCall, cursors: Cursors): Promise<ToolAnswer> {
   const { expiresAt, ...request } = JSON.parse(opened.toString()) as Sealed;
   if (Date.now() > expiresAt) return failure('The token has expired. If the change was carried out, find shows it. Otherwise ask for a new preview.');
   const answer = await call.ask({ ...request, headers: { 'idempotency-key': createHash('sha256').update(token).digest('hex') } });
-  if (answer.status >= 500) return failure(`It is not known whether the change was made. Call schedule with the same token: it acts once.${retryOf(answer)}`);
+  if (answer.status >= 500 || answer.body.error?.code === 'IDEMPOTENCY_IN_PROGRESS')
+    return failure(`It is not known whether the change was made. Call schedule with the same token: it acts once.${retryOf(answer)}`);
   if (answer.status >= 300) return refusal(answer, EXAMPLE);
   const again = answer.headers['idempotent-replayed'] === undefined ? '' : ' This token had done it before, and only once.';
   return text(`Done.${again}\n${fenced([fittingLine(answer.body.data as Json, OF_VISIT)])}`);

@@ -1,7 +1,7 @@
 // The tools that read (decisions §18). Each call becomes requests of the API with the caller's credential.
 import type { Operation } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { failure, fenced, fitting, fittingLine, inDollars, lineOf, refusal, text, type ToolAnswer } from './answers.ts';
+import { failure, fenced, fitting, fittingLine, inDollars, lineOf, refusal, retryOf, text, type ToolAnswer } from './answers.ts';
 import { queryOf, type Arguments } from './arguments.ts';
 import { describe, type Catalog, type CatalogKind } from './catalog.ts';
 import type { ApiBody, InnerAnswer, InnerRequest, Json } from './inner-requests.ts';
@@ -70,10 +70,12 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
     arguments: { ...KIND, search: { type: 'string' }, filters: { type: 'object' }, ...FIELDS, ...PAGING },
     example: { kind: 'invoices', filters: { status: ['OPEN'] }, fields: ['number', 'account', 'open_balance_cents'], limit: 10 },
     run(call) {
-      const { kind, search, filters, fields, limit = DEFAULT_LIMIT, cursor } = call.given as unknown as Given;
+      const { kind, search, filters, fields, limit, cursor } = call.given as unknown as Given;
       const found = kinds.get(kind);
       if (found === undefined) return unknown(kind, kinds, find.example);
-      return page(call, find, found.list.route, { ...filters, search, limit, cursor }, (record) => fittingLine(record, fields));
+      return page(call, find, found.list.route, { limit: DEFAULT_LIMIT, ...filters, ...defined({ search, limit, cursor }) }, (record) =>
+        fittingLine(record, fields),
+      );
     },
   };
 
@@ -102,7 +104,10 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
           continue;
         }
         const loaded = await call.ask({ path });
-        if (loaded.status !== 200) return refusal(loaded, get.example);
+        if (loaded.status !== 200) {
+          notes.push(` ${name} could not be read: ${loaded.body.error.code}.${retryOf(loaded)}`);
+          continue;
+        }
         const rows = other === undefined ? [loaded.body.data as Json] : rowsOf(loaded);
         lines.push(...rows.map((row) => `${name}: ${lineOf(row)}`));
         if (other !== undefined && nextOf(loaded.body) !== undefined)
@@ -123,21 +128,21 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
 
   const report: Tool = {
     name: 'report',
-    description: `Figures in dollars: ${[...reports.keys()].join(', ')}. parameters are those of describe; the CSV of all rows is linked.`,
+    description: `Figures in dollars: ${[...reports.keys()].join(', ')}. parameters are those of describe; the first 100 rows are linked as CSV.`,
     annotations: READS,
     arguments: { name: { type: 'string', required: true, enum: [...reports.keys()] }, parameters: { type: 'object' }, ...PAGING },
     example: { name: 'invoice-activity', parameters: { start_date: '2026-01-01', end_date: '2026-04-01', group_by: 'account' } },
     async run(call) {
-      const { name, parameters, limit = DEFAULT_LIMIT, cursor } = call.given as unknown as Given;
+      const { name, parameters, limit, cursor } = call.given as unknown as Given;
       const { route } = reports.get(name) as Operation;
-      const answer = await page(call, report, route, { ...parameters, limit, cursor }, (row) => lineOf(inDollars(row)));
+      const answer = await page(call, report, route, { limit: DEFAULT_LIMIT, ...parameters, ...defined({ limit, cursor }) }, (row) => lineOf(inDollars(row)));
       if (answer.isError !== true && base !== '') {
         answer.content.push({
           type: 'resource_link',
-          uri: base + route + queryOf({ ...parameters, amounts: 'decimal' }),
+          uri: base + route + queryOf({ ...parameters, limit: 100, amounts: 'decimal' }),
           name: `${name}.csv`,
           mimeType: 'text/csv',
-          description: 'All rows as CSV. GET it with the same Authorization and Accept: text/csv.',
+          description: 'The first 100 rows as CSV; the answer’s Link header has the next ones. GET it with the same Authorization and Accept: text/csv.',
         });
       }
       return answer;
@@ -179,6 +184,9 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
   return [describing, find, get, report, changes];
 }
 
+/** The arguments that were given. What was not given must not hide a filter of the same name. */
+const defined = (given: Json): Json => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+
 /** A page as text. If it does not fit, requests one with fewer records, because only the service knows where that page ends. */
 async function page({ ask }: ToolCall, { example }: Tool, route: string, query: Json, write: (row: Json) => string): Promise<ToolAnswer> {
   for (let limit = query['limit']; ; ) {
@@ -210,5 +218,5 @@ function rowsOf({ body }: InnerAnswer): readonly Json[] {
 
 /** Path of one record: of the list if the API has no detail of this kind. */
 function oneOf({ list, detail }: CatalogKind, id: string): string {
-  return detail === undefined ? list.route + queryOf({ ids: id }) : `${list.route}/${encodeURIComponent(id)}`;
+  return detail === undefined ? list.route + queryOf({ ids: id }) : `${list.route}/${encodeURIComponent(id.toWellFormed())}`;
 }
