@@ -43,6 +43,16 @@ export async function lockActiveUser(tx: Queryable, companyId: string, id: strin
   return rowCount === 1;
 }
 
+/** As `lockActiveUser`, but one transaction at a time: for what is counted for each user. */
+export async function holdActiveUser(tx: Queryable, companyId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'hold_active_user',
+    text: 'select from users where id = $1 and company_id = $2 and active for no key update',
+    values: [id, companyId],
+  });
+  return rowCount === 1;
+}
+
 export async function updateUser(tx: Queryable, id: string, companyId: string, active: boolean): Promise<User> {
   const { rows } = await tx.query<User>({
     name: 'update_user',
