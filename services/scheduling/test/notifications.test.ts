@@ -151,7 +151,7 @@ test('is read by its id while it waits and once it has ended, but not by another
   await harness.database.query({ text: 'update notifications set due_at = now() where id = $1', values: [id] });
   const ended = await outcome(visit);
   mail.behave('accept');
-  expect(await read(id!)).toMatchObject({ status: NotificationStatus.FAILED, reason: ended['detail'], created_at: ended['created_at'] });
+  expect(await read(id!)).toMatchObject({ status: NotificationStatus.FAILED, reason: 'the provider refused it: 550', created_at: ended['created_at'] });
   await expect(read(id!, randomUUID())).rejects.toMatchObject({ status: 404 });
   expect(await outcomeOf((await scene()).visit, null)).toEqual({ status: NotificationStatus.NOT_REQUESTED, id: null });
 });

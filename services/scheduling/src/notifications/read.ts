@@ -14,6 +14,19 @@ interface Row {
   finished_at: number | null;
 }
 
+/** The provider's refusal begins with its status: an SMTP reply, or that of HTTP. */
+const REFUSED = /^(?:HTTP )?[45]\d\d\b/;
+const OF_ADDRESS = /^(?:this is not one e-mail address|the server cannot take this address)/;
+
+/** Why it was not sent. Otherwise `detail` is for operators: it may name their servers. */
+function reasonOf(status: Row['status'], detail: string): string | null {
+  if (status === 'SUPPRESSED') return detail;
+  if (status !== 'FAILED') return null;
+  const refused = REFUSED.exec(detail)?.[0];
+  if (refused !== undefined) return `the provider refused it: ${refused}`;
+  return OF_ADDRESS.test(detail) ? detail : 'no provider could be reached';
+}
+
 /** The handler of NotificationService. Errors: 404. */
 export function notificationHandlers(database: Database): Handlers<typeof NotificationServiceService> {
   return {
@@ -32,8 +45,7 @@ export function notificationHandlers(database: Database): Handlers<typeof Notifi
           id: key.id,
           status: NotificationStatus[status === 'ATTEMPTING' ? 'QUEUED' : status],
           channel: channel && MessageChannel[channel],
-          // Of other statuses it is for operators: what the provider said, or why an attempt had no end.
-          reason: status === 'SUPPRESSED' || status === 'FAILED' ? detail : null,
+          reason: reasonOf(status, detail ?? ''),
           created_at,
           finished_at,
         },
