@@ -27,7 +27,7 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /** Sends messages to `/mcp` of the gateway and writes what it answers. The returned function resolves when its message is answered. */
 function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void): (line: string) => Promise<void> {
-  const url = `${baseUrl.replace(/\/+$/, '')}/mcp`;
+  const url = `${baseUrl.trim().replace(/(?:(?:\/api)?\/v1)?\/*$/i, '')}/mcp`;
   /** What a host of the protocol before 2026-07-28 has agreed on; later ones name their version in each message. */
   let agreed: string | undefined;
 
@@ -44,7 +44,8 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void)
   }
 
   return async (line) => {
-    let message: Message = {};
+    // A line of JSON may be null.
+    let message: Message | null = null;
     try {
       message = JSON.parse(line) as Message;
       const response = await fetch(url, { method: 'POST', headers: headersOf(message), body: line });
@@ -61,7 +62,7 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void)
     } catch (error) {
       const { cause } = error as Error;
       const reason = `${(error as Error).message}${cause instanceof Error ? `: ${cause.message}` : ''}`;
-      if (message.id !== undefined) write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: `${reason} (${url})` } });
+      if (message?.id !== undefined) write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: `${reason} (${url})` } });
       else process.stderr.write(`truckroll-mcp: ${reason} (${url})\n`);
     }
   };
