@@ -1,10 +1,11 @@
 // Real ids and values to replace those in samples, created or looked up for each sample.
 import type { OperationView } from '../../gateway/docs/src/views.ts';
-import { ask, type Target } from './target.ts';
+import { answerOf, ask, type Target } from './target.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 const KEYS = '/api/v1/integrations/api-keys';
 const VIEWS = '/api/v1/integrations/views';
+const NOTIFICATIONS = '/api/v1/integrations/notifications';
 
 export interface StandIns {
   path?: Record<string, string>;
@@ -28,7 +29,15 @@ export function standInsOf(target: Target): Prepare {
 
   const addresses = async (): Promise<Record<string, string>> => ({ 'dana@example.com': (await ask(target, 'GET', '/api/v1/me')).email });
 
-  async function write(operation: OperationView): Promise<StandIns | undefined> {
+  /** Adds a technician to a visit, and notifies the customer. */
+  async function notified(): Promise<string | undefined> {
+    const { body } = (await write({ verb: 'POST' })) ?? {};
+    if (body === undefined) return undefined;
+    const { contact_id, ...addition } = body;
+    return (await answerOf(target, 'POST', '/v1/job-assignments', { ...addition, customer_notification: { contact_id } }))['notification'].id;
+  }
+
+  async function write(operation: Pick<OperationView, 'verb'>): Promise<StandIns | undefined> {
     const visit = (await ask(target, 'GET', '/v1/job-appointments?limit=100')).find(
       (each: any) => !each.canceled && each.window_start_at !== null && each.job?.contact && each.assignments.length < 3,
     );
@@ -53,6 +62,7 @@ export function standInsOf(target: Target): Prepare {
   return async (operation) => {
     const { id: name, path, verb } = operation;
     if (operation.idempotent) return write(operation);
+    if (path.startsWith(`${NOTIFICATIONS}/`)) return notified().then((id) => (id === undefined ? undefined : { path: { id } }));
     if (path.startsWith(`${KEYS}/`)) return { path: { id: await makeKey() } };
     if (path.startsWith(`${VIEWS}/`)) return { path: { name: await makeView() } };
     if (name === 'redeliverWebhooks') return delivery().then(({ webhookId }) => ({ path: { webhookId } }));

@@ -18,7 +18,12 @@ export function readTarget(root: string): Target {
   throw new Error('No system runs here: start one by npm start, or set TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN.');
 }
 
-export async function ask({ url, key, token }: Target, method: string, path: string, body?: object): Promise<any> {
+/** The `data` of an answer. */
+export async function ask(target: Target, method: string, path: string, body?: object): Promise<any> {
+  return (await answerOf(target, method, path, body)).data;
+}
+
+export async function answerOf({ url, key, token }: Target, method: string, path: string, body?: object): Promise<any> {
   const users = path.startsWith('/api/');
   const response = await fetch(url + path, {
     method,
@@ -30,5 +35,5 @@ export async function ask({ url, key, token }: Target, method: string, path: str
     ...(body && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { data: unknown }).data;
+  return await response.json();
 }
