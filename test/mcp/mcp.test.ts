@@ -72,7 +72,7 @@ describe('reading', () => {
     expect(rows).toEqual([expect.objectContaining({ id: account['id'], name: account['name'], _left_out: ['tags'] })]);
   });
 
-  test('report answers dollars, and links the CSV of all rows', async () => {
+  test('report answers dollars, and links its rows as CSV', async () => {
     await fresh(system, desk.company);
     const { rows, content } = await use('report', { name: 'invoice-activity', parameters: { start_date: '2026-01-01', end_date: '2026-04-01' } });
     expect(rows).toHaveLength(3);
