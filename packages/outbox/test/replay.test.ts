@@ -108,7 +108,12 @@ test('creates topics once, with their retention, when several callers race', asy
   const state = newTopic('latest', 2);
   const events = newTopic({ days: 3 }, 4);
   await Promise.all([1, 2, 3].map(() => ensureTopics(kafka, [state, events], silentLog, signal)));
-  const { topics } = await admin.fetchTopicMetadata({ topics: [state.name, events.name] });
+  // A topic that was just made may have no leader for a moment.
+  const { topics } = await until(
+    'topics with leaders',
+    () => admin.fetchTopicMetadata({ topics: [state.name, events.name] }).catch(() => ({ topics: [] })),
+    ({ topics: { length } }) => length === 2,
+  );
   const partitions = new Map(topics.map((topic) => [topic.name, topic.partitions.length]));
   expect([partitions.get(state.name), partitions.get(events.name)]).toEqual([2, 4]);
   const { resources } = await admin.describeConfigs({
