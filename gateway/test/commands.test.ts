@@ -44,7 +44,7 @@ test('passes a write to its service in full, and answers with the service’s st
   expect(first.headers.has('idempotent-replayed')).toBe(false);
   expect(first.headers.get('ratelimit-policy')).toBe('"writes";q=1200;w=60');
   expect(Object.keys(first.body)).toEqual(['data', 'notification', 'meta']);
-  expect(first.body.notification).toEqual({ status: 'NOT_REQUESTED' });
+  expect(first.body.notification).toEqual({ status: 'NOT_REQUESTED', id: null });
   expect(commands.added).toEqual([
     {
       caller: {

@@ -31,11 +31,11 @@ export async function readTechnicians(signal: AbortSignal): Promise<Technician[]
   return records.map(({ id, name }) => ({ id, name })).sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Technicians who are off for a part of the day. */
-export async function readTimeOff(day: string, before: string, signal: AbortSignal): Promise<string[]> {
-  const query = { activity: 'TIME_OFF', starts_from: day, starts_before: before };
-  const { records } = await readList<{ team_member: Technician }>('time-entries', query, MOST_VISITS, signal);
-  return records.map(({ team_member: { id } }) => id);
+/** Technicians who are off from `start` to `end`, by time off that began on the day before or later. */
+export async function readTimeOff(start: string, end: string, since: string, signal: AbortSignal): Promise<string[]> {
+  const query = { activity: 'TIME_OFF', starts_from: since, starts_before: end };
+  const { records } = await readList<{ team_member: Technician; ends_at: string | null }>('time-entries', query, MOST_VISITS, signal);
+  return records.filter(({ ends_at: ends }) => ends === null || Date.parse(ends) > Date.parse(start)).map(({ team_member: { id } }) => id);
 }
 
 /** A request with a telephone number and an e-mail address to answer it: those given, or else those of the customer's account. */

@@ -21,26 +21,36 @@ export async function loadViews(signal: AbortSignal): Promise<Views> {
   const views = await listViews(signal);
   if (kept.length === 0) return { views };
   try {
-    await move(key, kept, views.filter(isOwn), signal);
-    return { views: await listViews(signal) };
+    const problem = await move(key, kept, views.filter(isOwn), signal);
+    return { views: await listViews(signal), ...(problem && { problem }) };
   } catch (error) {
     if (signal.aborted) throw error;
     return { views, problem: Problem.of(error) };
   }
 }
 
-/** Saves the views of the browser, each under a name that is free, and forgets each of them once it is saved. */
-async function move(key: string, kept: readonly Kept[], own: readonly View[], signal: AbortSignal): Promise<void> {
+/** Saves the views of the browser, each under a name that is free, and forgets each of them once it is saved. One that the API refuses stays, and stops no other. */
+async function move(key: string, kept: readonly Kept[], own: readonly View[], signal: AbortSignal): Promise<Problem | undefined> {
   const queries = new Map(own.map(({ name, query }) => [name, query]));
+  const refused: Kept[] = [];
+  let problem: Problem | undefined;
   for (const [at, { name, query }] of kept.entries()) {
     // The user may have signed out, and another one in.
     signal.throwIfAborted();
     let free = name;
     for (let n = 2; queries.has(free) && queries.get(free) !== query; n++) free = `${name} (${n})`;
-    if (!queries.has(free)) await saveView({ name: free, query, shared: false });
-    queries.set(free, query);
-    keep(key, kept.slice(at + 1));
+    try {
+      if (!queries.has(free)) await saveView({ name: free, query, shared: false });
+      queries.set(free, query);
+    } catch (error) {
+      const { status, message } = Problem.of(error);
+      if (status !== 400 && status !== 409) throw error;
+      refused.push({ name, query });
+      problem ??= new Problem(`“${name}” cannot be saved: ${message}`);
+    }
+    keep(key, [...refused, ...kept.slice(at + 1)]);
   }
+  return problem;
 }
 
 function viewsIn(key: string): readonly Kept[] {

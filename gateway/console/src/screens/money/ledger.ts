@@ -11,13 +11,13 @@ const INVOICES = ['invoice', 'customer', 'issued_on', 'due_on', 'kind', 'item', 
 const PAYMENTS = ['payment', 'customer', 'received_on', 'method', 'invoice', 'amount'];
 
 /** A line per line item of the invoices of a month; `report` is called with the number of records read so far. Errors: Problem. */
-export async function invoiceLines(range: Range, report: (read: number) => void): Promise<string> {
-  return csv(INVOICES, (await invoicesOf(range, reading(report))).flatMap(linesOf));
+export async function invoiceLines(range: Range, report: (read: number) => void, signal: AbortSignal): Promise<string> {
+  return csv(INVOICES, (await invoicesOf(range, reading(report, signal))).flatMap(linesOf));
 }
 
 /** A line per invoice that a payment of the month pays. */
-export async function paymentLines(range: Range, report: (read: number) => void): Promise<string> {
-  const all = reading(report);
+export async function paymentLines(range: Range, report: (read: number) => void, signal: AbortSignal): Promise<string> {
+  const all = reading(report, signal);
   const payments = await paymentsOf(range, all);
   const numbers = await numbersOf(payments, all);
   return csv(
@@ -58,6 +58,6 @@ const AMOUNT = /^-?\d+\.\d\d$/;
 
 function written(cell: Cell): string {
   const text = String(cell ?? '');
-  const safe = FORMULA.test(text) && !AMOUNT.test(text) ? `'${text}` : text;
+  const safe = typeof cell !== 'number' && FORMULA.test(text) && !AMOUNT.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

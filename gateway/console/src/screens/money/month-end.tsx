@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { save } from '../../parts/download.ts';
 import { Page } from '../../parts/page.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
@@ -21,6 +21,8 @@ export function MonthEnd() {
   const month = isDay(`${given}-01`) ? given : addMonths(`${today().slice(0, 7)}-01`, -1).slice(0, 7);
   const range = { start: `${month}-01`, end: addMonths(`${month}-01`, 1) };
   const { busy, problem, run } = useAction();
+  const [left] = useState(() => new AbortController());
+  useEffect(() => () => left.abort(), []);
   const [read, setRead] = useState(0);
   const [made, setMade] = useState<{ month: string; checks: readonly Check[] } | undefined>(undefined);
   const checks = made?.month === month ? made.checks : undefined;
@@ -29,13 +31,13 @@ export function MonthEnd() {
   const make = async (): Promise<void> => {
     setMade(undefined);
     setRead(0);
-    const pack = await readPack(range, setRead);
+    const pack = await readPack(range, setRead, left.signal);
     await saveWorkbook(`truckroll-month-end-${month}`, pack.sheets);
     setMade({ month, checks: pack.checks });
   };
   const saveLedger = async (of: 'invoices' | 'payments'): Promise<void> => {
     setRead(0);
-    const text = await LEDGERS[of](range, setRead);
+    const text = await LEDGERS[of](range, setRead, left.signal);
     save(`truckroll-${of}-${month}.csv`, new Blob([BYTE_ORDER_MARK, text], { type: 'text/csv' }));
   };
   return (

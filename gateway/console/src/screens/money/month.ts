@@ -1,21 +1,27 @@
 // Records of a month, whole: for files, whose sums must be those of everything.
 import type { Invoice, Payment } from '../../api/business.ts';
+import { Problem } from '../../api/problem.ts';
 import { pagesOf } from '../../api/reports.ts';
+import { number } from '../../parts/figures.ts';
 import { zone } from '../../parts/time.tsx';
 import type { Range } from '../reports/calendar.ts';
+import { MOST_LINES } from '../reports/sources.ts';
 
 export type ReadAll = <T>(path: string, query: Readonly<Record<string, string | readonly string[]>>) => Promise<T[]>;
 
 const IDS_AT_ONCE = 100;
 
 /** Reads lists to their end; `report` is called with the number of records read so far of all of them together. Errors: Problem. */
-export function reading(report: (read: number) => void): ReadAll {
+export function reading(report: (read: number) => void, signal: AbortSignal): ReadAll {
   let count = 0;
   return async <T>(path: string, query: Readonly<Record<string, string | readonly string[]>>): Promise<T[]> => {
     const records: T[] = [];
-    for await (const page of pagesOf<T>(path, query)) {
+    for await (const page of pagesOf<T>(path, query, signal)) {
       records.push(...page.records);
       report((count += page.records.length));
+      if (page.more && count >= MOST_LINES) {
+        throw new Problem(`There are more than ${number(MOST_LINES)} records, the most that files are made of here. Use the API, or its CSV.`);
+      }
     }
     return records;
   };

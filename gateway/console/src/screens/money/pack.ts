@@ -32,8 +32,8 @@ const date = (title: string): SheetColumn => ({ title, kind: 'date' });
 const money = (title: string): SheetColumn => ({ title, kind: 'money' });
 
 /** The whole pack; `report` is called with the number of records read so far. Errors: Problem. */
-export async function readPack(range: Range, report: (read: number) => void): Promise<Pack> {
-  const all = reading(report);
+export async function readPack(range: Range, report: (read: number) => void, signal: AbortSignal): Promise<Pack> {
+  const all = reading(report, signal);
   const dates = { start_date: range.start, end_date: range.end, bucket: 'year' };
   const open = (await all<Invoice>('invoices', { status: 'OPEN' })).filter(({ amounts }) => amounts.open_balance_cents !== 0);
   const issued = await invoicesOf(range, all);

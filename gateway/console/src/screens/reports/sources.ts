@@ -9,7 +9,7 @@ import { asked, type View } from './view.ts';
 /** Most records of one figure that are loaded to add them up. */
 export const MOST_RECORDS = 5_000;
 /** Most lines of a spreadsheet: a browser makes it in memory. */
-const MOST_LINES = 200_000;
+export const MOST_LINES = 200_000;
 
 const PATHS: Record<RecordKind, string> = { invoices: 'invoices', payments: 'payments', refunds: 'refunds', jobs: 'job-financials' };
 export const TITLES: Record<RecordKind, string> = { invoices: 'Invoices', payments: 'Payments', refunds: 'Refunds', jobs: 'Jobs' };

@@ -48,7 +48,13 @@ export function Today() {
   const [from, before] = week ? [mondayOf(day), addDays(mondayOf(day), 7)] : [day, addDays(day, 1)];
   const visits = useResource(`visits from ${from} before ${before}`, (signal) => readWork(from, before, signal));
   const technicians = useResource('technicians', readTechnicians, undefined, undefined, TECHNICIANS_MS);
-  const timeOff = useResource(`time off ${day}`, (signal) => readTimeOff(day, addDays(day, 1), signal), undefined, undefined, TECHNICIANS_MS);
+  const timeOff = useResource(
+    `time off ${day}`,
+    (signal) => readTimeOff(instantOf(`${day}T00:00`), addDays(day, 1), addDays(day, -1), signal),
+    undefined,
+    undefined,
+    TECHNICIANS_MS,
+  );
   const requests = useResource('unbooked requests', readUnbooked);
   const to = (other: string, view = week): string => places.today({ day: other === current ? undefined : other, view: view ? 'week' : undefined });
   const step = week ? 7 : 1;
