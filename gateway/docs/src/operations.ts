@@ -104,6 +104,7 @@ function credentialOf({ security }: Operation): OperationView['credential'] {
 function missingOf(path: string, { operationId }: Operation): string {
   if (operationId === 'removeAssignment') return 'assignment';
   if (path.includes('/api-keys/')) return 'API key';
+  if (path.includes('/notifications/')) return 'notification';
   return path.includes('/webhooks/') ? 'webhook endpoint' : 'record';
 }
 
