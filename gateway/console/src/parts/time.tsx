@@ -27,8 +27,10 @@ function format(style: keyof typeof STYLES, at: Date): string {
 /** The wall clock as `2026-03-01 14:02:11`. */
 const wall = (at: Date): string => at.toLocaleString('sv-SE', { timeZone: zone() });
 
-/** Today in the company's time zone: `2026-03-01`. */
-export const today = (): string => wall(new Date()).slice(0, 10);
+/** The day in the company's time zone: `2026-03-01`. */
+export const dayOf = (at: Date | string): string => wall(new Date(at)).slice(0, 10);
+
+export const today = (): string => dayOf(new Date());
 
 function inWords(at: Date): string {
   return format(sameYear(at) ? 'thisYear' : 'otherYear', at);

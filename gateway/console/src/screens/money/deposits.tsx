@@ -2,6 +2,7 @@ import { readReport, type ReportRow } from '../../api/reports.ts';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
+import { Steps } from '../../parts/steps.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Day, today } from '../../parts/time.tsx';
 import { METHODS, methodName } from '../../parts/words.ts';
@@ -33,18 +34,12 @@ export function Deposits() {
       live={[days]}
       actions={
         <>
-          <a class="button small" href={to(monthAfter(-1))}>
-            <span class="unseen">The month before</span>
-            <span aria-hidden="true">‹</span>
-          </a>
-          <label class="day">
-            <span class="unseen">Month</span>
-            <input type="month" value={month} onChange={({ currentTarget: { value } }) => isDay(`${value}-01`) && go(to(value))} />
-          </label>
-          <a class="button small" href={to(monthAfter(1))}>
-            <span class="unseen">The next month</span>
-            <span aria-hidden="true">›</span>
-          </a>
+          <Steps before={{ href: to(monthAfter(-1)), title: 'The month before' }} after={{ href: to(monthAfter(1)), title: 'The next month' }}>
+            <label class="day">
+              <span class="unseen">Month</span>
+              <input type="month" value={month} onChange={({ currentTarget: { value } }) => isDay(`${value}-01`) && go(to(value))} />
+            </label>
+          </Steps>
         </>
       }
     >

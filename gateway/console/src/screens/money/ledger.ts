@@ -1,9 +1,10 @@
 // Invoices and payments of a month as CSV, a line per line item, for the import of an accounting program (docs/how-to/console.md).
 import type { Invoice, Payment } from '../../api/business.ts';
 import { decimal } from '../../parts/money.ts';
+import { dayOf } from '../../parts/time.tsx';
 import { methodName } from '../../parts/words.ts';
 import type { Range } from '../reports/calendar.ts';
-import { dayOf, invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
+import { invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
 
 type Cell = string | number | null;
 
@@ -28,7 +29,7 @@ export async function paymentLines(range: Range, report: (read: number) => void,
 
 /** The line items, and lines for what makes their sum the total: the pricing multiplier, discounts and tax. */
 function linesOf({ number, account, issued_at, due_at, line_items: items, tax, amounts }: Invoice): Cell[][] {
-  const line = (kind: string, ...rest: Cell[]): Cell[] => [number, account.name, dayOf(issued_at), dayOf(due_at), kind, ...rest];
+  const line = (kind: string, ...rest: Cell[]): Cell[] => [number, account.name, issued_at && dayOf(issued_at), due_at && dayOf(due_at), kind, ...rest];
   const sum = (kind: string, name: string, cents: number): Cell[][] => (cents === 0 ? [] : [line(kind, name, '', 1, decimal(cents), decimal(cents), '')]);
   return [
     ...items.map((of) =>

@@ -3,7 +3,6 @@ import type { Invoice, Payment } from '../../api/business.ts';
 import { Problem } from '../../api/problem.ts';
 import { pagesOf } from '../../api/reports.ts';
 import { number } from '../../parts/figures.ts';
-import { zone } from '../../parts/time.tsx';
 import type { Range } from '../reports/calendar.ts';
 import { MOST_LINES } from '../reports/sources.ts';
 
@@ -44,6 +43,3 @@ export async function numbersOf(payments: readonly Payment[], all: ReadAll): Pro
   }
   return numbers;
 }
-
-/** The day in the company's time zone. */
-export const dayOf = (at: string | null): string | null => (at === null ? null : new Date(at).toLocaleDateString('sv-SE', { timeZone: zone() }));

@@ -3,13 +3,13 @@ import type { components } from '@truckroll/client';
 import type { Invoice } from '../../api/business.ts';
 import { readReport, type ReportRow } from '../../api/reports.ts';
 import { dollars } from '../../parts/money.ts';
-import { zone } from '../../parts/time.tsx';
+import { dayOf, zone } from '../../parts/time.tsx';
 import { methodName, rate, titleCase } from '../../parts/words.ts';
 import { session } from '../../state/session.ts';
 import type { Sheet, SheetColumn } from '../../xlsx/sheet.ts';
 import { rangeName, type Range } from '../reports/calendar.ts';
 import { AGES, type Age } from '../reports/definitions.ts';
-import { dayOf, invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
+import { invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
 
 type Refund = components['schemas']['Refund'];
 type Cell = string | number | null;
@@ -68,7 +68,7 @@ export async function readPack(range: Range, report: (read: number) => void, sig
       open.map(({ number, account, due_at, aging, amounts }) => [
         number,
         account.name,
-        dayOf(due_at),
+        due_at && dayOf(due_at),
         AGES[aging?.bucket as Age] ?? null,
         amounts.open_balance_cents,
       ]),
@@ -92,8 +92,8 @@ export async function readPack(range: Range, report: (read: number) => void, sig
         number,
         account.name,
         titleCase(status),
-        dayOf(issued_at),
-        dayOf(due_at),
+        issued_at && dayOf(issued_at),
+        due_at && dayOf(due_at),
         of.discounted_subtotal_cents,
         of.tax_cents,
         of.total_cents,

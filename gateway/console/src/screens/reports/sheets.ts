@@ -1,6 +1,6 @@
 // Spreadsheets of a view and of the records behind a figure.
 import type { RecordKind } from '../../api/records.ts';
-import { zone } from '../../parts/time.tsx';
+import { dayOf, zone } from '../../parts/time.tsx';
 import { session } from '../../state/session.ts';
 import type { Sheet, SheetColumn } from '../../xlsx/sheet.ts';
 import { addDays, previousOf, rangeName } from './calendar.ts';
@@ -124,7 +124,7 @@ export function recordsSheet(kind: RecordKind, lines: readonly Line[], measures:
       ...shown.map(columnOf),
     ],
     rows: lines.map(({ id, number, at, customer, amounts }) => {
-      const day = at === null ? null : at.includes('T') ? clockOf(at).slice(0, 10) : at;
+      const day = at === null ? null : at.includes('T') ? dayOf(at) : at;
       return [number, day, customer, id, ...shown.map(({ key }) => amounts[key] ?? null)];
     }),
     total: ['Sum', null, null, null, ...shown.map(({ key }) => sums[key] ?? null)],

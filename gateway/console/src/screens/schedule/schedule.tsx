@@ -2,6 +2,7 @@ import type { Visit } from '../../api/business.ts';
 import { readList, type Listed } from '../../api/reports.ts';
 import { Page } from '../../parts/page.tsx';
 import { Part } from '../../parts/part.tsx';
+import { Steps } from '../../parts/steps.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { timeOfDay, today } from '../../parts/time.tsx';
 import { useResource } from '../../state/resource.ts';
@@ -27,18 +28,12 @@ export function Schedule() {
       live={[visits]}
       actions={
         <>
-          <a class="button small" href={to(addDays(day, -1))}>
-            <span class="unseen">The day before</span>
-            <span aria-hidden="true">‹</span>
-          </a>
-          <label class="day">
-            <span class="unseen">Day</span>
-            <input type="date" value={day} onChange={({ currentTarget: { value } }) => value !== '' && go(to(value))} />
-          </label>
-          <a class="button small" href={to(addDays(day, 1))}>
-            <span class="unseen">The next day</span>
-            <span aria-hidden="true">›</span>
-          </a>
+          <Steps before={{ href: to(addDays(day, -1)), title: 'The day before' }} after={{ href: to(addDays(day, 1)), title: 'The next day' }}>
+            <label class="day">
+              <span class="unseen">Day</span>
+              <input type="date" value={day} onChange={({ currentTarget: { value } }) => value !== '' && go(to(value))} />
+            </label>
+          </Steps>
           {day !== now && (
             <a class="button small" href={to(now)}>
               Today

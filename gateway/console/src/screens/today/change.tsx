@@ -7,7 +7,7 @@ import { addTechnician, removeTechnician, type Addition, type Assignment, type R
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, requireWholeMoments } from '../../parts/field.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
-import { instantOf, localInput, tick, timeOfDay } from '../../parts/time.tsx';
+import { dayOf, instantOf, localInput, tick, timeOfDay } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { useAction } from '../../state/action.ts';
 import { changesOf, isRemovable } from './layout.ts';
@@ -67,8 +67,6 @@ class Write<B> {
     }
   }
 }
-
-const dayOf = (at: string): string => localInput(new Date(at)).slice(0, 10);
 
 export function ChangeDialog({ change: { visit: shown, adding, technician, off: taken }, technicians, onDone, onClose }: Given) {
   // A technician who has begun stays on the visit.

@@ -5,7 +5,8 @@ import type { Listed } from '../../api/reports.ts';
 import { readTechnicians, readTimeOff, readUnbooked, readVisits, type Technician } from '../../api/schedule.ts';
 import { focusHeading, Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
-import { instantOf, localInput, tick, timeOfDay, today } from '../../parts/time.tsx';
+import { Steps } from '../../parts/steps.tsx';
+import { dayOf, instantOf, localInput, tick, timeOfDay, today } from '../../parts/time.tsx';
 import { announce } from '../../state/notice.ts';
 import { useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
@@ -23,7 +24,6 @@ import { Week } from './week.tsx';
 const PHONE = matchMedia('(max-width: 719px)');
 const TECHNICIANS_MS = 300_000;
 
-const dayOf = (at: string): string => localInput(new Date(at)).slice(0, 10);
 const dayTitle = (day: string): string => tick(new Date(instantOf(`${day}T12:00`)), true);
 /** The visits of these days, and those of the day before that last into them. */
 async function readWork(from: string, before: string, signal: AbortSignal): Promise<Listed<Visit>> {
@@ -84,18 +84,15 @@ export function Today() {
       }
       actions={
         <>
-          <a class="button small" href={to(addDays(day, -step))}>
-            <span class="unseen">{week ? 'The week before' : 'The day before'}</span>
-            <span aria-hidden="true">‹</span>
-          </a>
-          <label class="day">
-            <span class="unseen">Day</span>
-            <input type="date" value={day} onChange={({ currentTarget: { value } }) => value !== '' && go(to(value))} />
-          </label>
-          <a class="button small" href={to(addDays(day, step))}>
-            <span class="unseen">{week ? 'The next week' : 'The next day'}</span>
-            <span aria-hidden="true">›</span>
-          </a>
+          <Steps
+            before={{ href: to(addDays(day, -step)), title: week ? 'The week before' : 'The day before' }}
+            after={{ href: to(addDays(day, step)), title: week ? 'The next week' : 'The next day' }}
+          >
+            <label class="day">
+              <span class="unseen">Day</span>
+              <input type="date" value={day} onChange={({ currentTarget: { value } }) => value !== '' && go(to(value))} />
+            </label>
+          </Steps>
           <nav class="choices" aria-label="Period">
             {[false, true].map((each) => (
               <a key={String(each)} href={to(day, each)} aria-current={each === week ? 'true' : undefined}>
