@@ -87,8 +87,8 @@ function textOf(field: Field): (value: unknown) => string {
   }
 }
 
-/** Exact: digits are moved, never divided. */
-function dollars(cents: unknown): string {
+/** Cents as dollars, "-12.05" of -1205. Exact: digits are moved, never divided. */
+export function dollars(cents: unknown): string {
   const digits = String(Math.abs(cents as number)).padStart(3, '0');
   return `${(cents as number) < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

@@ -1,4 +1,5 @@
 // Texts that tools answer with: bounded in tokens, with records fenced as data (decisions §18).
+import { dollars } from '../http/csv.ts';
 import type { InnerAnswer, Json } from './inner-requests.ts';
 
 export interface ToolAnswer {
@@ -74,14 +75,10 @@ export function fittingLine(record: Json, fields?: readonly string[]): string {
 /** Cents as dollars: `total_cents: 123405` becomes `total: "1234.05"`. Integer arithmetic, so no amount is rounded. */
 export function inDollars(row: Json): Json {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => (name.endsWith('_cents') ? [name.slice(0, -'_cents'.length), dollars(value)] : [name, value])),
+    Object.entries(row).map(([name, value]) =>
+      name.endsWith('_cents') ? [name.slice(0, -'_cents'.length), typeof value === 'number' ? dollars(value) : value] : [name, value],
+    ),
   );
-}
-
-function dollars(cents: unknown): unknown {
-  if (typeof cents !== 'number') return cents;
-  const digits = String(Math.abs(cents)).padStart(3, '0');
-  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 /** When to try again, as the API says; empty if it does not. */
