@@ -33,23 +33,15 @@ export async function lockUser(tx: Queryable, id: string): Promise<User | undefi
   return rows[0];
 }
 
-/** Whether the user is active in the company. If so, locks the user until the transaction ends, so that it stays true. */
-export async function lockActiveUser(tx: Queryable, companyId: string, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query({
-    name: 'lock_active_user',
-    text: 'select from users where id = $1 and company_id = $2 and active for share',
-    values: [id, companyId],
-  });
-  return rowCount === 1;
-}
+/** Locks of a user: shared with other transactions, or for one at a time, for what is counted for each user. */
+const USER_LOCKS = {
+  shared: { name: 'lock_active_user', text: 'select from users where id = $1 and company_id = $2 and active for share' },
+  alone: { name: 'lock_active_user_alone', text: 'select from users where id = $1 and company_id = $2 and active for no key update' },
+};
 
-/** As `lockActiveUser`, but one transaction at a time: for what is counted for each user. */
-export async function holdActiveUser(tx: Queryable, companyId: string, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query({
-    name: 'hold_active_user',
-    text: 'select from users where id = $1 and company_id = $2 and active for no key update',
-    values: [id, companyId],
-  });
+/** Whether the user is active in the company. If so, locks the user until the transaction ends, so that it stays true. */
+export async function lockActiveUser(tx: Queryable, companyId: string, id: string, lock: keyof typeof USER_LOCKS = 'shared'): Promise<boolean> {
+  const { rowCount } = await tx.query({ ...USER_LOCKS[lock], values: [id, companyId] });
   return rowCount === 1;
 }
 

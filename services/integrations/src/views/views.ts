@@ -15,7 +15,7 @@ import type {
 import type { Context } from '../context.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
 import { callerOf, checked } from '../requests.ts';
-import { holdActiveUser } from '../users/store.ts';
+import { lockActiveUser } from '../users/store.ts';
 
 /** Most views of one user. */
 const MOST_OWN = 100;
@@ -67,7 +67,7 @@ async function save({ database }: Context, request: SaveViewRequest): Promise<Sa
   if (Buffer.byteLength(query) > MOST_QUERY_BYTES) throw refused('query', `Give at most ${MOST_QUERY_BYTES} bytes of UTF-8.`, 'OUT_OF_RANGE');
   return await database.of(company_id).transaction(async (tx) => {
     // Two saves of one user at a time could otherwise exceed the limit together.
-    if (!(await holdActiveUser(tx, company_id, user_id))) throw ApiError.notFound('active user');
+    if (!(await lockActiveUser(tx, company_id, user_id, 'alone'))) throw ApiError.notFound('active user');
     const { rows: others } = await tx.query<{ count: number }>({
       name: 'count_other_views',
       text: 'select count(*)::int as count from views where company_id = $1 and user_id = $2 and name <> $3',
