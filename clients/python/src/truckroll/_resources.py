@@ -69,7 +69,7 @@ class NotificationsResource(Resource):
     """Operations of notifications."""
 
     def get(self, id: str) -> models.GetNotificationResult:
-        """Reads what became of a customer notification that a scheduling write asked for: `GET /api/v1/integrations/notifications/{id}`.
+        """Reads what became of a customer notification that a scheduling write requested: `GET /api/v1/integrations/notifications/{id}`.
 
         >>> answer = client.notifications.get("a5614527-0ce6-43be-8d1d-d012b7394867")
         """

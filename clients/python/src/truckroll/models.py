@@ -5610,7 +5610,7 @@ class Notification(TypedDict):
     """
     createdAt: str
     """
-    When the write asked for it.
+    When the write requested it.
     """
     finishedAt: str | None
     """
