@@ -45,7 +45,7 @@ async function demoCompany(seed: number, timezone: string): Promise<{ company: T
 
 /**
  * Compares every record that has derived fields. Aging is compared within one local day.
- * Names of other services' records arrive by events of their own, so a list is read again until it has them.
+ * Names of other services' records arrive by other events, so a list is read again until it shows these names.
  */
 async function compare(company: TestCompany, world: World): Promise<void> {
   await untilFollowed(system, company);

@@ -46,7 +46,7 @@ const total = (records: readonly Json[], of: (record: Json) => number): number =
 const byStart = (a: Json, b: Json): number => (a['starts_at'] + a['id'] < b['starts_at'] + b['id'] ? -1 : 1);
 const one = (records: readonly Json[], matches: (record: Json) => unknown = () => true): Json => records.find(matches)!;
 
-/** Questions that one filtered list answers: what is asked, the kind, its filters, and which records are right. */
+/** Questions that one filtered list answers: the question, the kind, its filters, and which records are right. */
 const LISTS: [string, string, Json, (record: Json) => unknown][] = [
   ['Which invoices are open?', 'invoices', { status: ['OPEN'] }, status('OPEN')],
   [
@@ -295,7 +295,7 @@ function crew(books: Books, visitId: string): string[] {
 const technicians = ({ find }: Tools): Promise<Json[]> =>
   find('team-members', { filters: { role: ['TECHNICIAN'], status: ['ACTIVE'], assignable: true }, fields: ['name'] });
 
-/** Adds a technician for the time of the visit, as far as it is inside the window agreed with the customer. */
+/** Adds a technician for the part of the visit's time that is inside its arrival window. */
 function add({ schedule }: Tools, visit: Json, team_member_id: string): Promise<string | undefined> {
   const starts_at = visit['starts_at'] > visit['window_start_at'] ? visit['starts_at'] : visit['window_start_at'];
   const ends_at = visit['ends_at'] < visit['window_end_at'] ? visit['ends_at'] : visit['window_end_at'];
@@ -322,7 +322,7 @@ const CARRIED_OUT: [string, (tools: Tools, books: Books) => Promise<[string, str
   [
     'Take the technician off this visit.',
     async (tools, books) => {
-      const visit = await readVisit(tools, todo(books, 1));
+      const visit = await readVisit(tools, notBegun(books, 1));
       await tools.schedule({ action: 'remove', assignment_id: visit['assignments'][0].id });
       return [visit['id'], []];
     },
@@ -330,7 +330,7 @@ const CARRIED_OUT: [string, (tools: Tools, books: Books) => Promise<[string, str
   [
     'Send another technician to this visit instead.',
     async (tools, books) => {
-      const visit = await readVisit(tools, todo(books, 2));
+      const visit = await readVisit(tools, notBegun(books, 2));
       const [old] = visit['assignments'];
       const other = one(await technicians(tools), ({ id }) => id !== old.team_member.id);
       await tools.schedule({ action: 'remove', assignment_id: old.id });
@@ -341,7 +341,7 @@ const CARRIED_OUT: [string, (tools: Tools, books: Books) => Promise<[string, str
   [
     'Send a second technician to this visit.',
     async (tools, books) => {
-      const visit = await readVisit(tools, todo(books, 3));
+      const visit = await readVisit(tools, notBegun(books, 3));
       const first = visit['assignments'][0].team_member.id;
       const second = one(await technicians(tools), ({ id }) => id !== first)['id'];
       await add(tools, visit, second);
@@ -372,7 +372,7 @@ const changes = CARRIED_OUT.map(([ask, carryOut]): Task => {
 });
 
 /** The n-th visit whose only assignment has not begun. */
-function todo(books: Books, n: number): Json {
+function notBegun(books: Books, n: number): Json {
   const waiting = ({ canceled, assignments }: Json): boolean => !canceled && assignments.length === 1 && assignments[0].status === 'TO_DO';
   return books['job-appointments']!.filter(waiting).toSorted(byStart)[n]!;
 }

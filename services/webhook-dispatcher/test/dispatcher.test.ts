@@ -280,7 +280,7 @@ test('keeps the slot of a company taken in proportion to the CPU time of its ans
     response.socket!.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(160_000)}0\r\n\r\n`);
   });
   const endpoint = deliveries.endpoint(costly.url);
-  // One at a time: each is leased after the one before has been reported.
+  // One at a time: each delivery is leased after the previous delivery has been reported.
   due(5, endpoint);
   await dispatcher([costly], { maxInFlight: 1000, maxInFlightPerEndpoint: 1 });
   await deliveries.until(() => deliveries.reportsOf(endpoint).length > 0);

@@ -11,7 +11,7 @@ export const DAYS_BEFORE = 16;
 const DAYS_AFTER = 12;
 const OPENS = 8;
 const HOURS = 8;
-/** Longest visit besides installations, which take a whole day. Minutes. */
+/** Minutes of the longest visit, except installations, which take a whole day. */
 const LONGEST = 120;
 
 /** One job with one visit. */
