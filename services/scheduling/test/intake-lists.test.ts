@@ -34,7 +34,7 @@ async function whole<R>({ id: company_id }: Company, limit: number, read: (colle
 const requests = (company: Company, filter: Partial<ListServiceRequestsRequest> = {}, limit = 100) =>
   whole(company, limit, (collection) => lists.listServiceRequests({ collection, status: [], ...filter } as ListServiceRequestsRequest));
 const interactions = (company: Company, filter: Partial<ListInteractionsRequest> = {}, limit = 100) =>
-  whole(company, limit, (collection) => lists.listInteractions({ collection, status: [], ...filter } as ListInteractionsRequest));
+  whole(company, limit, (collection) => lists.listInteractions({ collection, status: [], account_id: [], ...filter } as ListInteractionsRequest));
 
 test('lists service requests newest first, on pages of any size, by status and time, of the company alone', async () => {
   const [company, other] = [harness.company(), harness.company()];
@@ -78,6 +78,34 @@ test('lists interactions by when they began, newest first, and follows one that 
   const completed = await interactions(company, { status: [InteractionStatus.COMPLETED] });
   expect(completed).toMatchObject([{ id: early, ended_at: at + 9 }]);
   expect((await interactions(company, { from: at + 1 })).map(({ id }) => id)).toEqual([late]);
+});
+
+test('lists the interactions of several accounts newest first, with the other filters, and none of another company', async () => {
+  const [company, other] = [harness.company(), harness.company()];
+  const accounts = [randomUUID(), randomUUID(), randomUUID()];
+  for (const { id } of [company, other])
+    for (const account of accounts)
+      await harness.database.query({
+        text: `insert into names (company_id, kind, id, name, version) values ($1, 'accounts', $2, 'Whitfield', 0)`,
+        values: [id, account],
+      });
+  const call = { channel: InteractionChannel.CALL, direction: InteractionDirection.INBOUND };
+  const ids: string[] = [];
+  const accountOf = [0, 1, 2, 0, 1, undefined];
+  for (const of of accountOf) {
+    const id = randomUUID();
+    ids.unshift(id);
+    for (const { id: company_id } of [company, other]) {
+      const account_id = of === undefined ? null : accounts[of]!;
+      await intake.recordInteraction({ company_id, id: company_id === company.id ? id : randomUUID(), account_id, ...call });
+    }
+  }
+  await intake.completeInteraction({ company_id: company.id, id: ids[1]! });
+  const found = async (filter: Partial<ListInteractionsRequest>): Promise<number[]> =>
+    (await interactions(company, filter, 1)).map(({ id }) => ids.indexOf(id));
+  expect(await found({ account_id: [accounts[0]!, accounts[1]!] })).toEqual([1, 2, 4, 5]);
+  expect(await found({ account_id: [accounts[1]!, accounts[2]!], status: [InteractionStatus.IN_PROGRESS] })).toEqual([3, 4]);
+  expect(await found({ account_id: [randomUUID()] })).toEqual([]);
 });
 
 test.each(['service-requests', 'interactions'])(

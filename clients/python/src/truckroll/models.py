@@ -2143,6 +2143,10 @@ class ListInteractionsQuery(TypedDict):
     """
     Begun before this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
+    accountId: NotRequired[list[str]]
+    """
+    Interactions with any of these accounts. Repeat it for several values, `accountId=A&accountId=B`; any of them matches.
+    """
     cursor: NotRequired[str]
     """
     Where to go on: `pagination.next_cursor` (`nextCursor` under `/api/v1`) of the previous page, unchanged, with the same filters. The page size may change.

@@ -62,7 +62,7 @@ export async function completeInteraction({ database, poke }: IntakeServices, as
     const record = ended({ ...latest, outcome: outcome ?? found.outcome, summary: summary ?? found.summary }, ended_at ?? Math.max(now(), found.started_at));
     await tx.query({
       name: 'complete_interaction',
-      text: `update interactions set document = $3, event_sequence = 1, status = $4, created_at = $5, projection = ${interactions.version}
+      text: `update interactions set document = $3, event_sequence = 1, status = $4, created_at = $5, account_id = $6, projection = ${interactions.version}
         where company_id = $1 and id = $2`,
       values: [companyId, id, Buffer.from(Interaction.encode(record).finish()), ...listed(record)],
     });
@@ -73,9 +73,10 @@ export async function completeInteraction({ database, poke }: IntakeServices, as
   return { interaction };
 }
 
-function listed(record: Interaction): [status: string, createdAt: string] {
-  const { status, created_at } = interactions.of(record);
-  return [status, created_at];
+/** Values of the columns status, created_at and account_id. */
+function listed(record: Interaction): unknown[] {
+  const { status, created_at, account_id } = interactions.of(record);
+  return [status, created_at, account_id];
 }
 
 /** Stores an interaction, with its event if it is completed. False if its id exists, whose interaction stays unchanged. */
@@ -83,8 +84,8 @@ export async function insertInteraction(tx: Transaction, companyId: string, reco
   const completed = record.status === InteractionStatus.COMPLETED;
   const { rowCount } = await tx.query({
     name: 'insert_interaction',
-    text: `insert into interactions (company_id, id, event_sequence, document, fingerprint, recorded, status, created_at, projection)
-      values ($1, $2, $3, $4, $5, $4, $6, $7, ${interactions.version}) on conflict do nothing`,
+    text: `insert into interactions (company_id, id, event_sequence, document, fingerprint, recorded, status, created_at, account_id, projection)
+      values ($1, $2, $3, $4, $5, $4, $6, $7, $8, ${interactions.version}) on conflict do nothing`,
     values: [companyId, record.id, completed ? 1 : 0, Buffer.from(Interaction.encode(record).finish()), fingerprint, ...listed(record)],
   });
   if (rowCount === 1 && completed) await append(tx, [interactionCompleted(companyId, record, now())]);

@@ -6,7 +6,10 @@ import type { Database } from '@truckroll/postgres';
 import { checked } from './requests.ts';
 import { interactions, serviceRequests, type IntakeTable } from './tables.ts';
 
-type ListRequest = Pick<ListServiceRequestsRequest | ListInteractionsRequest, 'collection' | 'from' | 'before'> & { status: readonly string[] };
+type ListRequest = Pick<ListServiceRequestsRequest | ListInteractionsRequest, 'collection' | 'from' | 'before'> & {
+  status: readonly string[];
+  account_id?: readonly string[];
+};
 
 interface Page<R> {
   data: R[];
@@ -25,7 +28,7 @@ export function intakeLists(database: Database): Handlers<typeof IntakeListServi
 }
 
 /** Errors: 503 until every row of the company has been projected. */
-async function pageOf<R>(database: Database, table: IntakeTable<R>, { collection, status, from, before }: ListRequest): Promise<Page<R>> {
+async function pageOf<R>(database: Database, table: IntakeTable<R>, { collection, status, account_id, from, before }: ListRequest): Promise<Page<R>> {
   if (collection == null) throw ApiError.internal(new Error('a list request has no collection'));
   const { company_id: companyId, limit, after, ids } = collection;
   const values: unknown[] = [companyId, limit + 1];
@@ -40,13 +43,16 @@ async function pageOf<R>(database: Database, table: IntakeTable<R>, { collection
   ];
   const walk = (more: readonly string[]): string =>
     `select t.created_at, t.id, t.document from ${table.table} t where ${[...conditions, ...more].join(' and ')} order by t.created_at desc, t.id desc limit $2`;
-  const walks = status.length === 0 ? walk([]) : `select w.* from unnest(${bind(status, 'text[]')}) s(status), lateral (${walk(['t.status = s.status'])}) w`;
+  const chosen = Object.entries({ status, account_id }).filter(([, values]) => values !== undefined && values.length > 0);
+  const each = chosen.map(([name, values]) => `unnest(${bind(values, `${table.columns[name]}[]`)}) c_${name}`);
+  // One walk of an index for each value, because a single one would read what lies between them.
+  const walks = [...each, `lateral (${walk(chosen.map(([name]) => `t.${name} = c_${name}`))}) w`].join(', ');
   // One statement, because another snapshot could see rows that were projected in between.
   const { rows } = await database.of(companyId).query<{ behind: boolean; created_at: number; id: string; document: Buffer | null }>({
     label: `list_${table.table}`,
     text: `select b.behind, p.* from (
         select coalesce((select o.projection from ${table.table} o where o.company_id = $1 order by o.projection limit 1) < ${table.version}, false) as behind
-      ) b left join lateral (select * from (${walks}) w order by w.created_at desc, w.id desc limit $2) p on true
+      ) b left join lateral (select w.* from ${walks} order by w.created_at desc, w.id desc limit $2) p on true
       order by p.created_at desc, p.id desc`,
     values,
   });

@@ -13,7 +13,7 @@ interface Listed {
 }
 
 export interface IntakeTable<R> extends Projected {
-  readonly columns: Readonly<Record<string, 'boolean' | 'text' | 'timestamptz'>>;
+  readonly columns: Readonly<Record<string, 'boolean' | 'text' | 'timestamptz' | 'uuid'>>;
   readonly decode: (document: Buffer) => R;
   /** The values of the columns. */
   readonly of: (record: R) => Listed & Readonly<Record<string, unknown>>;
@@ -35,10 +35,10 @@ export const serviceRequests: IntakeTable<ServiceRequest> = {
 export const interactions: IntakeTable<Interaction> = {
   path: 'interactions',
   table: 'interactions',
-  version: 1,
-  columns: { created_at: 'timestamptz', status: 'text' },
+  version: 2,
+  columns: { created_at: 'timestamptz', status: 'text', account_id: 'uuid' },
   decode: (document) => Interaction.decode(document),
-  of: ({ started_at, status }) => ({ created_at: formatInstant(started_at), status }),
+  of: ({ started_at, status, account }) => ({ created_at: formatInstant(started_at), status, account_id: account?.id ?? null }),
 };
 
 /** Rows per transaction: small, so that it does not hold row locks for long. */
