@@ -37,6 +37,9 @@ describe('a rule over several fields', () => {
     ['UpdateWebhook', { state: 'PAUSED', enabled: true }, ['body enabled INVALID_FORMAT']],
     ['UpdateWebhook', { resumeSkipped: true }, ['body resumeSkipped INVALID_FORMAT']],
     ['UpdateWebhook', { ...reserved }, ['body headers[0].name INVALID_FORMAT']],
+    ['CreateWebhook', { ...types, expiresAt: '2001-01-01T00:00:00Z' }, ['body expiresAt OUT_OF_RANGE']],
+    ['UpdateWebhook', { expiresAt: '2001-01-01T00:00:00Z' }, ['body expiresAt OUT_OF_RANGE']],
+    ['UpdateWebhook', { expiresAt: null }, []],
     ['UpdateWebhook', { headers: [{ name: 'X-Key', value: 'é' }] }, ['body headers[0].value INVALID_FORMAT']],
     [
       'UpdateWebhook',

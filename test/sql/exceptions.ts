@@ -85,6 +85,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/audit/store.ts purge_audit_events': ['audit_events', 'audit_events (2)'],
       'services/integrations/src/keys/store.ts purge_revoked_keys': ['api_keys', 'api_keys (2)'],
       'services/integrations/src/mails/store.ts suppress_mails': ['mails m', 'users u'],
+      'services/integrations/src/webhooks/endpoints/expiry.ts select_expired_webhooks': ['webhook_endpoints'],
       'services/scheduling/src/assignments/idempotency.ts purge_idempotency_keys': ['idempotency_keys', 'idempotency_keys (2)'],
     },
   },

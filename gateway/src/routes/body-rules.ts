@@ -1,6 +1,6 @@
 // Checks a body beyond its single fields. Its problems are added to the fields' problems: an answer lists every failure of a request.
 import {
-  checkKeyExpiry,
+  checkExpiry,
   checkRanges,
   checkRecoveryRange,
   checkWebhookHeaders,
@@ -31,14 +31,16 @@ interface Rule {
 }
 
 const STATE: Rule = { of: ['enabled', 'state', 'resumeSkipped'], check: checkWebhookState };
+/** An expiry of 0 removes the present one. */
+const EXPIRY: Rule = { of: ['expiresAt'], check: ({ expires_at }) => checkExpiry((expires_at as number | null | undefined) || null, now()) };
 /** Judges each header by itself, so that others may be unreadable. */
 const HEADERS: Rule = { of: [], check: ({ headers }) => checkWebhookHeaders(readableHeaders(headers)) };
 
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
-  CreateApiKey: [{ of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at as number | null | undefined, now()) }],
+  CreateApiKey: [EXPIRY],
   RecoverWebhook: [{ of: ['since', 'until'], check: (message) => checkRecoveryRange(message as { since: number; until?: number | null }, now()) }],
-  CreateWebhook: [STATE, HEADERS],
-  UpdateWebhook: [STATE, HEADERS],
+  CreateWebhook: [STATE, HEADERS, EXPIRY],
+  UpdateWebhook: [STATE, HEADERS, EXPIRY],
 };
 
 /** Skips rules over a field that could not be read: `found` has the problems of single fields. */

@@ -1,4 +1,4 @@
-import { checkKeyExpiry, checkRecoveryRange, checkWebhookHeaders, checkWebhookState } from '../src/command-rules.ts';
+import { checkExpiry, checkRecoveryRange, checkWebhookHeaders, checkWebhookState } from '../src/command-rules.ts';
 
 const NOW = 1_800_000_000_000_000;
 
@@ -8,14 +8,14 @@ describe('the end of a new API key', () => {
     ['null', null],
     ['a microsecond from now', NOW + 1],
   ])('may be %s', (_, expiresAt) => {
-    expect(checkKeyExpiry(expiresAt, NOW)).toEqual([]);
+    expect(checkExpiry(expiresAt, NOW)).toEqual([]);
   });
 
   test.each([
     ['now', NOW],
     ['past', NOW - 1],
   ])('must not be %s', (_, expiresAt) => {
-    expect(checkKeyExpiry(expiresAt, NOW)).toMatchObject([{ field: 'expiresAt', code: 'OUT_OF_RANGE', message: expect.stringContaining('future') }]);
+    expect(checkExpiry(expiresAt, NOW)).toMatchObject([{ field: 'expiresAt', code: 'OUT_OF_RANGE', message: expect.stringContaining('future') }]);
   });
 });
 

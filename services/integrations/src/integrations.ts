@@ -54,6 +54,7 @@ import { DueNotices, watchDue } from './webhooks/queue/due-notices.ts';
 import { endpointAdmin } from './webhooks/endpoint-admin.ts';
 import { fanOut } from './webhooks/events/fan-out.ts';
 import { deliveryCounter, webhookMetrics } from './webhooks/health/metrics.ts';
+import { endpointExpiry } from './webhooks/endpoints/expiry.ts';
 import { endpointCounts, webhookHealth } from './webhooks/health/read.ts';
 import { lease, renew } from './webhooks/queue/lease.ts';
 import { Partitions } from './webhooks/log/partitions.ts';
@@ -143,6 +144,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const announced = (): void => invalidations.announced();
       background({ name: notices.name, start: () => notices.start({ [INVALIDATIONS]: announced }), stop: () => notices.stop() });
       background(countKeeping(database, log));
+      background(endpointExpiry(database, secrets, log));
       background(webhookAlerts(database, log));
       background(deadLetters(database, log, metrics));
       background(webhookMetrics(database, log, metrics));

@@ -1,12 +1,15 @@
 // Tests the time limits of keys, e-mails and audit events on both sides, to the microsecond.
 import { formatInstant, hashApiKey, now } from '@truckroll/contract';
 import { forgetEnded, giveUp, hasWork } from '@truckroll/mail';
+import { KeyRing } from '@truckroll/process';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
 import { purgeAuditEvents } from '../src/audit/store.ts';
 import type { Context } from '../src/context.ts';
 import { identity } from '../src/identity/authenticate.ts';
 import { purgeRevokedKeys, requireRoom, selectKeys } from '../src/keys/store.ts';
 import { postpone, suppress, take } from '../src/mails/store.ts';
+import { removeExpired } from '../src/webhooks/endpoints/expiry.ts';
+import { createSecretBox } from '../src/webhooks/endpoints/secrets.ts';
 import { DAY, SECOND, startDesk } from './webhooks.ts';
 
 const HOUR = 3600 * SECOND;
@@ -85,6 +88,39 @@ describe('an API key', () => {
     const { key } = await ending();
     await desk.sql('update api_keys set revoked_at = $2 where id = $1', [key.id, formatInstant(T)]);
     expect(await around(() => purgeRevokedKeys(clock.database), [T + 30 * DAY, T + 30 * DAY + 1])).toEqual([0, 1]);
+  });
+});
+
+describe('an endpoint', () => {
+  const secrets = createSecretBox(new KeyRing([['k1', Buffer.alloc(32)]]));
+  const remove = () => removeExpired(clock.database, secrets);
+  const audited = (id: string) => desk.sql("select actor_id, action, before from audit_events where object_id = $1 and action = 'webhook.expired'", [id]);
+
+  test('is removed with its deliveries at its end, and that is in the audit trail', async () => {
+    const one = await desk.endpoint({ expires_at: T });
+    expect((await one.read()).expires_at).toBe(T);
+    await desk.fanOut(one.event());
+    expect(await around(remove)).toEqual([0, 1]);
+    await expect(one.read()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await desk.sql('select from webhook_queue where endpoint_id = $1', [one.id])).toEqual([]);
+    expect(await audited(one.id)).toMatchObject([{ actor_id: 'integrations', before: expect.stringContaining(one.id) }]);
+  });
+
+  test('whose end was moved or removed stays', async () => {
+    const moved = await desk.endpoint({ expires_at: T });
+    await moved.update({ expires_at: T + 1 });
+    const lasting = await desk.endpoint({ expires_at: T });
+    await lasting.update({ expires_at: 0 });
+    await lasting.update({ name: 'Renamed' });
+    expect(await around(remove, [T, T + 1])).toEqual([0, 1]);
+    expect((await lasting.read()).expires_at).toBeNull();
+  });
+
+  test('cannot end in the past', async () => {
+    const past = { code: 'INVALID_REQUEST', details: [{ field: 'expiresAt', code: 'OUT_OF_RANGE' }] };
+    await expect(desk.endpoint({ expires_at: now() - SECOND })).rejects.toMatchObject(past);
+    const one = await desk.endpoint();
+    await expect(one.update({ expires_at: now() - SECOND })).rejects.toMatchObject(past);
   });
 });
 

@@ -190,7 +190,7 @@ class WebhooksResource(Resource):
     def create(self, body: models.CreateWebhookRequest) -> models.CreateWebhookResult:
         """Registers an endpoint: `POST /api/v1/integrations/webhooks`.
 
-        >>> answer = client.webhooks.create({"name": "Lead sync", "url": "https://example.com/hooks/truckroll", "eventTypes": ["service_request.created"], "enabled": True, "state": "ENABLED", "maxPerSecond": 50, "headers": [{"name": "X-Api-Key", "value": "7f1c4be2"}], "filter": {"channel": {"$in": ["PHONE", "WEB"]}}, "alertEmails": ["dana@example.com"]})
+        >>> answer = client.webhooks.create({"name": "Lead sync", "url": "https://example.com/hooks/truckroll", "eventTypes": ["service_request.created"], "enabled": True, "state": "ENABLED", "maxPerSecond": 50, "headers": [{"name": "X-Api-Key", "value": "7f1c4be2"}], "filter": {"channel": {"$in": ["PHONE", "WEB"]}}, "alertEmails": ["dana@example.com"], "expiresAt": "2099-12-31T23:59:59Z"})
         """
         return cast("models.CreateWebhookResult", self._core.call("POST", "/api/v1/integrations/webhooks", body=body))
 
@@ -211,7 +211,7 @@ class WebhooksResource(Resource):
     def update(self, id: str, body: models.UpdateWebhookRequest) -> models.UpdateWebhookResult:
         """Changes the given fields of an endpoint: `PATCH /api/v1/integrations/webhooks/{id}`.
 
-        >>> answer = client.webhooks.update("a5614527-0ce6-43be-8d1d-d012b7394867", {"name": "Lead sync", "url": "https://example.com/hooks/truckroll", "eventTypes": ["service_request.created"], "enabled": True, "state": "ENABLED", "resumeSkipped": True, "maxPerSecond": 50, "headers": [{"name": "X-Api-Key", "value": "7f1c4be2"}], "filter": {"channel": {"$in": ["PHONE", "WEB"]}}, "alertEmails": ["dana@example.com"]})
+        >>> answer = client.webhooks.update("a5614527-0ce6-43be-8d1d-d012b7394867", {"name": "Lead sync", "url": "https://example.com/hooks/truckroll", "eventTypes": ["service_request.created"], "enabled": True, "state": "ENABLED", "resumeSkipped": True, "maxPerSecond": 50, "headers": [{"name": "X-Api-Key", "value": "7f1c4be2"}], "filter": {"channel": {"$in": ["PHONE", "WEB"]}}, "alertEmails": ["dana@example.com"], "expiresAt": "2099-12-31T23:59:59Z"})
         """
         return cast("models.UpdateWebhookResult", self._core.call("PATCH", f"/api/v1/integrations/webhooks/{segment('id', id)}", body=body))
 

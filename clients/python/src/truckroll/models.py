@@ -4472,6 +4472,10 @@ class CreateWebhookRequest(TypedDict):
     """
     Addresses of up to five active users of the company who get e-mails about it; defaults to the caller, who registers it. An empty list sends none.
     """
+    expiresAt: NotRequired[str | None]
+    """
+    When to remove it, with its deliveries: in the future, for example for a test. Never if null, omitted or beyond the latest representable instant.
+    """
 
 
 class Creator(TypedDict):
@@ -6411,6 +6415,10 @@ class UpdateWebhookRequest(TypedDict):
     """
     Addresses of up to five active users of the company who get e-mails about it; an empty list sends none.
     """
+    expiresAt: NotRequired[str | None]
+    """
+    When to remove it, with its deliveries: in the future. Null keeps it for good; omitted, the time stays.
+    """
 
 
 class View(TypedDict):
@@ -6770,6 +6778,10 @@ class WebhookWithSecret(TypedDict):
     alertEmails: list[str]
     """
     Addresses of the users who get e-mails about it: when every attempt has failed for an hour, when it is disabled because of failures or a 410, and when it accepts deliveries again. At most one alert a day. Users who are no longer active are left out.
+    """
+    expiresAt: str | None
+    """
+    When it is removed, with its deliveries; null for never.
     """
 
 
@@ -8001,6 +8013,10 @@ class Webhook(TypedDict):
     alertEmails: list[str]
     """
     Addresses of the users who get e-mails about it: when every attempt has failed for an hour, when it is disabled because of failures or a 410, and when it accepts deliveries again. At most one alert a day. Users who are no longer active are left out.
+    """
+    expiresAt: str | None
+    """
+    When it is removed, with its deliveries; null for never.
     """
 
 

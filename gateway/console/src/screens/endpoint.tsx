@@ -204,7 +204,7 @@ function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
 }
 
 function Facts({
-  endpoint: { url, eventTypes, filter, maxPerSecond, headers, alertEmails, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus },
+  endpoint: { url, eventTypes, filter, maxPerSecond, headers, alertEmails, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus, expiresAt },
 }: {
   endpoint: EndpointRecord;
 }) {
@@ -289,6 +289,14 @@ function Facts({
             <Time at={updatedAt} />
           </dd>
         </div>
+        {expiresAt !== null && (
+          <div>
+            <dt>Removed</dt>
+            <dd>
+              <Time at={expiresAt} />, by itself
+            </dd>
+          </div>
+        )}
       </dl>
     </section>
   );

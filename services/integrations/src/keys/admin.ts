@@ -1,4 +1,4 @@
-import { ApiError, checkKeyExpiry, messageJson, now, refused } from '@truckroll/contract';
+import { ApiError, checkExpiry, messageJson, now, refused } from '@truckroll/contract';
 import type {
   CreateKeyRequest,
   CreateKeyResponse,
@@ -20,7 +20,7 @@ import { insertKey, replaceKeyValue, requireRoom, revokeKey, lockKey, selectKeys
 
 async function create({ database }: Context, request: CreateKeyRequest): Promise<CreateKeyResponse> {
   const key = checked('CreateKeyRequest', request);
-  for (const { message, code } of checkKeyExpiry(key.expires_at, now())) throw refused('expires_at', message, code);
+  for (const { message, code } of checkExpiry(key.expires_at, now())) throw refused('expires_at', message, code);
   return await database.transaction(async (tx) => {
     await requireCompany(tx, key.company_id);
     if (!(await lockActiveUser(tx, key.company_id, key.user_id))) {

@@ -1,5 +1,5 @@
 // API keys as managed by a company's users (decisions §8).
-import { ApiError, checkKeyExpiry, messageJson, now, refuseBroken } from '@truckroll/contract';
+import { ApiError, checkExpiry, messageJson, now, refuseBroken } from '@truckroll/contract';
 import type {
   ApiKey,
   CreateApiKeyRequest,
@@ -34,7 +34,7 @@ async function list({ database }: Context, request: ListApiKeysRequest): Promise
 async function create({ database }: Context, request: CreateApiKeyRequest): Promise<CreateApiKeyResponse> {
   const { company_id, user_id } = callerOf(request);
   const { name, expires_at } = checked('CreateApiKeyRequest', request);
-  refuseBroken(checkKeyExpiry(expires_at, now()));
+  refuseBroken(checkExpiry(expires_at, now()));
   return await database.of(company_id).transaction(async (tx) => {
     if (!(await lockActiveUser(tx, company_id, user_id))) throw ApiError.notFound('active user');
     await requireRoom(tx, company_id);

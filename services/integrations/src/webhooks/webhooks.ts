@@ -1,6 +1,17 @@
 // Management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import { ApiError, TEST_EVENT, checkWebhookState, exampleRecord, formatInstant, now, publicEvents, refuseBroken, type Shape } from '@truckroll/contract';
+import {
+  ApiError,
+  TEST_EVENT,
+  checkExpiry,
+  checkWebhookState,
+  exampleRecord,
+  formatInstant,
+  now,
+  publicEvents,
+  refuseBroken,
+  type Shape,
+} from '@truckroll/contract';
 import { DeliveryStatus, type PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/telemetry';
@@ -11,6 +22,7 @@ import { lockActiveUser } from '../users/store.ts';
 import { setAlertUsers } from './health/alerts.ts';
 import { auditEndpoint } from './endpoints/audit.ts';
 import { NO_HEADERS, sealHeaders } from './endpoints/custom-headers.ts';
+import { setExpiry } from './endpoints/expiry.ts';
 import { endpointProblems } from './endpoints/problems.ts';
 import { dayOf, deliveryId } from './log/delivery-id.ts';
 import { notifyDue } from './queue/due-notices.ts';
@@ -30,13 +42,13 @@ const OVERLAP = 24 * 3_600_000_000;
 async function create(context: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
   const { database, secrets } = context;
   const { company_id: companyId, user_id: userId } = callerOf(request);
-  const { name, url, event_types, max_per_second = null, headers: given, filter, alert_emails, ...rest } = checked('CreateWebhookRequest', request);
+  const { name, url, event_types, max_per_second = null, headers: given, filter, alert_emails, expires_at, ...rest } = checked('CreateWebhookRequest', request);
   const parts = { url, event_types, filter, headers: given?.values, alert_emails: alert_emails?.values };
   const id = randomUUID();
   const secret = newSecret();
   return await database.of(companyId).transaction(async (tx) => {
     if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
-    refuseBroken([...checkWebhookState(rest), ...(await endpointProblems(context, tx, companyId, parts))]);
+    refuseBroken([...checkWebhookState(rest), ...checkExpiry(expires_at, now()), ...(await endpointProblems(context, tx, companyId, parts))]);
     await requireRoom(tx, companyId);
     const headers = sealHeaders(secrets, id, given?.values ?? [], NO_HEADERS);
     const eventTypes = [...new Set(event_types)];
@@ -54,6 +66,7 @@ async function create(context: Context, request: wire.CreateWebhookRequest): Pro
     });
     await setFilter(tx, companyId, id, filter);
     await setAlertUsers(tx, companyId, id, alert_emails?.values);
+    await setExpiry(tx, companyId, id, expires_at);
     const after = await selectEndpoint(tx, companyId, id);
     await auditEndpoint(tx, secrets, request, id, { action: 'webhook.created', after });
     return { data: { ...after, signing_secret: secretText(secret) } };
@@ -83,6 +96,7 @@ async function update(context: Context, request: wire.UpdateWebhookRequest): Pro
     headers: given,
     filter,
     alert_emails,
+    expires_at,
     ...rest
   } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
@@ -91,9 +105,14 @@ async function update(context: Context, request: wire.UpdateWebhookRequest): Pro
     async (tx) => {
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
-      refuseBroken([...checkWebhookState(request), ...(await endpointProblems(context, tx, companyId, parts, { ...before, ...held }))]);
+      refuseBroken([
+        ...checkWebhookState(request),
+        ...checkExpiry(expires_at || null, now()),
+        ...(await endpointProblems(context, tx, companyId, parts, { ...before, ...held })),
+      ]);
       await setFilter(tx, companyId, id, filter);
       await setAlertUsers(tx, companyId, id, alert_emails?.values);
+      await setExpiry(tx, companyId, id, expires_at);
       const state = wantedState(rest, endpointState(held));
       const headers = given == null ? null : sealHeaders(secrets, id, given.values, held);
       await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, state, maxPerSecond: max_per_second, headers });

@@ -3,7 +3,7 @@ import type { Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import type { Transaction } from '@truckroll/postgres';
 import { shortened } from '../../audit/states.ts';
-import { auditing } from '../../audit/store.ts';
+import { audit, auditing } from '../../audit/store.ts';
 import { callerOf } from '../../requests.ts';
 import type { SecretBox } from './secrets.ts';
 
@@ -28,6 +28,12 @@ export async function auditEndpoint(
   const shown = (endpoint: Webhook): string => stateOf(endpoint, (json) => secrets.hash(companyId, json));
   const state = { before: before && shown(before), after: after === undefined ? of && JSON.stringify(of) : shown(after) };
   await tx.finish(await auditing(tx, { caller, companyId, action, object: { kind: 'webhooks', id }, ...state }));
+}
+
+/** Adds the removal of an endpoint that has expired to the trail, as an action of this service. */
+export async function auditRemoval(tx: Transaction, secrets: SecretBox, companyId: string, endpoint: Webhook): Promise<void> {
+  const before = stateOf(endpoint, (json) => secrets.hash(companyId, json));
+  await audit(tx, { companyId, operator: 'integrations', action: 'webhook.expired', object: { kind: 'webhooks', id: endpoint.id }, before });
 }
 
 /** The endpoint's settings, without the fields that change with deliveries. */

@@ -27,6 +27,7 @@ interface Row extends CreatorRow {
   ownerless: boolean;
   max_per_second: number | null;
   header_names: string[];
+  expires_at: number | null;
 }
 
 const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
@@ -41,7 +42,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
     name: 'select_webhooks',
     text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.paused_at is not null as paused, e.disabled_reason,
         e.created_at, e.updated_at, l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless,
-        e.max_per_second, e.header_names, e.filter, ${ALERT_EMAILS} as alert_emails, ${CREATOR_COLUMNS}
+        e.max_per_second, e.header_names, e.filter, e.expires_at, ${ALERT_EMAILS} as alert_emails, ${CREATOR_COLUMNS}
       from webhook_endpoints e join users u on u.id = e.created_by
       left join lateral (
         select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
@@ -73,6 +74,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       headers: row.header_names.map((name) => ({ name })),
       filter: row.filter,
       alert_emails: row.alert_emails,
+      expires_at: row.expires_at,
     }));
 }
 
