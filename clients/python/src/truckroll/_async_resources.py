@@ -76,6 +76,17 @@ class AsyncNotificationsResource(AsyncResource):
         return cast("models.GetNotificationResult", await self._core.call("GET", f"/api/v1/integrations/notifications/{segment('id', id)}"))
 
 
+class AsyncRequestsResource(AsyncResource):
+    """Operations of requests."""
+
+    def list(self, **filters: Unpack[models.ListRequestsQuery]) -> AsyncListing[models.LoggedRequest, models.ListRequestsResult]:
+        """Lists what programs sent with the company's API keys and how it was answered: `GET /api/v1/integrations/requests`.
+
+        >>> records = [record async for record in client.requests.list()]
+        """
+        return AsyncListing(self._core, "/api/v1/integrations/requests", filters)
+
+
 class AsyncServiceRequestsResource(AsyncResource):
     """Operations of service-requests."""
 
@@ -774,6 +785,7 @@ class AsyncResources(AsyncResource):
         self.audit_events = AsyncAuditEventsResource(core)
         self.interactions = AsyncInteractionsResource(core)
         self.notifications = AsyncNotificationsResource(core)
+        self.requests = AsyncRequestsResource(core)
         self.service_requests = AsyncServiceRequestsResource(core)
         self.summary = AsyncSummaryResource(core)
         self.views = AsyncViewsResource(core)

@@ -76,6 +76,17 @@ class NotificationsResource(Resource):
         return cast("models.GetNotificationResult", self._core.call("GET", f"/api/v1/integrations/notifications/{segment('id', id)}"))
 
 
+class RequestsResource(Resource):
+    """Operations of requests."""
+
+    def list(self, **filters: Unpack[models.ListRequestsQuery]) -> Listing[models.LoggedRequest, models.ListRequestsResult]:
+        """Lists what programs sent with the company's API keys and how it was answered: `GET /api/v1/integrations/requests`.
+
+        >>> records = [record for record in client.requests.list()]
+        """
+        return Listing(self._core, "/api/v1/integrations/requests", filters)
+
+
 class ServiceRequestsResource(Resource):
     """Operations of service-requests."""
 
@@ -774,6 +785,7 @@ class Resources(Resource):
         self.audit_events = AuditEventsResource(core)
         self.interactions = InteractionsResource(core)
         self.notifications = NotificationsResource(core)
+        self.requests = RequestsResource(core)
         self.service_requests = ServiceRequestsResource(core)
         self.summary = SummaryResource(core)
         self.views = ViewsResource(core)

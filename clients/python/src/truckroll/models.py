@@ -1507,6 +1507,40 @@ Source of a job's report date.
 """
 
 
+class RequestFault(TypedDict):
+    """
+    Something that was wrong with a request. Its values are not kept, so neither is the message, which may repeat one.
+    """
+
+    location: str
+    """
+    Where it was: query, path, body or header.
+    """
+    field: str | None
+    """
+    Name of the field, parameter or header; null if what was sent there is no name.
+    """
+    code: str
+    """
+    What was wrong.
+    """
+
+
+class RequestKey(TypedDict):
+    """
+    An API key.
+    """
+
+    id: str
+    """
+    Identifier of the key.
+    """
+    name: str | None
+    """
+    Its name now; null if it was revoked and has been deleted.
+    """
+
+
 class RevenueAttribution(TypedDict):
     """
     A saved credit of a team member for revenue that was sold or earned. Reads return credits as saved, independent of job profitability.
@@ -2146,6 +2180,51 @@ class ListInteractionsQuery(TypedDict):
     accountId: NotRequired[list[str]]
     """
     Interactions with any of these accounts. Repeat it for several values, `accountId=A&accountId=B`; any of them matches.
+    """
+    cursor: NotRequired[str]
+    """
+    Where to go on: `pagination.next_cursor` (`nextCursor` under `/api/v1`) of the previous page, unchanged, with the same filters. The page size may change.
+    """
+
+
+StatusItem: TypeAlias = int
+
+
+RouteItem: TypeAlias = str
+
+
+class ListRequestsQuery(TypedDict):
+    """
+    Filters of listRequests.
+    """
+
+    limit: NotRequired[int]
+    """
+    Maximum parent records (or report rows) to return. Children are always complete.
+    """
+    ids: NotRequired[list[str]]
+    """
+    Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
+    """
+    from_: NotRequired[str]
+    """
+    Only requests at or after this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
+    """
+    before: NotRequired[str]
+    """
+    Only requests before this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
+    """
+    key: NotRequired[list[str]]
+    """
+    Only requests with these keys. Repeat it for several values, `key=A&key=B`; any of them matches.
+    """
+    status: NotRequired[list[StatusItem]]
+    """
+    Only requests answered with these statuses. Repeat it for several values, `status=A&status=B`; any of them matches.
+    """
+    route: NotRequired[list[RouteItem]]
+    """
+    Only requests of these operations, by their paths. Repeat it for several values, `route=A&route=B`; any of them matches.
     """
     cursor: NotRequired[str]
     """
@@ -5595,6 +5674,53 @@ class LocationAccount(TypedDict):
     """
 
 
+class LoggedRequest(TypedDict):
+    """
+    A request of an API key, and its answer.
+    """
+
+    id: str
+    """
+    Identifier of the request: the X-Request-Id of its answer.
+    """
+    at: str
+    """
+    When its answer had been sent, or its client had gone away.
+    """
+    key: RequestKey
+    """
+    The key that it was sent with.
+    """
+    method: str
+    """
+    HTTP method.
+    """
+    route: str | None
+    """
+    Path of the operation, as this description spells it; null where nothing is at the path.
+    """
+    status: int
+    """
+    HTTP status of the answer; 499 if the client went away before it was sent.
+    """
+    errorCode: str | None
+    """
+    Code of the error; null if the request succeeded.
+    """
+    details: list[RequestFault]
+    """
+    What was wrong with it: the first ten of the answer's `details`.
+    """
+    durationMs: int
+    """
+    Time from the request's head to the end of its answer, in milliseconds.
+    """
+    address: str | None
+    """
+    Network address of the client; null if it is not known.
+    """
+
+
 class Notification(TypedDict):
     """
     A message to a customer about a change of a visit. It is sent at most once.
@@ -7638,6 +7764,18 @@ class ListRefundsResult(TypedDict):
     """
     pagination: Pagination
     meta: Meta
+
+
+class ListRequestsResult(TypedDict):
+    """
+    A page of requests.
+    """
+
+    data: list[LoggedRequest]
+    """
+    The requests, newest first.
+    """
+    pagination: CamelCasePagination
 
 
 class ListServiceRequestsResult(TypedDict):
