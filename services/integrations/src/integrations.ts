@@ -15,6 +15,7 @@ import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/c
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { RequestLogServiceService } from '@truckroll/contract/gen/integrations/v1/requests';
 import { EndpointCountServiceService } from '@truckroll/contract/gen/integrations/v1/summary';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
@@ -43,6 +44,8 @@ import { keyAdmin } from './keys/admin.ts';
 import { apiKeys } from './keys/public.ts';
 import { revokedKeyPurge } from './keys/purge.ts';
 import { mailSender } from './mails/sender.ts';
+import { requestLog } from './request-log/read.ts';
+import { RequestKeeper } from './request-log/store.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
 import { getCurrentUser } from './users/current.ts';
@@ -92,6 +95,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, restMs: AUDIT_REST_MS, log, metrics });
       const partitions = new Partitions(database, log);
       const catchUp = new CatchUp({ database, log, metrics });
+      const requests = new RequestKeeper(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = {
         allowHttp: config.webhookAllowHttp,
@@ -129,6 +133,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
       server.implement(AuditServiceService, bound(auditTrail, context));
       server.implement(AuditAdminServiceService, bound(auditAdmin, context));
+      server.implement(RequestLogServiceService, { ...bound(requestLog, context), storeRequests: (request) => requests.store(request) });
       const changes = changeFeed({ database, kinds: [companyKind(database)], catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(CatchUpServiceService, catchUp.handlers());
@@ -139,6 +144,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(subscriber);
       background(revokedKeyPurge(database, log));
       background(auditPurge(database, log));
+      requests.parts().forEach(background);
       background(partitions);
       background(catchUp);
       const announced = (): void => invalidations.announced();
