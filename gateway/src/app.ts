@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { RequestLogServiceService } from '@truckroll/contract/gen/integrations/v1/requests';
 import { createComponent, type Service } from '@truckroll/process';
 import { RedisLink } from '@truckroll/redis';
 import type { Logger } from '@truckroll/telemetry';
@@ -29,6 +30,7 @@ import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
 import { createCors, preflights } from './http/cors.ts';
 import { Document } from './http/documents.ts';
+import { RequestHistory } from './http/request-history.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
 import { UnsentAnswers } from './http/unsent.ts';
@@ -48,6 +50,8 @@ const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
 const DIGESTS_PER_MINUTE = 10;
 /** Every request waits for authentication, so a slower answer is as bad as none. */
 const IDENTITY_DEADLINE_MS = 3000;
+/** Requests wait in memory meanwhile, and a crash loses them. */
+const STORE_DEADLINE_MS = 3000;
 
 /** Longest wait in ms for every service to answer once: more than a new installation needs. After it, the gateway serves without the others. */
 const FIRST_ANSWERS_MS = 30_000;
@@ -94,12 +98,15 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         },
       };
       const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
+      const requestLog = services.channels.integrations.client(RequestLogServiceService);
+      const history = new RequestHistory((chunks) => requestLog.storeRequests({ chunks }, { deadlineMs: STORE_DEADLINE_MS }), log, metrics);
       metrics.observedGauge('gateway_redis_up', 'Whether Redis takes the writes of the gateway', () => Number(redis.ready));
       metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
       foundation({ name: 'services', start: async () => undefined, stop: async () => services.close() });
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
       foundation({ name: 'invalidations', start: async () => invalidations.start(revocations), stop: async () => invalidations.stop() });
       foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
+      foundation({ name: 'history of requests', start: async () => history.start(), stop: () => history.stop() });
       // Ready when every service has answered once, or after firstAnswersMs. A service that goes away later fails only its own requests.
       const answered = async (): Promise<void> => {
         const late = delay(firstAnswersMs, 'late', { signal: stopping, ref: false });
@@ -165,7 +172,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
           draining,
         }),
         mcp: mcp.route,
-        requestLog: createRequestLog(log, metrics),
+        requestLog: createRequestLog(log, metrics, history),
         draining,
         trustedProxies: config.trustedProxies,
       });

@@ -1,5 +1,5 @@
 import { operations, type Field, type Operation, type Parameter, type Range } from '@truckroll/contract';
-import { filledField, inputsOf, isRequired, mostValues } from '../src/routes/inputs.ts';
+import { filledFields, inputsOf, isRequired, mostValues } from '../src/routes/inputs.ts';
 import { operation } from './support/operation.ts';
 
 /** The inputs by name: what a client gives where. */
@@ -72,15 +72,16 @@ test.each([
   ['ListInvoices', 'collection'],
   ['GetInvoice', 'key'],
   ['AddAssignment', 'caller'],
-])('%s has the field %s filled from the credential', (name, field) => {
-  expect(filledField(operation(name)).name).toBe(field);
+  ['ListRequests', 'collection', 'caller'],
+])('%s has the field %s filled from the credential', (name, ...fields) => {
+  expect(filledFields(operation(name)).map((field) => field.name)).toEqual(fields);
 });
 
 test('rejects an operation whose request names no company', () => {
   const { request, ...rest } = operation('RemoveAssignment');
   const fields = request.fields.filter(({ name }) => name !== 'caller');
   expect(fields.map(({ name }) => name)).toContain('customer_notification');
-  expect(() => filledField({ ...rest, request: { ...request, fields } })).toThrow('RemoveAssignmentRequest has no Collection, Key or Caller');
+  expect(() => filledFields({ ...rest, request: { ...request, fields } })).toThrow('RemoveAssignmentRequest has no Collection, Key or Caller');
 });
 
 const parameter = (within: Parameter['within'], field: Partial<Field>): Parameter => ({

@@ -1,6 +1,6 @@
 import { codec, operations, type ErrorDetail, type Field } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { filledField, inputsOf, type Inputs } from '../src/routes/inputs.ts';
+import { filledFields, inputsOf, type Inputs } from '../src/routes/inputs.ts';
 import { compileQuery } from '../src/routes/query.ts';
 import { bodyShape, compileRequest, mayBeLeftOut, readHeaders, readJson, readPath, refuseFields, type RequestParts } from '../src/routes/request.ts';
 import { operation } from './support/operation.ts';
@@ -26,7 +26,7 @@ describe('a request', () => {
   test('to a service is for the company of the credential in every operation, whatever else it holds', () => {
     // The gateway composes the answers of the change feed and the summary itself.
     for (const { name, kind, pathFields, request } of operations.filter(({ service }) => !/\.(Changes|Summary)Service$/.test(service))) {
-      const filled = filledField(operation(name)).name;
+      const filled = filledFields(operation(name))[0]!.name;
       const text = kind === 'report' && request.byName.has('start_date') ? 'start_date=2026-01-01&end_date=2026-02-01' : '';
       const values = pathFields.map(() => ID);
       const body = { ...(codec(request.typeName).decode(new Uint8Array()) as object), [filled]: { company_id: OTHER } };

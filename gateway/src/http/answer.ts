@@ -53,13 +53,14 @@ export function sendHead({ res, requestId, cors = [] }: Exchange, status: number
 
 /** Answers with an error; `extra` are headers of this error, such as Allow. */
 export function sendError(
-  exchange: Answering & Pick<Exchange, 'errorCode' | 'cause' | 'challenge'>,
+  exchange: Answering & Pick<Exchange, 'errorCode' | 'details' | 'cause' | 'challenge'>,
   error: ApiError,
   extra: Headers,
   draining: Draining,
 ): void {
   if (exchange.res.headersSent || exchange.res.destroyed) return;
   exchange.errorCode = error.code;
+  exchange.details = error.details;
   exchange.cause = error.cause ?? error.message;
   const headers = [...extra];
   if (error.status === 401) headers.push('WWW-Authenticate', exchange.challenge ?? 'Bearer');

@@ -1,4 +1,4 @@
-import type { Operation } from '@truckroll/contract';
+import type { ErrorDetail, Operation } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RequestContext } from '@truckroll/telemetry';
 import type { Request, Response } from 'express';
@@ -36,6 +36,8 @@ export interface Exchange extends RequestContext {
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;
+  /** Path template of what the request is for, from before its operation is set: also of a request beyond a limit. */
+  route?: string;
   /** The queue was full, so the answer is 429. */
   shed?: boolean;
   /** The request has a slot or waits for one, so the limiter charges its company. */
@@ -43,6 +45,8 @@ export interface Exchange extends RequestContext {
   /** Size of the answer's body. */
   bytes?: number;
   errorCode?: string;
+  /** The error's details. */
+  details?: readonly ErrorDetail[];
   /** The error's cause, for the log only. */
   cause?: unknown;
 }

@@ -1,6 +1,7 @@
-// One line and one observation per request.
+// One line and one observation per request, and an entry in the history of its key.
 import { durations, traceIdOf, type Logger, type Metrics } from '@truckroll/telemetry';
 import type { Exchange } from './exchange.ts';
+import type { RequestHistory } from './request-history.ts';
 
 /** Longest path in a log line. Unknown paths come from outside and may be anything. */
 const LONGEST_PATH = 200;
@@ -14,7 +15,7 @@ export interface RequestLog {
 }
 
 /** Log levels: debug for health checks, warn for a 503, error for any other 5xx, info for the rest. */
-export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
+export function createRequestLog(log: Logger, metrics: Metrics, history?: Pick<RequestHistory, 'note'>): RequestLog {
   const requests = durations(
     metrics,
     'http_server_request_duration_seconds',
@@ -31,6 +32,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     const status = res.writableFinished ? res.statusCode : 499;
     const route = operation?.route ?? (principal === undefined ? 'public' : 'none');
     requests.ended(startedAt, operation === undefined ? '_OTHER' : req.method, route, String(status));
+    history?.note(exchange, status, milliseconds);
     const fields: Record<string, unknown> = {
       requestId: exchange.requestId,
       traceId: traceIdOf(exchange),

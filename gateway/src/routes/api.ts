@@ -65,7 +65,11 @@ export function createApi(parts: ApiParts): Express {
   const authenticated: RequestStep = authentication(authenticate, keyUses);
   const singleHeaders: RequestStep = ({ req }) => checkSingleHeaders(req);
   const countAsRead = rateLimit(limits, 'reads');
-  const checksOf = (target: CompiledOperation): RequestStep[] => [shedding(limiter), rateLimit(limits, target.limitClass), access(target)];
+  const checksOf = (target: CompiledOperation): RequestStep[] => [
+    shedding(limiter),
+    rateLimit(limits, target.limitClass, target.operation.route),
+    access(target),
+  ];
   const find = createFindRead(
     all.map((target) => ({ ...target, steps: [singleHeaders, authenticated, ...checksOf(target), operationHandler(target, limiter, heldCallers)] })),
   );
@@ -80,7 +84,7 @@ export function createApi(parts: ApiParts): Express {
   app.use(parts.publicPages);
   app.all(
     mcp.path,
-    middleware((exchange) => void (exchange.challenge = mcp.challenge)),
+    middleware((exchange) => void Object.assign(exchange, { challenge: mcp.challenge, route: mcp.path })),
   );
   app.use(middleware(authenticated));
 
@@ -90,7 +94,8 @@ export function createApi(parts: ApiParts): Express {
     .all([countAsRead, methodNotAllowed(['POST'])].map(middleware));
 
   for (const { path, targets } of pathsOf(all)) {
-    const refuse = [countAsRead, methodNotAllowed(targets.map(({ operation }) => operation.verb))].map(middleware);
+    const countHere = rateLimit(limits, 'reads', targets[0]?.operation.route);
+    const refuse = [countHere, methodNotAllowed(targets.map(({ operation }) => operation.verb))].map(middleware);
     // Express would answer HEAD as GET.
     const route = app.route(path).head(refuse);
     for (const target of targets) {

@@ -9,10 +9,11 @@ const COLLECTION = 'truckroll.type.v1.Collection';
 /** Messages that the gateway fills from the credential. */
 const FILLED = new Set([COLLECTION, 'truckroll.type.v1.Key', 'truckroll.type.v1.Caller']);
 
-/** The part of a request that the gateway fills. Every request has one, because it names the company. */
-export function filledField({ request }: Operation): Field & { shape: Shape } {
-  for (const field of request.fields) if (isFilled(field)) return field;
-  throw new Error(`${request.typeName} has no Collection, Key or Caller, so it names no company`);
+/** The parts of a request that the gateway fills. Every request has one, because it names the company. */
+export function filledFields({ request }: Operation): (Field & { shape: Shape })[] {
+  const filled = request.fields.filter(isFilled);
+  if (filled.length === 0) throw new Error(`${request.typeName} has no Collection, Key or Caller, so it names no company`);
+  return filled;
 }
 
 function isFilled(field: Field): field is Field & { shape: Shape } {

@@ -105,9 +105,10 @@ export function shedding(limiter: Limiter): RequestStep {
   };
 }
 
-/** Counts the request against the limits per minute of its key and company. */
-export function rateLimit(limits: Limits, limitClass: LimitClass): RequestStep {
+/** Counts the request against the limits per minute of its key and company. `route` is what it is for, if anything. */
+export function rateLimit(limits: Limits, limitClass: LimitClass, route?: string): RequestStep {
   return (exchange) => {
+    if (route !== undefined) exchange.route = route;
     const state = limits.consume(exchange.principal!, limitClass);
     return state instanceof Promise ? state.then((counted) => refuseBeyond(exchange, counted)) : refuseBeyond(exchange, state);
   };

@@ -1,12 +1,13 @@
 // Builds an operation's request message from the parsed HTTP request (see inputs.ts).
-import { checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
+import { checkText, codec, readMessage, type Codec, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { readJsonText } from '../http/json-text.ts';
 import { brokenRules } from './body-rules.ts';
-import { filledField, type Inputs } from './inputs.ts';
+import { filledFields, type Inputs } from './inputs.ts';
 import type { Query } from './query.ts';
 
 type Message = Record<string, unknown>;
+type Part = { name: string; part: Codec };
 
 /** The parts of a request message. Values are valid only if their parser found no problem. */
 export interface RequestParts {
@@ -24,8 +25,7 @@ export type RequestEncoder = (parts: RequestParts) => Buffer;
 export function compileRequest(operation: Operation, inputs: Inputs): RequestEncoder {
   const { encode, decode } = codec(operation.request.typeName);
   const empty = new Uint8Array();
-  const filled = filledField(operation);
-  const part = codec(filled.shape.typeName);
+  const [first, ...others] = filledFields(operation).map(({ name, shape }) => ({ name, part: codec(shape.typeName) })) as [Part, ...Part[]];
 
   return ({ principal, address, path, query, after, headers, body }) => {
     // Decoding an empty message gives one with all defaults.
@@ -33,7 +33,8 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
     Object.assign(message, body);
     const { company_id, time_zone, user_id, key_id } = principal;
     // The encoder writes only the fields that the message has: a Key has no limit, and only a Caller names the user.
-    const scope = Object.assign(part.decode(empty) as Message, { company_id, time_zone, user_id, key_id, address, limit: query.limit });
+    const known = { company_id, time_zone, user_id, key_id, address, limit: query.limit };
+    const scope = Object.assign(first.part.decode(empty) as Message, known);
     if (after !== undefined) scope.after = after;
     for (const [parameter, value] of query.values) {
       (parameter.within === 'collection' ? scope : message)[parameter.field.name] = value;
@@ -42,7 +43,8 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
       (within === 'key' ? scope : message)[field.name] = path[index];
     });
     for (const [field, value] of headers) message[field.name] = value;
-    message[filled.name] = scope;
+    message[first.name] = scope;
+    for (const { name, part } of others) message[name] = Object.assign(part.decode(empty) as Message, known);
     const bytes = encode(message).finish();
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
