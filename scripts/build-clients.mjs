@@ -11,27 +11,38 @@ import { makeWheel } from './wheel.mjs';
 
 const root = join(import.meta.dirname, '..');
 const client = join(root, 'packages/client');
+const cli = join(root, 'packages/cli');
 const python = join(root, 'clients/python');
 const out = join(root, 'gateway/clients/gen');
 const packed = join(root, 'gateway/clients/packed');
 const stamp = join(out, '.stamp');
 /** Versions that Python can spell too. */
 const RELEASED = /^\d+\.\d+\.\d+(-(a|b|rc)\.?\d+)?$/;
-/** What files are for, by the end of their names. */
-const KINDS = {
-  '.tgz': { name: '@truckroll/client', language: 'TypeScript', installer: 'npm install' },
-  '.whl': { name: 'truckroll', language: 'Python', installer: 'pip install' },
-};
+/** What files are for. */
+const KINDS = [
+  { form: /\/truckroll-client-[^/]+\.tgz$/, name: '@truckroll/client', language: 'TypeScript', installer: 'npm install' },
+  { form: /\/truckroll-cli-[^/]+\.tgz$/, name: '@truckroll/cli', language: 'Command line', installer: 'npm install -g' },
+  { form: /\.whl$/, name: 'truckroll', language: 'Python', installer: 'pip install' },
+];
 
 /** The stamp file that records the last run. */
 export const clientsStamp = stamp;
 
 export function clientsSources() {
-  const sources = filesBelow(join(client, 'src')).filter((path) => !path.includes('/gen/'));
-  const others = ['README.md', 'LICENSE', 'package.json', 'tsconfig.json'].map((name) => join(client, name));
+  const sources = [client, cli].flatMap((folder) => filesBelow(join(folder, 'src'))).filter((path) => !path.includes('/gen/'));
+  const others = [client, cli].flatMap((folder) => ['README.md', 'LICENSE', 'package.json'].map((name) => join(folder, name)));
   const modules = filesBelow(join(python, 'src')).filter((path) => /\.(py|typed)$/.test(path));
   const pythons = [...modules, ...['README.md', 'LICENSE', 'pyproject.toml'].map((name) => join(python, name))];
-  const scripts = ['scripts/build-client.mjs', 'scripts/wheel.mjs', 'gateway/openapi.json', 'package.json', 'pnpm-lock.yaml'].map((name) => join(root, name));
+  const scripts = [
+    'scripts/build-client.mjs',
+    'scripts/build-cli.mjs',
+    'scripts/cli-catalog.mjs',
+    'scripts/wheel.mjs',
+    'packages/client/tsconfig.json',
+    'gateway/openapi.json',
+    'package.json',
+    'pnpm-lock.yaml',
+  ].map((name) => join(root, name));
   return [...sources, ...others, ...pythons, ...scripts, ...filesBelow(packed), import.meta.filename];
 }
 
@@ -58,7 +69,7 @@ export function buildClients() {
   if (existsSync(packed)) cpSync(packed, fresh, { recursive: true });
   if (!existsSync(join(fresh, version))) {
     mkdirSync(join(fresh, version));
-    packClient(version, join(fresh, version));
+    for (const script of ['build-client.mjs', 'build-cli.mjs']) pack(script, version, join(fresh, version));
     const { file, bytes } = makeWheel(python, version);
     writeFileSync(join(fresh, version, file), bytes);
   }
@@ -86,10 +97,10 @@ function versionOf(digest) {
 }
 
 /** The pinned pnpm packs, so that a release can be built again, whichever npm there is. */
-function packClient(version, folder) {
+function pack(script, version, folder) {
   const work = mkdtempSync(join(tmpdir(), 'truckroll-pack-'));
   try {
-    run(join(root, 'scripts/build-client.mjs'), [work, version], root);
+    run(join(root, 'scripts', script), [work, version], root);
     run(pinnedPnpm(), ['pack', '--pack-destination', folder], work);
   } finally {
     rmSync(work, { recursive: true });
@@ -104,9 +115,9 @@ function run(program, args, cwd) {
 /** `{{address}}` becomes the gateway's address. */
 function entryOf(file, bytes) {
   const [version] = file.split('/');
-  const [, kind] = Object.entries(KINDS).find(([ending]) => file.endsWith(ending)) ?? [];
+  const kind = KINDS.find(({ form }) => form.test(file));
   if (kind === undefined) throw new Error(`gateway/clients has ${file}, which is no client`);
-  const { installer, ...facts } = kind;
+  const { form: _, installer, ...facts } = kind;
   const digestOf = (algorithm, encoding) => createHash(algorithm).update(bytes).digest(encoding);
   return {
     ...facts,

@@ -1,4 +1,4 @@
-// Checks @truckroll/client as published: size, module resolution, README. `node scripts/run.mjs check:client`.
+// Checks @truckroll/client and @truckroll/cli as published: size, module resolution, READMEs. `node scripts/run.mjs check:client`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,6 +68,7 @@ try {
   const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
   const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext', ...types];
   run(process.execPath, join(root, 'node_modules/typescript-7/bin/tsc'), ...options, ...files);
+  await checkCli();
   console.log(`${size} bytes compressed, ${samples.length} samples: ${faults.length} faults`);
 } finally {
   rmSync(parent, { recursive: true });
@@ -106,6 +107,17 @@ async function strangers(bundle) {
   const url = 'GET https://api.example.com/v1/invoices';
   const good = returned === '1,2,webhook.test' && asked.join() === `${url} Bearer trk_x,${url}?cursor=next Bearer trk_x`;
   return good ? [] : [`without Node's own it returned ${returned}, and requested ${asked.join()}`];
+}
+
+/** The command line has no exports, so there is less to check. */
+async function checkCli() {
+  const place = join(parent, 'cli');
+  run(process.execPath, join(root, 'scripts/build-cli.mjs'), join(place, 'package'));
+  run('tar', '-czf', join(parent, 'cli.tgz'), '-C', place, 'package');
+  const { messages: found } = await publint({ pack: { tarball: new Uint8Array(readFileSync(join(parent, 'cli.tgz'))).buffer }, strict: true });
+  for (const { code, path } of found) faults.push(`publint of the command line: ${code} at ${path.join('.')}`);
+  const text = readFileSync(join(place, 'package/README.md'), 'utf8');
+  for (const [, target] of text.matchAll(/\]\((?!https:|#)([^)]+)\)/g)) faults.push(`README.md of the command line links to ${target}`);
 }
 
 /** Has the Node of the PATH, which may be an older one, import the package and start its program, which then names what it lacks. */

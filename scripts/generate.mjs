@@ -9,6 +9,7 @@ import { note } from './as-noted.mjs';
 import { buildConsole, consoleSources, consoleStamp } from './build-console.mjs';
 import { buildDocs, docsSources, docsStamp } from './build-docs.mjs';
 import { buildClients, clientsSources, clientsStamp } from './build-clients.mjs';
+import { cliCatalogSources, cliCatalog, writeCliCatalog } from './cli-catalog.mjs';
 import { clientTypeSources, clientTypes, writeClientTypes } from './client-types.mjs';
 import { deriveProtos } from './derive-protos.mjs';
 
@@ -77,6 +78,7 @@ async function writeOwners() {
 await buildConsole();
 await buildDocs();
 await writeClientTypes();
+writeCliCatalog();
 buildClients();
 
 const sources = [
@@ -84,11 +86,12 @@ const sources = [
   ...consoleSources(),
   ...docsSources(),
   ...clientTypeSources,
+  ...cliCatalogSources,
   ...clientsSources(),
   join(root, 'scripts/derive-protos.mjs'),
 ].map(below);
 const folders = new Set(sources.flatMap((name) => parents(name)));
-note('generated', { sources: [...sources, ...folders], made: [stamp, consoleStamp, docsStamp, clientTypes, clientsStamp].map(below), beganAt });
+note('generated', { sources: [...sources, ...folders], made: [stamp, consoleStamp, docsStamp, clientTypes, cliCatalog, clientsStamp].map(below), beganAt });
 
 function below(path) {
   return relative(root, path);

@@ -11,7 +11,7 @@ export interface Parts {
   createdAt: string;
   images: { component: string; manifests: (Descriptor & { platform: object })[]; sbom: object }[];
   chart: { file: string; facts: { name: string }; sbom: object };
-  clients: Record<'client' | 'client-python', { file: string; sbom: object }>;
+  clients: Record<'client' | 'cli' | 'client-python', { file: string; sbom: object }>;
   changelog: string;
   provenance: object;
   key: KeyObject;

@@ -11,6 +11,7 @@ export const IMAGES = 'images.txt';
 /** What the clients are in a registry, by their name there. */
 const CLIENTS = {
   client: { mediaType: 'application/gzip', artifactType: 'application/vnd.npm.package' },
+  cli: { mediaType: 'application/gzip', artifactType: 'application/vnd.npm.package' },
   'client-python': { mediaType: 'application/zip', artifactType: 'application/vnd.python.wheel' },
 };
 

@@ -80,7 +80,8 @@ export async function build(folder, work, { version, key, platforms = PLATFORMS,
     runDetails: { builder: { id: 'urn:truckroll:holder-of-the-release-key', version: { buildah: run('buildah', ['--version']), node: process.version } } },
   };
   const clients = {
-    client: { file: clientFiles.find((file) => file.endsWith('.tgz')), sbom: packages('@truckroll/client', 'packages/client') },
+    client: { file: clientFiles.find((file) => file.startsWith('truckroll-client-')), sbom: packages('@truckroll/client', 'packages/client') },
+    cli: { file: clientFiles.find((file) => file.startsWith('truckroll-cli-')), sbom: packages('@truckroll/cli', 'packages/cli') },
     'client-python': {
       file: clientFiles.find((file) => file.endsWith('.whl')),
       sbom: pythonSbom({ version, createdAt, project: join(source, 'clients/python') }),
@@ -139,7 +140,7 @@ function packedClients({ source, folder, version, before, packed }) {
   cpSync(made, join(packed, version), { recursive: true });
   for (const file of files) copyFileSync(join(made, file), join(folder, file));
   if (before !== undefined) {
-    const former = readdirSync(before).filter((file) => /^truckroll-client-.+\.tgz$|^truckroll-.+\.whl$/.test(file));
+    const former = readdirSync(before).filter((file) => /^truckroll-(client|cli)-.+\.tgz$|^truckroll-.+\.whl$/.test(file));
     const of = former.map((file) => /^truckroll-client-(.+)\.tgz$/.exec(file)?.[1]).find((found) => found !== undefined);
     if (of === undefined) throw new Error(`--before ${before} has no truckroll-client-VERSION.tgz: name the folder of the release before this one.`);
     for (const file of former) cpSync(join(before, file), join(packed, of, file));

@@ -26,13 +26,15 @@ export function installations(): Installation[] {
   return clients.filter((each) => each.version === version).map(({ language, install }) => ({ language, install }));
 }
 
-/** Texts have `{{address}}` for the gateway's and `{{tgz}}` and `{{whl}}` for those of packages. Without a public one, readers set a variable. */
+/** Texts have `{{address}}` for the gateway's and `{{client}}`, `{{cli}}` and `{{whl}}` for those of packages. Without a public one, readers set a variable. */
 export function clientWords(address: string): (text: string) => string {
   const { version, clients } = readIndex();
-  const packages = clients.filter((each) => each.version === version).map(({ file }) => [file.slice(-3), `{{address}}/clients/${file}`] as const);
+  const packages = clients.filter((each) => each.version === version).map(({ file }) => [wordOf(file), `{{address}}/clients/${file}`] as const);
   const words = [...packages, ['address', address || '$TRUCKROLL_URL'] as const];
   return (text) => words.reduce((rest, [word, value]) => rest.replaceAll(`{{${word}}}`, () => value), text);
 }
+
+const wordOf = (file: string): string => /truckroll-(cli|client)-[^/]+\.tgz$/.exec(file)?.[1] ?? 'whl';
 
 /** The files by path, their list, and the error at every other path below /clients. Throws if they are missing. */
 export function clientPages(words: (text: string) => string): Record<string, PublicPage> {

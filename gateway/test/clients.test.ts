@@ -1,10 +1,11 @@
 // The packages of the clients below /clients (decisions §20), and installing them into an empty folder with an empty home.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { NODES } from '../../test/command-line/program.ts';
 import { pythonTools } from '../../test/python/tools.ts';
 import { indexOf } from '../../scripts/build-clients.mjs';
 import { request, startGateway, type TestGateway } from './support/gateway.ts';
@@ -119,4 +120,27 @@ client = truckroll.Truckroll("${gateway.url}", "${gateway.key}", retries=0)
 print([invoice["id"] for invoice in client.invoices.list()], truckroll.__version__, truckroll.__file__)`;
   const { stdout } = await execute(python, ['-c', program], { env: { PYTHONPATH: join(folder, 'python') } });
   expect(stdout).toMatch(new RegExp(`^\\[\\] ${file.split('-').at(-4)} ${folder}`));
+});
+
+test('npx runs the command line by its address, and npm installs it for good, without a registry', async () => {
+  const { file } = clients.find(({ name }) => name === '@truckroll/cli')!;
+  const url = `${gateway.url}/clients/${file}`;
+  for (const node of NODES) {
+    const home = mkdtempSync(join(folder, 'home-'));
+    const path = `${dirname(node)}:${process.env['PATH']}`;
+    const access = { TRUCKROLL_URL: gateway.url, TRUCKROLL_API_KEY: gateway.key };
+    const env = {
+      PATH: path,
+      HOME: home,
+      npm_config_registry: 'http://127.0.0.1:9',
+      npm_config_audit: 'false',
+      npm_config_update_notifier: 'false',
+      ...access,
+    };
+    const options = { cwd: home, env };
+    expect((await execute('npx', ['--yes', url, 'list', 'invoices'], options)).stdout).toBe('There are none.\n');
+    await execute('npm', ['install', '--global', '--prefix', join(home, 'own'), url], options);
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../clients/gen/index.json'), 'utf8')) as { version: string };
+    expect((await execute(join(home, 'own/bin/truckroll'), ['--version'], options)).stdout).toBe(`${version}\n`);
+  }
 });

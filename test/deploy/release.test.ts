@@ -16,7 +16,7 @@ import { verify } from '../../deploy/releasing/verify.mjs';
 
 const VERSION = '9.9.9';
 const COMPONENTS = ['gateway', 'truckroll'];
-const NAMES = [...COMPONENTS, 'charts/truckroll', 'client', 'client-python', 'release'];
+const NAMES = [...COMPONENTS, 'charts/truckroll', 'cli', 'client', 'client-python', 'release'];
 const { privateKey: key, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const work = mkdtempSync(join(tmpdir(), 'truckroll-release-test-'));
 const release = join(work, 'release');
@@ -38,11 +38,12 @@ function assembleIn(folder: string): void {
     return { component, manifests: [{ ...putManifest(layout, { config, layers: [layer] }), platform }], sbom: { bomFormat: 'CycloneDX' } };
   });
   const facts = { apiVersion: 'v2', name: 'truckroll', version: VERSION };
-  const [chart, client, wheel] = [`truckroll-${VERSION}.tgz`, `truckroll-client-${VERSION}.tgz`, `truckroll-${VERSION}-py3-none-any.whl`];
+  const [chart, client, cli] = ['', '-client', '-cli'].map((name) => `truckroll${name}-${VERSION}.tgz`) as [string, string, string];
+  const wheel = `truckroll-${VERSION}-py3-none-any.whl`;
   mkdirSync(join(work, 'truckroll'), { recursive: true });
   writeFileSync(join(work, 'truckroll/Chart.yaml'), JSON.stringify(facts));
-  for (const file of [chart, client, wheel]) spawnSync('tar', ['-czf', join(folder, file), '-C', work, 'truckroll']);
-  const clients = { client: { file: client, sbom: {} }, 'client-python': { file: wheel, sbom: {} } };
+  for (const file of [chart, client, cli, wheel]) spawnSync('tar', ['-czf', join(folder, file), '-C', work, 'truckroll']);
+  const clients = { client: { file: client, sbom: {} }, cli: { file: cli, sbom: {} }, 'client-python': { file: wheel, sbom: {} } };
   const parts = { chart: { file: chart, facts, sbom: {} }, clients, changelog: 'Nothing.\n', provenance: { buildDefinition: {} } };
   assemble(folder, { version: VERSION, createdAt: '2026-11-29T00:00:00.000Z', images, ...parts, key });
 }

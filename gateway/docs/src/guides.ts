@@ -67,7 +67,7 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
 
 /** Has the gateway fill in the addresses of the clients' packages, with its own and the version. */
 function namingClients(text: string): string {
-  return text.replace(/\$TRUCKROLL_URL\/clients\/<version>\/[\w.<>-]+\.(tgz|whl)/g, '{{$1}}');
+  return text.replace(/\$TRUCKROLL_URL\/clients\/<version>\/truckroll-(?:(cli|client)-<version>\.tgz|[\w.<>-]+\.whl)/g, (_, word = 'whl') => `{{${word}}}`);
 }
 
 /** Markdown with each link replaced by `link`; undefined removes the link and keeps its words. */

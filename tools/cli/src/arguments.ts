@@ -1,11 +1,6 @@
 import { beyondInstants, formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { InvalidArgumentError, Option } from 'commander';
-
-export function positiveInteger(text: string): number {
-  const value = Number(text);
-  if (!/^\d{1,10}$/.test(text) || value < 1 || value > 0x7fffffff) throw new InvalidArgumentError('Give a whole number from 1 on.');
-  return value;
-}
 
 /** A limit; 0 for `default`. */
 export function limitOrDefault(text: string): number {

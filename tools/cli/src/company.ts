@@ -1,5 +1,5 @@
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
-import { EXIT, Failure } from './failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from './session.ts';
 
 /** The company with this id. Throws Failure if there is none. */

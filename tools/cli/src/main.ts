@@ -1,5 +1,5 @@
-import { EXIT } from './failure.ts';
-import { printable } from './printable.ts';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
+import { printable } from '@truckroll/integrator-cli/terminal/printable';
 import { run } from './run.ts';
 
 const interruption = new AbortController();

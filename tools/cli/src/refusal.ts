@@ -1,6 +1,6 @@
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
-import { EXIT, Failure } from './failure.ts';
-import { reasonsOf } from './reasons.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { reasonsOf } from '@truckroll/integrator-cli/terminal/reasons';
 
 const REFUSED = 'set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator’s, whose SHA-256 is in its CALLER_CREDENTIALS.';
 

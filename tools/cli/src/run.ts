@@ -3,9 +3,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { addressVariable, owners } from '@truckroll/contract/components';
 import { Command, CommanderError, Help } from 'commander';
 import { COMMANDS, FORMER_NAMES } from './command-list.ts';
-import { EXIT, Failure } from './failure.ts';
-import type { Io } from './io.ts';
-import { printable } from './printable.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import type { Io } from '@truckroll/integrator-cli/terminal/io';
+import { printable } from '@truckroll/integrator-cli/terminal/printable';
 import type { Session } from './session.ts';
 
 export interface CommandModule {

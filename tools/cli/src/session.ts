@@ -11,9 +11,9 @@ import {
 } from '@truckroll/grpc';
 import { parseDatabaseUrl } from '@truckroll/postgres';
 import { ConfigError, env, isUrlOf, readConfig, type Config, type Setting, type Settings } from '@truckroll/process';
-import { EXIT, Failure } from './failure.ts';
-import type { Io } from './io.ts';
-import { printable } from './printable.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import type { Io } from '@truckroll/integrator-cli/terminal/io';
+import { printable } from '@truckroll/integrator-cli/terminal/printable';
 import { fromService } from './refusal.ts';
 import { readState, stateFolder } from './state.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Failure } from './failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 
 const FOLDER = '.truckroll';
 const CHECKOUT = resolve(import.meta.dirname, '../../..');

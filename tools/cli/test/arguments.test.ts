@@ -1,6 +1,7 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { BEYOND, now } from '@truckroll/contract';
 import { Command } from 'commander';
-import { durationOption, expiry, limitOrDefault, moment, onOff, positiveInteger, seconds, seedNumber } from '../src/arguments.ts';
+import { durationOption, expiry, limitOrDefault, moment, onOff, seconds, seedNumber } from '../src/arguments.ts';
 
 const refused = /^Give /;
 

@@ -1,5 +1,5 @@
 import { ConnectionError, CopyMovedError, TruckrollError } from '@truckroll/client';
-import { EXIT, Failure } from '../src/failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { explain, waitingReason } from '../src/sync/problems.ts';
 
 const answered = (status: number, code: TruckrollError['code'] = 'INTERNAL_ERROR', details: TruckrollError['details'] = []): TruckrollError =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { reasonsOf } from '../src/reasons.ts';
+import { reasonsOf } from '@truckroll/integrator-cli/terminal/reasons';
 import { run } from '../src/run.ts';
 
 test('shows the message of an error without details, and else at most five details', () => {

@@ -46,10 +46,10 @@ test('loads no command, and only the list of components of the contract, for hel
   const own = (JSON.parse(stderr.trim().split('\n').at(-1)!) as string[]).filter((url) => url.startsWith('file:') && !url.includes('node_modules'));
   expect(own.map((url) => url.split(/\/(?:tools|packages)\//).at(-1)).toSorted()).toEqual([
     'cli/src/command-list.ts',
-    'cli/src/failure.ts',
     'cli/src/main.ts',
-    'cli/src/printable.ts',
     'cli/src/run.ts',
+    'cli/src/terminal/failure.ts',
+    'cli/src/terminal/printable.ts',
     'contract/src/components.ts',
   ]);
 });

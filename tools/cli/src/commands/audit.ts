@@ -1,10 +1,11 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { formatInstant, messageJson } from '@truckroll/contract';
 import { AuditAdminServiceService, type AuditTrailEvent } from '@truckroll/contract/gen/integrations/v1/audit';
 import type { Command } from 'commander';
-import { moment, positiveInteger } from '../arguments.ts';
+import { moment } from '../arguments.ts';
 import { knownCompany } from '../company.ts';
 import type { Session } from '../session.ts';
-import { table, type Columns } from '../table.ts';
+import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 
 const PAGE = 1000;
 const LISTED = 50;

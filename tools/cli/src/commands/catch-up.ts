@@ -1,10 +1,10 @@
 import { changeKinds, components, owners as services, type Owner } from '@truckroll/contract';
 import { CatchUpServiceService, type CatchUpRun } from '@truckroll/contract/gen/records/v1/catch_up';
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.ts';
-import { createProgress } from '../progress.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 /** The services that have a task. */
 const TASKS: Readonly<Record<string, readonly Owner[]>> = {

@@ -1,11 +1,12 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { CompanyAdminServiceService, type CompanyAccount, type UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import { Option, type Command } from 'commander';
-import { limitOrDefault, onOff, positiveInteger } from '../arguments.ts';
-import { Failure } from '../failure.ts';
+import { limitOrDefault, onOff } from '../arguments.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
-import { card, table } from '../table.ts';
+import { card, table } from '@truckroll/integrator-cli/terminal/table';
 
 interface Settings {
   id?: string;

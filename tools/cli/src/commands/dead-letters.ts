@@ -1,9 +1,9 @@
 import { components, formatInstant, owners } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import type { Command } from 'commander';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 /** Services with dead letters: those that consume events into their own tables, and integrations, which keeps events that webhook dispatchers do not know. */
 const CONSUMERS = owners.filter((owner) => components.some(({ name, consumes }) => name === owner && consumes));

@@ -2,11 +2,11 @@ import type { DemoOptions } from '@truckroll/demo-company';
 import { Option, type Command } from 'commander';
 import { isoNow, moment, seedNumber } from '../arguments.ts';
 import { formatInstant } from '@truckroll/contract';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { totalsTable } from '../import/totals.ts';
 import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
-import { card } from '../table.ts';
+import { card } from '@truckroll/integrator-cli/terminal/table';
 
 interface Given {
   ensure?: boolean;

@@ -1,12 +1,12 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { formatInstant } from '@truckroll/contract';
 import { EndpointAdminServiceService, type EndpointAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { InvalidArgumentError, type Command } from 'commander';
-import { positiveInteger } from '../arguments.ts';
 import { knownCompany } from '../company.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
-import { table, type Columns } from '../table.ts';
+import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 
 const PAGE = 100;
 const LISTED = 25;

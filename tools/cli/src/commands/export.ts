@@ -6,10 +6,10 @@ import { FEED_ONLY, cursorOfNow, exportChanges, exportFromFeed, readCursor, writ
 import { explainFolder, makeFolder } from '../export/folder.ts';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import { exportRecords } from '../export/records.ts';
-import { counted, createProgress, duration } from '../progress.ts';
+import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
 import { chosenKinds } from '../sync/kinds.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 const FIRST_RETRY_MS = 1_000;
 const FIRST_ANSWER_MS = 10_000;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { knownCompany } from '../company.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
 import { planImport, type InputFile } from '../import/files.ts';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batchesOf } from '../import/lines.ts';
 import { sum, totalsTable, recordsOf, type Totals } from '../import/totals.ts';
-import { duration } from '../progress.ts';
+import { duration } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
 
 const HELP = `

@@ -6,7 +6,7 @@ import { Argument, Option, type Command } from 'commander';
 import { moment } from '../arguments.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
-import { card } from '../table.ts';
+import { card } from '@truckroll/integrator-cli/terminal/table';
 
 type Texts = Readonly<Record<string, string | undefined>>;
 type Moments = Readonly<Record<'wantsFrom' | 'wantsUntil' | 'started' | 'ended', number | undefined>>;

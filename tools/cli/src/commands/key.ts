@@ -1,10 +1,11 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { KeyAdminServiceService, type CreateKeyResponse, type KeyAccount, type RotateKeyResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
-import { expiry, positiveInteger } from '../arguments.ts';
+import { expiry } from '../arguments.ts';
 import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
-import { card, table } from '../table.ts';
+import { card, table } from '@truckroll/integrator-cli/terminal/table';
 
 interface NewKey {
   company: string;

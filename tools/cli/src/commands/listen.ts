@@ -1,7 +1,7 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { once } from 'node:events';
 import { InvalidArgumentError, type Command } from 'commander';
-import { positiveInteger } from '../arguments.ts';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 
 interface Given {

@@ -13,7 +13,7 @@ import {
 import { retrying } from '@truckroll/process';
 import type { Command } from 'commander';
 import { durationOption } from '../arguments.ts';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 
 const HELP = `

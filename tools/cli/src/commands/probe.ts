@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { durationOption } from '../arguments.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 
 const HELP = `

@@ -1,7 +1,7 @@
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Command } from 'commander';
-import { Failure } from '../failure.ts';
-import { createProgress } from '../progress.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
 
 const EXAMPLES = `

@@ -2,7 +2,7 @@ import { operations } from '@truckroll/contract';
 import { Argument, type Command } from 'commander';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import type { Session } from '../session.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 const HELP = `
 Reads every page of a report over HTTP and prints its rows; amounts are in cents. docs/reference/reports.md explains the columns.

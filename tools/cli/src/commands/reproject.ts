@@ -1,10 +1,10 @@
 import { recordOwners, resource, resources, type Owner } from '@truckroll/contract';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.ts';
-import { createProgress } from '../progress.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 const EXAMPLES = `
 Services do this by themselves at start and while an older replica is still writing. This command does it now, at full speed,

@@ -5,12 +5,12 @@ import { pause } from '@truckroll/process';
 import { silentLog } from '@truckroll/telemetry';
 import type { Command } from 'commander';
 import { durationOption } from '../arguments.ts';
-import { EXIT, Failure } from '../failure.ts';
-import { createProgress } from '../progress.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { groupsAtWork } from '../restored/outdated.ts';
 import type { Renewed } from '../restored/renew.ts';
 import type { Session } from '../session.ts';
-import { table, type Columns } from '../table.ts';
+import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 
 const HELP = `
 Run it after PostgreSQL was restored to an earlier moment (a backup, a point in time), before any component starts. Topics and

@@ -1,8 +1,9 @@
+import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Command } from 'commander';
-import { positiveInteger, seedNumber } from '../arguments.ts';
+import { seedNumber } from '../arguments.ts';
 import type { Session } from '../session.ts';
-import { card } from '../table.ts';
+import { card } from '@truckroll/integrator-cli/terminal/table';
 
 interface Given {
   speed: number;

@@ -1,12 +1,12 @@
 import { createClient, type ChangeKind, type ChangesPage, type Client, type Comparison, type SyncProgress } from '@truckroll/client';
 import { openSqliteStore, type SqliteStore } from '@truckroll/client/sqlite';
 import type { Command } from 'commander';
-import { EXIT } from '../failure.ts';
-import { counted, createProgress, duration, type Progress } from '../progress.ts';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
+import { counted, createProgress, duration, type Progress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
 import { chosenKinds } from '../sync/kinds.ts';
 import { explain, waitingReason } from '../sync/problems.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 /** Retries after which the API counts as away: about a minute. With --follow, the command waits for it. */
 const RETRIES = 20;

@@ -2,7 +2,7 @@ import { formatInstant } from '@truckroll/contract';
 import { UserAdminServiceService, type User } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
 import { durationOption } from '../arguments.ts';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
 

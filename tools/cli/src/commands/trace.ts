@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 import { details, linesOf, requestName, type LogLine } from '../trace/lines.ts';
 
 const AFTER_HELP = `

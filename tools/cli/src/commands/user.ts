@@ -2,7 +2,7 @@ import { UserAdminServiceService, type User } from '@truckroll/contract/gen/inte
 import type { Command } from 'commander';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
-import { card, table } from '../table.ts';
+import { card, table } from '@truckroll/integrator-cli/terminal/table';
 
 interface NewUser {
   company: string;

@@ -2,10 +2,10 @@ import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations
 import { recordOwners, resource } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { knownCompany } from '../company.ts';
-import { EXIT } from '../failure.ts';
-import { createProgress } from '../progress.ts';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
-import { table, type Columns } from '../table.ts';
+import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 import { READ_MODELS, compareReadModel, type Difference } from '../verify/compare.ts';
 import { verifyReports, type WrongReport } from '../verify/reports.ts';
 import { checkRules, type Broken } from '../verify/rules.ts';

@@ -3,7 +3,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { generateRequests } from '@truckroll/demo-company';
 import { TOKEN_SECONDS } from '@truckroll/local-stack/demo-companies';
 import { issueToken } from '@truckroll/local-stack/issue-token';
-import { Failure } from '../failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 import type { DemoCompany } from './create.ts';
 

@@ -1,7 +1,7 @@
 // Creates the two demo companies of a local installation at its first start, and finds them at every later one.
 import { owners } from '@truckroll/contract';
 import type { DemoOptions } from '@truckroll/demo-company';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Totals } from '../import/totals.ts';
 import { DEMO_COMPANIES_FILE, accessTo, type DemoAccess } from '@truckroll/local-stack/demo-companies';
 import { readState, writeState } from '../state.ts';

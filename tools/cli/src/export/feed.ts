@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeKinds, resources } from '@truckroll/contract';
-import { Failure } from '../failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { writeWhole } from './folder.ts';
 import { readApi, type ApiClientOptions, type ExportQuery } from './http.ts';
 

@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryAfterSeconds } from '@truckroll/client';
 import { backoffMs } from '@truckroll/process';
-import { EXIT, Failure } from '../failure.ts';
-import { reasonsOf, type AnsweredError, type OptionOf } from '../reasons.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { reasonsOf, type AnsweredError, type OptionOf } from '@truckroll/integrator-cli/terminal/reasons';
 
 export interface ApiClientOptions {
   readonly baseUrl: string;

@@ -2,7 +2,7 @@
 import { closeSync, lstatSync, openSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { editDistance, inOrderOfReference, type Resource } from '@truckroll/contract';
-import { EXIT, Failure } from '../failure.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 
 export interface InputFile {
   /** The name that the user gave. */

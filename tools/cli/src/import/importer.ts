@@ -1,8 +1,8 @@
 import { ApiError, type Resource } from '@truckroll/contract';
 import { ImportServiceService, type LineProblem } from '@truckroll/contract/gen/records/v1/records';
-import { EXIT, Failure } from '../failure.ts';
-import { onOneLine } from '../printable.ts';
-import { createProgress } from '../progress.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { onOneLine } from '@truckroll/integrator-cli/terminal/printable';
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
 import type { Batch, Unsendable } from './lines.ts';
 import { Repeats } from './repeats.ts';

@@ -1,7 +1,7 @@
 // Reads a file of lines in pieces: memory use does not depend on the length of the file or of a line.
 import { createReadStream } from 'node:fs';
 import { LARGEST_MESSAGE } from '@truckroll/grpc';
-import { Failure } from '../failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { InputFile } from './files.ts';
 import { unpacked } from './unpack.ts';
 

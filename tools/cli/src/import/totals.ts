@@ -1,5 +1,5 @@
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
-import { table } from '../table.ts';
+import { table } from '@truckroll/integrator-cli/terminal/table';
 
 export interface Totals {
   readonly path: string;

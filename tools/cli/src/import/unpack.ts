@@ -1,7 +1,7 @@
 // Unpacks a gzip file up to its first damage.
 import { createReadStream } from 'node:fs';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { Failure } from '../failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 
 /** Bytes of the file that are unpacked at once. They become at most 16 MiB, because deflate packs at most 1032 bytes into one. */
 const STEP = 16 * 1024;

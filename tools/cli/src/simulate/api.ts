@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryAfterSeconds } from '@truckroll/client';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
-import { reasonsOf, type AnsweredError } from '../reasons.ts';
+import { reasonsOf, type AnsweredError } from '@truckroll/integrator-cli/terminal/reasons';
 
 export interface Visit {
   id: string;

@@ -1,6 +1,6 @@
 // A working day: requests arrive at random, and each plays its own scenario at the same time as the others.
 import { setMaxListeners } from 'node:events';
-import { Failure } from '../failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { Refused, type Named, type SchedulingApi, type Visit } from './api.ts';
 import { Clock } from './clock.ts';
 import { scenario } from './scenario.ts';

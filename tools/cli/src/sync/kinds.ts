@@ -1,6 +1,6 @@
 import type { ChangeKind } from '@truckroll/client';
 import { changeKinds, editDistance } from '@truckroll/contract';
-import { Failure } from '../failure.ts';
+import { Failure } from '@truckroll/integrator-cli/terminal/failure';
 
 const KNOWN = changeKinds.map(({ kind }) => kind);
 

@@ -1,6 +1,6 @@
 import { ConnectionError, CopyMovedError, TruckrollError, type Retry } from '@truckroll/client';
-import { EXIT, Failure } from '../failure.ts';
-import { reasonsOf } from '../reasons.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { reasonsOf } from '@truckroll/integrator-cli/terminal/reasons';
 
 const OF_FILE: Readonly<Record<number, string>> = {
   1: 'it has tables of another program. Choose another file.',

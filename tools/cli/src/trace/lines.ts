@@ -1,7 +1,7 @@
 import { createReadStream, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { onOneLine } from '../printable.ts';
+import { onOneLine } from '@truckroll/integrator-cli/terminal/printable';
 
 export interface LogLine {
   readonly time: string;

@@ -6,3 +6,8 @@ export interface Io {
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
 }
+
+/** The streams of a program that asks questions. */
+export interface InputIo extends Io {
+  readonly stdin: NodeJS.ReadStream;
+}

@@ -1,5 +1,5 @@
-import { card, table } from '../src/table.ts';
-import { counted } from '../src/progress.ts';
+import { card, table } from '../src/terminal/table.ts';
+import { counted } from '../src/terminal/progress.ts';
 
 test('aligns columns, with numbers on the right and wide characters counted as two', () => {
   const rows = [

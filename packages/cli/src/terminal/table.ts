@@ -1,5 +1,19 @@
 import { onOneLine } from './printable.ts';
 
+/** An amount of cents, shown in dollars. */
+export class Dollars {
+  readonly cents: number;
+
+  constructor(cents: number) {
+    this.cents = cents;
+  }
+
+  toString(): string {
+    const digits = String(Math.abs(this.cents)).padStart(3, '0');
+    return `${this.cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  }
+}
+
 export type Columns<R> = Readonly<Record<string, (row: R) => unknown>>;
 
 /** Aligned text with headings, numbers on the right; `empty` if there are no rows. */
@@ -8,7 +22,7 @@ export function table<R>(rows: readonly R[], columns: Columns<R>, empty: string)
   const cells = rows.map((row) => Object.values(columns).map((show) => show(row)));
   const texts = [Object.keys(columns), ...cells.map((line) => line.map(text))];
   const widths = Object.keys(columns).map((_, column) => Math.max(...texts.map((line) => width(line[column] ?? ''))));
-  const right = widths.map((_, column) => cells.every((line) => typeof line[column] === 'number' || line[column] == null));
+  const right = widths.map((_, column) => cells.every((line) => isNumber(line[column]) || line[column] == null));
   return texts
     .map((line) =>
       line
@@ -26,10 +40,13 @@ export function card(fields: Readonly<Record<string, unknown>>): string {
     .join('\n');
 }
 
+const isNumber = (value: unknown): boolean => typeof value === 'number' || value instanceof Dollars;
+
 function text(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return value.toLocaleString('en');
+  if (value instanceof Dollars) return value.toString().replace(/\B(?=(\d{3})+\.)/g, ',');
   return onOneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
 

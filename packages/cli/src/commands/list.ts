@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import type { Kind } from '../catalog.ts';
+import { COLUMNS } from '../columns.ts';
+import { addFilters, queryOf, type Query } from '../filters.ts';
+import { KINDS } from '../gen/catalog.ts';
+import { addOutput, printerOf, type Plain, type Shown } from '../output.ts';
+import type { Session } from '../session.ts';
+import { positiveInteger } from '../terminal/arguments.ts';
+
+/** Most records of a page. */
+const PAGE = 100;
+
+interface Given extends Shown {
+  readonly limit: number;
+  readonly all?: boolean;
+}
+
+export function register(program: Command, session: Session, [, asked]: readonly string[]): void {
+  const list = program.command('list').description('List records of a kind.').showSuggestionAfterError();
+  for (const [name, kind] of Object.entries(KINDS)) {
+    if (kind.list === undefined) continue;
+    const command = list.command(name).description(`${kind.about}.`);
+    // Options of one kind are enough, and there are hundreds.
+    if (name === asked) completeList(command, session, name, kind);
+  }
+}
+
+/** Makes the command list the kind. */
+export function completeList(command: Command, session: Session, name: string, kind: Kind): void {
+  const { options = [], fields } = kind;
+  addFilters(command, options);
+  addOutput(command)
+    .option('--limit <number>', 'most records to print', positiveInteger, 50)
+    .option('--all', 'print every record')
+    .action(async ({ limit, all, ...given }: Given) => {
+      const most = all === true ? Infinity : limit;
+      const printer = printerOf(
+        session,
+        given,
+        ['id', ...(COLUMNS[name] ?? [])].filter((field) => fields.includes(field)),
+        fields,
+        'There are none.',
+      );
+      const more = await readPages(session, kind, queryOf(options, { ...given }), most, printer.page);
+      printer.end();
+      if (more) session.note(`These are the first ${most}. For more: --limit ${most * 4}, or --all.`);
+    });
+}
+
+/** Resolves to whether there are more than `most`. */
+async function readPages(
+  session: Session,
+  { list = '', paged = false }: Kind,
+  query: Query,
+  most: number,
+  onPage: (rows: readonly Plain[]) => void,
+): Promise<boolean> {
+  const client = session.client();
+  let left = most;
+  const pages = client.pages(list as '/v1/invoices', {
+    query: { ...query, ...(paged && { limit: Math.min(PAGE, left) }) },
+    signal: session.io.signal,
+  });
+  for await (const { data, pagination } of pages) {
+    onPage((data as unknown as Plain[]).slice(0, left));
+    left -= data.length;
+    const cursor = pagination?.next_cursor ?? (pagination as { nextCursor?: string | null } | undefined)?.nextCursor;
+    if (left <= 0) return left < 0 || cursor != null;
+  }
+  return false;
+}

@@ -1,0 +1,60 @@
+import { Option, type Command } from 'commander';
+import { COLUMNS } from '../columns.ts';
+import { KINDS } from '../gen/catalog.ts';
+import { valueAt, type Plain } from '../output.ts';
+import type { Session } from '../session.ts';
+import { Failure } from '../terminal/failure.ts';
+import { positiveInteger } from '../terminal/arguments.ts';
+import { table } from '../terminal/table.ts';
+
+const SEARCHED = Object.entries(KINDS).filter(([, { options }]) => options?.some(({ name }) => name === 'search'));
+/** Requests at once: a company may have few slots. */
+const AT_ONCE = 4;
+
+interface Given {
+  readonly kind?: string[];
+  readonly limit: number;
+}
+
+interface Found {
+  readonly kind: string;
+  readonly record: Plain;
+}
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('search')
+    .description('Search records of every kind that can be searched.')
+    .argument('<words...>', 'beginnings of words, or a telephone number; a record has all of them')
+    .addOption(new Option('--kind <kinds...>', 'only these kinds').choices(SEARCHED.map(([name]) => name)))
+    .option('--limit <number>', 'most records of each kind', most, 5)
+    .action(async (words: string[], { kind, limit }: Given) => {
+      if (session.csv) throw new Failure('search prints a table or JSON: for CSV use list KIND --search.');
+      const left = SEARCHED.filter(([name]) => kind?.includes(name) !== false);
+      const found = new Map<string, readonly Plain[]>();
+      const client = session.client();
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          for (let next = left.shift(); next !== undefined; next = left.shift()) {
+            const [name, { list }] = next;
+            const { data } = await client.get(list as '/v1/invoices', { query: { search: words.join(' '), limit }, signal: session.io.signal });
+            found.set(name, data);
+          }
+        }),
+      );
+      const rows = SEARCHED.flatMap(([name]) => (found.get(name) ?? []).map((record): Found => ({ kind: name, record })));
+      if (session.json) for (const row of rows) session.say(JSON.stringify(row));
+      else session.say(table(rows, { kind: (row) => row.kind, id: ({ record }) => record['id'], what: described }, 'Nothing was found.'));
+    });
+}
+
+/** The first values of the kind's columns. */
+function described({ kind, record }: Found): string {
+  const values = (COLUMNS[kind] ?? []).map((path) => valueAt(record, path));
+  return values
+    .filter((value) => typeof value === 'string')
+    .slice(0, 4)
+    .join(' · ');
+}
+
+const most = (text: string): number => Math.min(100, positiveInteger(text));

@@ -1,0 +1,83 @@
+// Records as a table, as JSON lines or as CSV.
+import { Option, type Command } from 'commander';
+import type { Session } from './session.ts';
+import { Failure } from './terminal/failure.ts';
+import { Dollars, table } from './terminal/table.ts';
+
+export type Plain = Readonly<Record<string, unknown>>;
+
+export interface Shown {
+  readonly fields?: readonly string[];
+  readonly amounts: 'dollars' | 'cents';
+}
+
+export const amountsOption = (): Option =>
+  new Option('--amounts <unit>', 'unit of money in tables and CSV; JSON has cents').choices(['dollars', 'cents']).default('dollars');
+
+export function addOutput(command: Command): Command {
+  return command.option('--fields <fields...>', 'only these fields, such as number or account.name').addOption(amountsOption());
+}
+
+/** The value at a path such as `account.name`. */
+export function valueAt(record: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (typeof value === 'object' && value !== null ? (value as Plain)[name] : undefined), record);
+}
+
+/** Prints rows one page after another. */
+export interface Printer {
+  page(rows: readonly Plain[]): void;
+  end(): void;
+}
+
+/** `columns` are shown in tables and `known` in CSV unless fields are chosen. Throws Failure for an unknown field. */
+export function printerOf(session: Session, { fields, amounts }: Shown, columns: readonly string[], known: readonly string[], empty: string): Printer {
+  const chosen = fields?.flatMap((each) => each.split(',')).map((each) => (known.includes(each) ? each : within(each, known)));
+  const dollars = amounts === 'dollars';
+  if (session.json) {
+    const line = (row: Plain) => JSON.stringify(chosen === undefined ? row : Object.fromEntries(chosen.map((path) => [path, valueAt(row, path) ?? null])));
+    return { page: (rows) => rows.forEach((row) => session.say(line(row))), end: () => undefined };
+  }
+  const paths = chosen ?? (session.csv ? known : columns);
+  const heading = (path: string): string => (dollars ? path.replace(/_cents$/, '') : path);
+  if (session.csv) {
+    session.say(paths.map((path) => csvCell(heading(path))).join(','));
+    const line = (row: Plain) => paths.map((path) => csvCell(money(path, valueAt(row, path), dollars))).join(',');
+    return { page: (rows) => rows.forEach((row) => session.say(line(row))), end: () => undefined };
+  }
+  const all: Plain[] = [];
+  return {
+    page: (rows) => void all.push(...rows),
+    end: () =>
+      session.say(table(all, Object.fromEntries(paths.map((path) => [heading(path), (row: Plain) => cell(money(path, valueAt(row, path), dollars))])), empty)),
+  };
+}
+
+/** An object of the record, or the fields with this beginning. */
+function within(path: string, known: readonly string[]): string {
+  if (known.some((each) => each.startsWith(`${path}.`))) return path;
+  const last = path.split('.').at(-1);
+  const near = known.filter((each) => each.split('.').at(-1) === last);
+  throw new Failure(`There is no field ${path}. ${near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `There are ${known.join(', ')}.`}`);
+}
+
+function money(path: string, value: unknown, dollars: boolean): unknown {
+  return dollars && path.endsWith('_cents') && typeof value === 'number' ? new Dollars(value) : value;
+}
+
+/** Times to the second: the rest is in CSV and JSON. */
+function cell(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return value.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, '$1Z');
+}
+
+/** As the API's own CSV has it: spreadsheets skip white space and treat full-width characters as plain ones. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
+
+/** Text is quoted, and defused where a spreadsheet would take it for a formula (decisions §13 and §16). */
+function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' || typeof value === 'boolean' || value instanceof Dollars) return String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const defused = FORMULA.test(text) ? `'${text}` : text;
+  return `"${defused.replaceAll('"', '""')}"`;
+}

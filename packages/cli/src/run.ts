@@ -1,0 +1,108 @@
+// Runs the command line. A command is a file in commands/, an entry in command-list.ts, so that help can show it without loading it, and an
+// import here.
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, Help } from 'commander';
+import { COMMANDS } from './command-list.ts';
+import type { Session } from './session.ts';
+import { EXIT, Failure } from './terminal/failure.ts';
+import type { InputIo } from './terminal/io.ts';
+import { printable } from './terminal/printable.ts';
+
+interface CommandModule {
+  register(program: Command, session: Session, words: readonly string[]): void;
+}
+
+/** Imports by literal names, which the bundler follows. */
+const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
+  list: () => import('./commands/list.ts'),
+  get: () => import('./commands/get.ts'),
+  search: () => import('./commands/search.ts'),
+  report: () => import('./commands/report.ts'),
+};
+
+const AFTER_HELP = `
+Where the API is and who asks: TRUCKROLL_URL and TRUCKROLL_API_KEY (or TRUCKROLL_API_KEY_FILE, a file that holds it).
+Endpoints and keys are changed with a user token, in TRUCKROLL_TOKEN.
+
+Exit codes: 0 done   1 refused   2 wrong usage   3 the API does not answer   70 a defect of this program   130 interrupted
+With --json an error is one line of JSON on standard error: {"error":{"message":…,"exit_code":…}}.
+
+Examples:
+  truckroll list invoices --status OPEN --due-before 2026-03-01
+  truckroll search ortiz --kind accounts
+  truckroll report receivables --group-by account --csv > receivables.csv`;
+
+/** Runs the command and resolves to the exit code. Rejects only for a defect. */
+export async function run(args: readonly string[], io: InputIo): Promise<number> {
+  // Needed before the arguments are parsed, because wrong arguments are reported in this form too.
+  const json = args.includes('--json');
+  let usage = '';
+  const program = createProgram(io, (text) => {
+    if (json) usage += text;
+    else io.stderr.write(printable(text));
+  });
+  let session: Session | undefined;
+  try {
+    const words = wordsOf(args);
+    const name = words[0];
+    if (name !== undefined && Object.hasOwn(MODULES, name)) session = await load(name, program, io, words);
+    for (const [each, { description }] of Object.entries(COMMANDS)) if (each !== name) program.command(each).description(description);
+    await program.parseAsync(args, { from: 'user' });
+    return session?.exitCode ?? EXIT.done;
+  } catch (error) {
+    const reason = await explained(error, io, usage, session);
+    if (reason.message !== '')
+      io.stderr.write(
+        json ? `${JSON.stringify({ error: { message: reason.message.trim(), exit_code: reason.exitCode } })}\n` : printable(`${reason.message}\n`),
+      );
+    return reason.exitCode;
+  }
+}
+
+/** Options that may stand before the command and take a value. */
+const VALUED = ['--url', '--profile'];
+
+function wordsOf(args: readonly string[]): string[] {
+  const words = args.filter((arg, index) => !arg.startsWith('-') && !VALUED.includes(args[index - 1] ?? ''));
+  return words[0] === 'help' ? words.slice(1) : words;
+}
+
+async function load(name: string, program: Command, io: InputIo, words: readonly string[]): Promise<Session> {
+  const [{ Session }, module] = await Promise.all([import('./session.ts'), (MODULES[name] as () => Promise<CommandModule>)()]);
+  const session = new Session(io);
+  program.hook('preAction', (_, action) => session.choose(action.optsWithGlobals()));
+  module.register(program, session, words);
+  return session;
+}
+
+function createProgram({ stdout }: InputIo, writeErr: (text: string) => void): Command {
+  return new Command('truckroll')
+    .description("Read a company's records and reports from the Truckroll API, and manage its webhooks.")
+    .version(
+      (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version,
+      '--version',
+      'print the version of the command line',
+    )
+    .option('--url <url>', 'address of the API; default: TRUCKROLL_URL')
+    .option('--json', 'print JSON, a record a line')
+    .option('--csv', 'print CSV')
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => (command.parent?.parent == null ? COMMANDS[command.name()]?.usage : undefined) ?? new Help().subcommandTerm(command),
+    })
+    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr })
+    .showHelpAfterError('Add --help for what the command takes.')
+    .exitOverride()
+    .addHelpText('after', AFTER_HELP);
+}
+
+async function explained(error: unknown, io: InputIo, usage: string, session: Session | undefined): Promise<{ message: string; exitCode: number }> {
+  // Commander has already written its message or the help, unless it was collected for a script.
+  if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
+  if (io.signal.aborted) {
+    return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };
+  }
+  const reason = error instanceof Failure || session === undefined ? error : (await import('./problems.ts')).explain(error, () => session.access());
+  if (!(reason instanceof Failure)) throw reason;
+  return { message: reason.message, exitCode: reason.exitCode };
+}
