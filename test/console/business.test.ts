@@ -1,167 +1,28 @@
-// The console's screens of customers and records in a browser, compared with what the API answers.
-import { generateCompany } from '@truckroll/demo-company';
+// The console's screens of records and money in a browser, compared with what the API answers.
 import type { Page } from 'puppeteer-core';
 import readXlsxFile, { readSheet } from 'read-excel-file/node';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
-import { fresh } from '../reports/ask.ts';
-import type { TestCompany } from '../support/system.ts';
-import { saved, shows, startConsole, visibleText, type ConsoleSetup } from './start-console.ts';
 import { inspect } from './inspect.ts';
-
-const timezone = 'America/Chicago';
+import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
+import { saved, shows, visibleText, type ConsoleSetup } from './start-console.ts';
 
 let setup: ConsoleSetup;
-let company: TestCompany;
 let page: Page;
-/** A customer who owes money, and what the API has of them. */
 let owing: any;
 let open: any[];
 let visit: any;
 let contact: any;
+let all: Business['all'];
+let go: Business['go'];
+let rows: Business['rows'];
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
-  setup = await startConsole();
-  company = await setup.company(timezone);
-  for (const { path, records } of generateCompany({ seed: 11, size: 200, timezone, until: new Date().toISOString() })) {
-    expect((await setup.system.importRecords(company, path, records)).problems).toEqual([]);
-  }
-  await fresh(setup.system, company);
-  const invoices = await all('invoices?status=OPEN&open_balance_from=1');
-  const byAccount = Map.groupBy(invoices, ({ account }) => account.id);
-  const [id] = [...byAccount].sort(([, a], [, b]) => b.length - a.length)[0]!;
-  owing = (await all(`accounts?ids=${id}`))[0];
-  // Credits among them are negative.
-  open = (await all(`invoices?status=OPEN&account_id=${id}`)).filter(({ amounts }) => amounts.open_balance_cents !== 0);
+  ({ setup, page, owing, open, all, go, rows } = await startBusiness());
   visit = (await all('job-appointments'))[0];
-  contact = (await all(`contacts?account_id=${id}&archived=false`))[0];
-  page = await setup.enter(company, '/customers');
+  contact = (await all(`contacts?account_id=${owing.id}&archived=false`))[0];
 }, 600_000);
 afterAll(() => setup.stop());
-
-async function all(path: string): Promise<any[]> {
-  const records: any[] = [];
-  let cursor: string | null = null;
-  do {
-    const { body }: { body: any } = await setup.system.get(
-      company,
-      `/v1/${path}${path.includes('?') ? '&' : '?'}limit=100${cursor === null ? '' : `&cursor=${cursor}`}`,
-    );
-    records.push(...body.data);
-    cursor = body.pagination.next_cursor;
-  } while (cursor !== null);
-  return records;
-}
-
-const go = (place: string): Promise<void> => page.evaluate((to) => void (location.hash = to), place);
-const sum = (amounts: readonly number[]): number => amounts.reduce((total, each) => total + each, 0);
-const dayOf = ({ occurred_at: at }: any): string => new Date(at).toLocaleDateString('sv-SE', { timeZone: timezone });
-const balance = (invoices: readonly any[]): number => sum(invoices.map(({ amounts }) => amounts.open_balance_cents));
-
-/** The rows of the table with this caption, cell by cell. */
-async function rows(caption: string): Promise<string[][]> {
-  const find = (wanted: string) => [...document.querySelectorAll('table')].find((table) => table.caption?.textContent === wanted);
-  await page.waitForFunction(find, {}, caption);
-  return page.$$eval(
-    'table',
-    (tables, wanted) =>
-      [...tables.find((table) => table.caption?.textContent === wanted)!.querySelectorAll('tbody tr')].map((row) =>
-        [...row.querySelectorAll('td')].map(({ innerText }) => innerText.trim()),
-      ),
-    caption,
-  );
-}
-
-async function search(text: string): Promise<void> {
-  await page.waitForSelector('[name="search"]');
-  await page.$eval('[name="search"]', (input) => (input as HTMLInputElement).select());
-  await page.type('[name="search"]', text);
-  await page.waitForFunction((wanted) => new URLSearchParams(location.hash.split('?')[1]).get('q') === wanted, {}, text.trim());
-  await shows(page, 'found');
-}
-
-test('lists customers with their balances, and finds them as the API does, by the keyboard alone', async () => {
-  await go('/customers');
-  expect((await rows('Customers')).map(([name]) => name)).toEqual(
-    (await all('accounts?archived=false')).slice(0, 25).map(({ name }) => expect.stringContaining(name)),
-  );
-  for (const text of [owing.name.slice(0, 4), owing.phone, owing.email, owing.billing_address.line_1].filter(Boolean)) {
-    await search(text);
-    const found = await all(`accounts?archived=false&search=${encodeURIComponent(text)}`);
-    expect(found.map(({ id }) => id)).toContain(owing.id);
-    await page.waitForFunction((count) => document.querySelectorAll('tbody tr').length === count, {}, Math.min(25, found.length));
-  }
-  await search(owing.name);
-  await shows(page, dollars(balance(open)));
-  await inspect(page, 'customers');
-  await page.focus('[name="search"]');
-  const at = (await all(`accounts?archived=false&search=${encodeURIComponent(owing.name)}`)).findIndex(({ id }) => id === owing.id);
-  for (let steps = 0; steps <= at; steps++) await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  await page.waitForFunction((id) => location.hash === `#/customers/${id}`, {}, owing.id);
-  await page.waitForFunction((name) => document.activeElement?.textContent === name, {}, owing.name);
-});
-
-test('opens the first customer that is found when Enter is pressed in the box', async () => {
-  await go('/customers');
-  await page.waitForSelector('[name="search"]');
-  await page.type('[name="search"]', owing.email ?? owing.phone);
-  await page.keyboard.press('Enter');
-  await page.waitForFunction((id) => location.hash === `#/customers/${id}`, {}, owing.id);
-});
-
-test('shows a customer with the figures of each list', async () => {
-  await go(`/customers/${owing.id}`);
-  await shows(page, dollars(balance(open)));
-  expect((await rows('Open invoices')).length).toBe(Math.min(5, open.length));
-  const now = new Date().toISOString();
-  const visits = await all(`job-appointments?account_id=${owing.id}`);
-  const past = visits.filter(({ ends_at: at }) => at < now).sort((a, b) => b.starts_at.localeCompare(a.starts_at));
-  expect((await rows('Past visits, newest first')).map(([, visit]) => visit!.split(' ')[0])).toEqual(past.slice(0, 5).map(({ number }) => number));
-  const payments = await all(`payments?account_id=${owing.id}`);
-  await shows(page, `Payments ${payments.length}`);
-  await shows(page, `Jobs ${(await all(`jobs?account_id=${owing.id}`)).length}`);
-  const text = await visibleText(page);
-  for (const { name } of await all(`equipment?account_id=${owing.id}&status=ACTIVE`)) expect(text).toContain(name);
-  for (const { address } of await all(`locations?account_id=${owing.id}`)) expect(text).toContain(address.formatted);
-  for (const { name } of await all(`contacts?account_id=${owing.id}&archived=false`)) expect(text).toContain(name);
-  await inspect(page, 'customer');
-});
-
-test('says which part of a customer cannot be loaded, and loads it again by itself', async () => {
-  await go('/home');
-  await shows(page, 'This month and last month');
-  await page.setRequestInterception(true);
-  let away = true;
-  const error = { code: 'UNAVAILABLE', message: 'The service is unavailable.', request_id: 'r-1', details: [] };
-  const headers = { 'retry-after': '5', 'access-control-allow-origin': '*' };
-  const answer = (request: any): void =>
-    void (away && request.url().includes('/v1/payments')
-      ? request.respond({ status: 503, contentType: 'application/json', headers, body: JSON.stringify({ error }) })
-      : request.continue());
-  page.on('request', answer);
-  await go(`/customers/${owing.id}`);
-  await shows(page, 'This could not be loaded. The service is unavailable.');
-  await page.waitForFunction(() => /Trying again in [1-5] s/.test(document.body.innerText));
-  await shows(page, dollars(balance(open)));
-  await rows('Open invoices');
-  expect((await page.$$('.failed')).length).toBe(1);
-  await inspect(page, 'customer-away');
-  away = false;
-  await rows('Payments, newest first');
-  expect((await page.$$('.failed')).length).toBe(0);
-  page.off('request', answer);
-  await page.setRequestInterception(false);
-});
-
-test('says that a link leads to a record of no or another company', async () => {
-  const other = await setup.company();
-  const elsewhere = await setup.enter(other, `/customers/${owing.id}`);
-  await shows(elsewhere, 'Test Heating & Air has no customer at this address.');
-  await elsewhere.evaluate((to) => void (location.hash = to), `/records/invoices/${open[0].id}`);
-  await shows(elsewhere, 'Test Heating & Air has no such record.');
-  await page.bringToFront();
-});
 
 test.each(['invoices', 'payments', 'jobs', 'visits', 'refunds'])('a record of %s reads like a document, with its JSON folded', async (kind) => {
   const path = kind === 'visits' ? 'job-appointments' : kind;
@@ -214,7 +75,7 @@ test('lists the visits of a day by time, those without a technician first', asyn
   await page.waitForFunction((not) => !location.hash.includes(not), {}, day);
 });
 
-test('lists overdue customers by amount and age, with telephone and e-mail, as the open invoices add up', async () => {
+test('lists overdue customers by amount and age, with telephone, e-mail and last payment, as the open invoices add up', async () => {
   await go('/money');
   const overdue = (await all('invoices?status=OPEN')).filter(({ aging }) => aging.bucket !== 'CURRENT');
   const wanted = [...Map.groupBy(overdue, ({ account }) => account.id)]
@@ -225,6 +86,14 @@ test('lists overdue customers by amount and age, with telephone and e-mail, as t
   expect(shown.map((cells) => cells[1])).toEqual(wanted.slice(0, 25).map(({ cents }) => dollars(cents)));
   const [account] = await all(`accounts?ids=${wanted[0]!.id}`);
   await page.waitForFunction((mail) => document.querySelector('tbody tr')?.textContent.includes(mail), {}, account.email ?? account.name);
+  const paid = Map.groupBy(await all('payments?status=PAID'), ({ account: of }) => of.id);
+  const last = wanted.slice(0, 25).map(({ id }) => paid.get(id)?.sort((a, b) => b.occurred_at.localeCompare(a.occurred_at))[0]);
+  await page.waitForFunction(() => ![...document.querySelectorAll('tbody td')].some(({ textContent }) => textContent === '…'));
+  const links = await page.$$eval('tbody tr', (lines) =>
+    lines.map((line) => line.querySelector('a[href*="/payments/"]')?.getAttribute('href')?.split('/').at(-1)),
+  );
+  expect(links).toEqual(last.map((payment) => payment?.id));
+  expect(links.some((link) => link !== undefined)).toBe(true);
   await shows(page, dollars(balance(overdue)));
   await inspect(page, 'money');
   await page.click('tbody tr td:nth-child(2) a');

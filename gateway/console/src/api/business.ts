@@ -1,5 +1,6 @@
 // Records of the business, by the API's description, and what customers owe.
 import type { components } from '@truckroll/client';
+import { request } from './client.ts';
 import { readList, readReport, type Listed } from './reports.ts';
 
 type Schemas = components['schemas'];
@@ -12,14 +13,31 @@ export type Visit = Schemas['Visit'];
 export type Equipment = Schemas['Equipment'];
 export type Invoice = Schemas['Invoice'];
 export type Payment = Schemas['Payment'];
+export type FormResponse = Schemas['FormResponse'];
+export type Interaction = Schemas['Interaction'];
 
 /** Most records of one customer that a page loads. */
 const MOST = 500;
+/** The largest page, and most ids in one request. */
+const PAGE = 100;
 
 /** All records of a customer in a list, newest first by `date`. */
 export async function readOf<T>(path: string, accountId: string, date: (record: T) => string, signal: AbortSignal): Promise<Listed<T>> {
   const { records, more } = await readList<T>(path, { account_id: accountId }, MOST, signal);
   return { records: [...records].sort((a, b) => date(b).localeCompare(date(a))), more };
+}
+
+/** The newest calls, messages and chats with a customer. */
+export async function readInteractions(accountId: string, signal: AbortSignal): Promise<Listed<Interaction>> {
+  const answer = await request('GET', 'interactions', { query: { accountId, limit: PAGE }, signal });
+  const { nextCursor } = answer['pagination'] as { nextCursor: string | null };
+  return { records: answer['data'] as Interaction[], more: nextCursor !== null };
+}
+
+/** Runs `read` on at most 100 ids at a time, as many as the API takes, and joins the answers. */
+export async function inPages<T>(ids: readonly string[], read: (ids: readonly string[]) => Promise<readonly T[]>): Promise<T[]> {
+  const pages = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, page) => ids.slice(page * PAGE, (page + 1) * PAGE));
+  return (await Promise.all(pages.map(read))).flat();
 }
 
 export interface Owed {

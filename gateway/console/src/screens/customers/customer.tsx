@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import {
+  readInteractions,
   readOf,
   readOwed,
   type Account,
   type Contact,
   type Equipment,
+  type Interaction,
   type Invoice,
   type Job,
   type Location,
@@ -17,17 +18,21 @@ import { Badge } from '../../parts/badge.tsx';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded, Part } from '../../parts/part.tsx';
-import { Table, type Column } from '../../parts/table.tsx';
+import { Rows } from '../../parts/rows.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { Day, When, timeOfDay, today } from '../../parts/time.tsx';
 import { useResource, type Resource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { session } from '../../state/session.ts';
 import { invoiceColumns, paymentColumns, visitColumns } from '../records/columns.tsx';
+import { Timeline } from '../records/document.tsx';
+import { Forms } from '../records/form.tsx';
 import { Mail, Telephone } from './reach.tsx';
+import { happenings, spokenOf } from './timeline.tsx';
 
 const RELOAD_MS = 60_000;
-/** Lines of a list that are shown at first. */
-const FIRST = 5;
+/** Newest jobs whose forms are listed: as many ids as the API takes. */
+const MOST_JOBS = 100;
 
 /** What one customer's records have in common: a part of the page for each list. */
 function useOf<T>(id: string, path: string, date: (record: T) => string): Resource<Listed<T>> {
@@ -52,6 +57,7 @@ export function Customer({ id }: { id: string }) {
   const jobs = useOf<Job>(id, 'jobs', ({ created_at: at }) => at);
   const equipment = useOf<Equipment>(id, 'equipment', ({ installed_on: day }) => day ?? '');
   const locations = useOf<Location>(id, 'locations', ({ created_at: at }) => at);
+  const interactions = useResource(`interactions of ${id}`, (signal) => readInteractions(id, signal), undefined, undefined, RELOAD_MS);
   const contacts = useOf<Contact>(id, 'contacts', ({ is_primary: primary }) => (primary ? '1' : '0'));
 
   const above = { title: 'Customers', href: places.customers() };
@@ -110,39 +116,46 @@ export function Customer({ id }: { id: string }) {
         <div>
           <Part title="Next visits" resource={visits}>
             {(list) => (
-              <Rows
-                list={{ ...list, records: list.records.filter(({ ends_at: at }) => at >= now).reverse() }}
-                caption="Next visits"
-                none="No visit is planned."
-                columns={VISITS}
-              />
+              <Rows of={list.records.filter(({ ends_at: at }) => at >= now).reverse()} caption="Next visits" none="No visit is planned." columns={VISITS} />
             )}
           </Part>
           <Part title="Open invoices" resource={invoices}>
             {(list) => (
               <Rows
-                list={{ ...list, records: list.records.filter(({ status, amounts }) => status === 'OPEN' && amounts.open_balance_cents !== 0) }}
+                of={list.records.filter(({ status, amounts }) => status === 'OPEN' && amounts.open_balance_cents !== 0)}
                 caption="Open invoices"
                 none="Nothing is owed."
                 columns={INVOICES}
               />
             )}
           </Part>
+          <Timeline
+            of={happenings(
+              {
+                account: of,
+                jobs: jobs.value?.records ?? [],
+                visits: visits.value?.records ?? [],
+                invoices: invoices.value?.records ?? [],
+                payments: payments.value?.records ?? [],
+                interactions: interactions.value?.records ?? [],
+              },
+              now,
+            )}
+          />
           <Part title="Jobs" resource={jobs} beside={howMany}>
-            {(list) => <Rows list={list} caption="Jobs, newest first" none="No jobs yet." columns={JOBS} />}
+            {(list) => <Rows of={list.records} caption="Jobs, newest first" none="No jobs yet." columns={JOBS} />}
           </Part>
           <Part title="Past visits" resource={visits}>
             {(list) => (
-              <Rows
-                list={{ ...list, records: list.records.filter(({ ends_at: at }) => at < now) }}
-                caption="Past visits, newest first"
-                none="No visits yet."
-                columns={VISITS}
-              />
+              <Rows of={list.records.filter(({ ends_at: at }) => at < now)} caption="Past visits, newest first" none="No visits yet." columns={VISITS} />
             )}
           </Part>
           <Part title="Payments" resource={payments} beside={howMany}>
-            {(list) => <Rows list={list} caption="Payments, newest first" none="No payments yet." columns={PAYMENTS} />}
+            {(list) => <Rows of={list.records} caption="Payments, newest first" none="No payments yet." columns={PAYMENTS} />}
+          </Part>
+          {jobs.value && jobs.value.records.length > 0 && <Forms query={{ job_id: jobs.value.records.slice(0, MOST_JOBS).map(({ id: job }) => job) }} />}
+          <Part title="Calls and messages" resource={interactions} beside={howMany}>
+            {(list) => <Rows of={list.records} caption="Calls and messages, newest first" none="None yet." columns={INTERACTIONS} />}
           </Part>
         </div>
         <div>
@@ -169,31 +182,6 @@ function Fact({ title, children }: { title: string; children: ComponentChildren 
       <dt>{title}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-interface RowsGiven<T> {
-  list: Listed<T>;
-  caption: string;
-  none: string;
-  columns: readonly Column<T>[];
-}
-
-/** The first lines of a list, and the rest on request. */
-function Rows<T extends { id: string }>({ list: { records }, caption, none, columns }: RowsGiven<T>) {
-  const [all, setAll] = useState(false);
-  if (records.length === 0) return <p class="soft">{none}</p>;
-  return (
-    <>
-      <Table linked caption={caption} columns={columns} rows={all ? records : records.slice(0, FIRST)} rowKey={({ id }) => id} />
-      {!all && records.length > FIRST && (
-        <p class="pages">
-          <button type="button" class="small" onClick={() => setAll(true)}>
-            Show all {records.length}
-          </button>
-        </p>
-      )}
-    </>
   );
 }
 
@@ -228,6 +216,12 @@ const JOBS: readonly Column<Job>[] = [
   { title: 'What', cell: ({ summary, job_type: type }) => summary ?? type?.name ?? '–' },
   { title: 'Begun', cell: ({ first_starts_at: at, created_at: made }) => <Day at={at ?? made} /> },
   { title: 'Status', cell: ({ status }) => status.name },
+];
+
+const INTERACTIONS: readonly Column<Interaction>[] = [
+  { title: 'When', cell: ({ started_at: at }) => <When at={at} /> },
+  { title: 'What', cell: spokenOf },
+  { title: 'Summary', cell: ({ summary, outcome }) => [summary, outcome].filter((part) => part !== null).join(' · ') || <span class="soft">–</span> },
 ];
 
 const PAYMENTS: readonly Column<Payment>[] = Object.values(paymentColumns);

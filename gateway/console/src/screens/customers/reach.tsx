@@ -3,7 +3,13 @@ export function Telephone({ number }: { number: string | null }) {
 }
 
 export function Mail({ address }: { address: string | null }) {
-  return address === null ? <span class="soft">–</span> : <a href={`mailto:${encodeURIComponent(address).replace('%40', '@')}`}>{address}</a>;
+  return address === null ? (
+    <span class="soft">–</span>
+  ) : (
+    <a href={`mailto:${encodeURIComponent(address).replace('%40', '@')}`} title={address}>
+      {address}
+    </a>
+  );
 }
 
 /** "(512) 555-0100" of +15125550100; other countries' numbers as they are. */

@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks';
-import { readOwed, type Account, type Owed } from '../../api/business.ts';
+import { inPages, readOwed, type Account, type Owed, type Payment } from '../../api/business.ts';
 import { readList } from '../../api/reports.ts';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
+import { Day, today } from '../../parts/time.tsx';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { Mail, Telephone } from '../customers/reach.tsx';
 import { AGES } from '../reports/definitions.ts';
+import { readLastPayments } from './last-payments.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Customers that are listed at first, and more at each request: at most 100, as the API returns of one list of ids. */
@@ -24,6 +26,7 @@ export function Money() {
   const overdue = rows.filter((row) => row.overdue > 0).sort((a, b) => b.overdue - a.overdue);
   const ids = overdue.slice(0, most).map(({ id }) => id);
   const accounts = useResource(`accounts ${ids.join()}`, (signal) => readAccounts(ids, signal), undefined, undefined, RARELY_MS);
+  const payments = useResource(`last payments of ${ids.join()}`, (signal) => readLastPayments(ids, today(), signal), undefined, undefined, RARELY_MS);
   const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
   return (
     <Page title="Money" beside={<Tabs current="Overdue" />} live={[owed]}>
@@ -51,6 +54,7 @@ export function Money() {
             <section aria-labelledby="overdue">
               <h2 id="overdue">Overdue customers</h2>
               {accounts.problem && <Failure resource={accounts} what="Telephone numbers and e-mail addresses" />}
+              {payments.problem && <Failure resource={payments} what="The last payments" />}
               {overdue.length === 0 ? (
                 <p class="empty">No customer is overdue.</p>
               ) : (
@@ -59,7 +63,7 @@ export function Money() {
                   caption="Overdue customers, highest amount first"
                   rows={overdue.slice(0, most)}
                   rowKey={({ id }) => id}
-                  columns={columns(accounts.value)}
+                  columns={columns(accounts.value, payments.value)}
                 />
               )}
               {overdue.length > most && (
@@ -81,12 +85,11 @@ export function Money() {
 }
 
 async function readAccounts(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Account>> {
-  const pages = Array.from({ length: Math.ceil(ids.length / 100) }, (_, page) => ids.slice(page * 100, (page + 1) * 100));
-  const lists = await Promise.all(pages.map((page) => readList<Account>('accounts', { ids: page }, page.length, signal)));
-  return new Map(lists.flatMap(({ records }) => records).map((account) => [account.id, account]));
+  const accounts = await inPages(ids, async (some) => (await readList<Account>('accounts', { ids: some }, some.length, signal)).records);
+  return new Map(accounts.map((account) => [account.id, account]));
 }
 
-const columns = (accounts: ReadonlyMap<string, Account> | undefined): Column<Row>[] => [
+const columns = (accounts: ReadonlyMap<string, Account> | undefined, payments: ReadonlyMap<string, Payment> | undefined): Column<Row>[] => [
   {
     title: 'Customer',
     cell: ({ id, name }) => (
@@ -113,6 +116,19 @@ const columns = (accounts: ReadonlyMap<string, Account> | undefined): Column<Row
             </span>
           )}
         </>
+      );
+    },
+  },
+  {
+    title: 'Last payment',
+    cell({ id }) {
+      const payment = payments?.get(id);
+      if (payment === undefined) return <span class="soft">{payments === undefined ? '…' : 'None'}</span>;
+      return (
+        <a href={places.record('payments', payment.id)}>
+          <Day at={payment.occurred_at} />
+          <span class="below">{dollars(payment.amount_cents)}</span>
+        </a>
       );
     },
   },

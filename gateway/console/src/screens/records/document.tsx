@@ -1,5 +1,6 @@
 // What records look like: the parties, facts, sums and events of a document, and its JSON for developers.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { BodyText } from '../../parts/body-text.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { readRecord } from '../../api/reports.ts';
@@ -83,20 +84,31 @@ export interface Happening {
   readonly day?: boolean;
 }
 
-/** What happened to the record, newest first. */
+/** What is shown of a timeline at first. */
+const FIRST = 10;
+
+/** What happened, newest first. */
 export function Timeline({ of }: { of: readonly Happening[] }) {
+  const [all, setAll] = useState(false);
   const known = of.filter((each): each is Happening & { at: string } => each.at !== null).sort((a, b) => b.at.localeCompare(a.at));
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline">What happened</h2>
       <ol class="timeline">
-        {known.map(({ at, what, day }, index) => (
+        {known.slice(0, all ? undefined : FIRST).map(({ at, what, day }, index) => (
           <li key={index}>
             <span>{what}</span>
             {day ? <Day at={at} /> : <Time at={at} />}
           </li>
         ))}
       </ol>
+      {!all && known.length > FIRST && (
+        <p class="pages">
+          <button type="button" class="small" onClick={() => setAll(true)}>
+            Show all {known.length}
+          </button>
+        </p>
+      )}
     </section>
   );
 }

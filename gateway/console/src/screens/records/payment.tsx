@@ -146,6 +146,12 @@ export function RefundDocument({ record }: { record: Refund }) {
           </p>
         </div>
       </article>
+      <Timeline
+        of={[
+          { at, what: 'Refunded', day: true },
+          { at: record.created_at, what: 'Recorded' },
+        ]}
+      />
       <Developer path="refunds" record={record} />
     </Page>
   );

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import type { Invoice, Job, Payment, Visit } from '../../api/business.ts';
+import type { FormResponse, Invoice, Job, Payment, Visit } from '../../api/business.ts';
 import type { RecordOf } from '../../api/records.ts';
 import { readRecord } from '../../api/reports.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loaded } from '../../parts/part.tsx';
 import { useResource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
+import { FormDocument } from './form.tsx';
 import { InvoiceDocument } from './invoice.tsx';
 import { JobDocument } from './job.tsx';
 import { PaymentDocument, RefundDocument } from './payment.tsx';
@@ -25,6 +26,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   payments: kind<Payment>('Payment', 'payments', (record) => <PaymentDocument record={record} />),
   refunds: kind<RecordOf['refunds']>('Refund', 'refunds', (record) => <RefundDocument record={record} />),
   jobs: kind<Job>('Job', 'jobs', (record) => <JobDocument record={record} />),
+  'form-responses': kind<FormResponse>('Form', 'form-responses', (record) => <FormDocument record={record} />),
   visits: kind<Visit>('Visit', 'job-appointments', (record) => <VisitDocument record={record} />),
 };
 

@@ -6,9 +6,10 @@ import { titleCase } from '../../parts/words.ts';
 import { places } from '../../state/route.ts';
 import { VisitBadge } from './badges.tsx';
 import { Developer, Facts, Party, Timeline } from './document.tsx';
+import { Forms } from './form.tsx';
 
 export function VisitDocument({ record }: { record: Visit }) {
-  const { number, job, description, assignments, created_by: by } = record;
+  const { id, number, job, description, assignments, created_by: by } = record;
   return (
     <Page title={`Visit ${number}`} above={{ title: job.account.name, href: places.customer(job.account.id) }} beside={<VisitBadge visit={record} />}>
       <article class="document">
@@ -40,7 +41,7 @@ export function VisitDocument({ record }: { record: Visit }) {
           <Table
             caption="Technicians"
             rows={assignments}
-            rowKey={({ id }) => id}
+            rowKey={({ id: of }) => of}
             columns={[
               { title: 'Technician', cell: ({ team_member: { name } }) => <strong>{name}</strong> },
               { title: 'From', cell: ({ starts_at: at }) => <When at={at} /> },
@@ -50,6 +51,7 @@ export function VisitDocument({ record }: { record: Visit }) {
           />
         )}
       </article>
+      <Forms query={{ appointment_id: id }} />
       <Timeline
         of={[
           { at: record.created_at, what: `Booked by ${by.name}` },
