@@ -18,6 +18,7 @@ const principal: Principal = {
   company_limits: null,
   highest_limits: null,
   expires_at: null,
+  sandbox: false,
 };
 const KEY = 'key:abc';
 

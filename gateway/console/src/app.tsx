@@ -33,7 +33,7 @@ export function App() {
   );
 }
 
-function Shell({ me: { displayName, email, company } }: { me: Me }) {
+function Shell({ me: { displayName, email, company, sandbox } }: { me: Me }) {
   const { path } = useStore(route);
   const { expiresAt } = useStore(session);
   const attention = useAttention();
@@ -55,6 +55,7 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
       <header class="bar">
         <a class="brand" href={places.home} title="Truckroll: home">
           <img src="console/icon.svg" alt="Home" width="24" height="24" /> <span class="company">{company.name}</span>
+          {sandbox && <span class="badge busy">Sandbox</span>}
         </a>
         <Find />
         <dl class="who" title={expiresAt && `Signed in until ${until(expiresAt)}`}>

@@ -22,7 +22,7 @@ import { errorResponses, errorSchemas, deprecationHeaders, headerComponents, lim
 import { overview } from './overview.ts';
 import { cursorParameter, csvParameters, describeParameters } from './parameters.ts';
 import { Components, spelled, type Schema } from './schemas.ts';
-import { WEBHOOKS_TAG, describeWebhooks } from './webhooks.ts';
+import { SANDBOX, WEBHOOKS_TAG, describeWebhooks } from './webhooks.ts';
 
 export interface OpenApiDocument extends Schema {
   info: { title: string; version: string; 'x-release': string; description: string; license: Schema };
@@ -56,6 +56,7 @@ const META: Schema = {
       description: 'The IANA time zone in which the company counts its days, and this answer counts them.',
       examples: ['America/Chicago'],
     },
+    sandbox: SANDBOX,
   },
 };
 

@@ -19,6 +19,14 @@ export const WEBHOOKS_TAG = {
   \`webhook.test\`, its \`data\` has \`"test": true\`, which is: handle nothing of it.`,
 };
 
+/** In `meta` of answers and events. */
+export const SANDBOX: Schema = {
+  type: 'boolean',
+  const: true,
+  description: 'Only of a sandbox, a company for tests: its records are generated.',
+  examples: [true],
+};
+
 const header = (name: string, description: string, schema: Schema): Schema => ({ name, in: 'header', required: true, description, schema });
 
 /** Headers of every webhook. They are repeated inline, because generators leave out components that no path refers to. */
@@ -55,6 +63,7 @@ function describeWebhook({ type, body }: EventType, components: Components): Sch
   const name = (schema.$ref as string).split('/').at(-1) as string;
   const properties = components.schemas[name]?.properties as Record<string, Schema>;
   properties['type'] = { ...properties['type'], const: type };
+  properties['meta'] = { type: 'object', description: 'Only of a sandbox.', properties: { sandbox: SANDBOX } };
   return {
     operationId: `receive${name}`,
     tags: [WEBHOOKS_TAG.name],

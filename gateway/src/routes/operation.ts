@@ -133,7 +133,7 @@ export function compileOperation(operation: Operation, context: OperationContext
 
     const out = outputs.take();
     const meta = (timeZone = principal.time_zone): string =>
-      `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"}`;
+      `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"${principal.sandbox ? ',"sandbox":true' : ''}}`;
     for (let limit = Infinity; ; ) {
       const fitting = writeEnvelope(answer.bytes, { meta, seal }, out);
       giveBack(answer.bytes);

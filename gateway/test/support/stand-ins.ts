@@ -61,6 +61,7 @@ export async function standInIdentities(port = 0): Promise<Identities> {
         company_limits: null,
         highest_limits: null,
         expires_at: null,
+        sandbox: false,
         ...overrides,
       };
       identities.principals.set(hashApiKey(key).toString('hex'), principal);

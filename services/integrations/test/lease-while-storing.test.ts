@@ -33,6 +33,17 @@ describe('a delivery leased while it is stored', () => {
     expect(await desk.report(again!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', lease_lost: false });
   });
 
+  test('is none of a sandbox, whose event is kept and sent with a mark that its sender does not have', async () => {
+    const [sandbox, other] = [await desk.endpoint(), await desk.endpoint()];
+    await desk.sql('update companies set sandbox = true where id = $1', [sandbox.company.id]);
+    const [marked, plain] = [sandbox.event(), other.event()];
+    expect((await store([marked, plain])).map(({ event_id }) => event_id)).toEqual([plain.id]);
+    await desk.webhooks.testWebhook({ caller: sandbox.caller, id: sandbox.id });
+    const bodies = new Map((await desk.lease()).map(({ event_id, body }) => [event_id, JSON.parse(body.toString())]));
+    expect(bodies.get(marked.id)).toEqual({ ...JSON.parse(marked.body.toString()), meta: { sandbox: true } });
+    expect([...bodies.values()].find(({ type }) => type === 'webhook.test')).toMatchObject({ meta: { sandbox: true } });
+  });
+
   test('is the only one of its subject, and is leased only if nothing waits for its endpoint', async () => {
     const one = await desk.endpoint();
     const subject = randomUUID();

@@ -1,3 +1,4 @@
+import type { DemoOptions } from '@truckroll/demo-company';
 import { beyondInstants, formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
 import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { InvalidArgumentError, Option } from 'commander';
@@ -11,6 +12,11 @@ export function seedNumber(text: string): number {
   const value = Number(text);
   if (!/^\d{1,10}$/.test(text) || value > 0xffffffff) throw new InvalidArgumentError('Give a whole number from 0 to 4294967295.');
   return value;
+}
+
+/** A named size of generated records, or a number of jobs. The generator refuses what it does not know. */
+export function demoSize(text: string): DemoOptions['size'] {
+  return /^\d+$/.test(text) ? Number(text) : (text as DemoOptions['size']);
 }
 
 export function onOff(text: string): boolean {

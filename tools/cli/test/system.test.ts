@@ -320,6 +320,15 @@ test('the demo of a local installation is created once and found again, also aft
   expect(await status(repaired['apiKey'] ?? '')).toBe(200);
 }, 60_000);
 
+test('a sandbox is filled at once, and its answers say what it is', async () => {
+  const sandbox = await json('company', 'create', '--sandbox', '--size', '3', '--name', 'Trial', '--timezone', 'America/Chicago');
+  const plain = await companyWithKey('Real');
+  const jobs = async (key: string | undefined) =>
+    await (await fetch(`${system.env['TRUCKROLL_URL']}/v1/jobs`, { headers: { authorization: `Bearer ${key}` } })).json();
+  expect(await jobs(sandbox['api_key'])).toMatchObject({ data: { length: 3 }, meta: { sandbox: true } });
+  expect((await jobs(plain.value)).meta).not.toHaveProperty('sandbox');
+});
+
 test('lists and retries dead letters, also by the previous release’s name of the command', async () => {
   expect(await system.truckroll('dead-letters', 'list')).toEqual({ code: 0, stdout: 'There are no dead letters.\n', stderr: '' });
   expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
@@ -335,6 +344,7 @@ test('exit codes distinguish wrong usage, a rejection and an unavailable service
   expect(await code(system.env, '--help')).toBe(0);
   expect(await code(system.env, 'compnay')).toBe(2);
   expect(await code(system.env, 'company', 'create')).toBe(2);
+  expect(await code(system.env, 'company', 'create', '--name', 'x', '--timezone', 'America/Chicago', '--size', '3')).toBe(2);
   expect(await code(system.env, 'company', 'create', '--name', 'x', '--timezone', 'Mars/Base')).toBe(1);
   expect(await code(system.env, 'user', 'deactivate', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e')).toBe(1);
   expect(await code(system.env, 'verify', '--company', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e')).toBe(1);

@@ -709,6 +709,17 @@ Channels of interactions.
 """
 
 
+class Meta1(TypedDict):
+    """
+    Only of a sandbox.
+    """
+
+    sandbox: NotRequired[Literal[True]]
+    """
+    Only of a sandbox, a company for tests: its records are generated.
+    """
+
+
 InteractionDirection: TypeAlias = Literal['INBOUND', 'OUTBOUND']
 """
 Side that started an interaction.
@@ -1192,6 +1203,10 @@ class Meta(TypedDict):
     """
     The IANA time zone in which the company counts its days, and this answer counts them.
     """
+    sandbox: NotRequired[Literal[True]]
+    """
+    Only of a sandbox, a company for tests: its records are generated.
+    """
 
 
 NotificationStatus: TypeAlias = Literal['NOT_REQUESTED', 'QUEUED', 'SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED']
@@ -1620,6 +1635,17 @@ class SaveViewRequest(TypedDict):
     shared: NotRequired[bool]
     """
     Whether the other users of the company see it in their lists. Defaults to false.
+    """
+
+
+class Meta2(TypedDict):
+    """
+    Only of a sandbox.
+    """
+
+    sandbox: NotRequired[Literal[True]]
+    """
+    Only of a sandbox, a company for tests: its records are generated.
     """
 
 
@@ -4617,6 +4643,10 @@ class CurrentUser(TypedDict):
     """
     The company that the credential gives access to.
     """
+    sandbox: bool
+    """
+    Whether the company is a sandbox, for tests: its records are generated. Answers under `/v1` say so in `meta`, and events in `meta`, too.
+    """
 
 
 class Discount(TypedDict):
@@ -5060,6 +5090,10 @@ class InteractionCompleted(TypedDict):
     data: Interaction
     """
     The interaction as of this event.
+    """
+    meta: NotRequired[Meta1]
+    """
+    Only of a sandbox.
     """
 
 
@@ -6099,6 +6133,10 @@ class ServiceRequestBooked(TypedDict):
     """
     The service request as of this event.
     """
+    meta: NotRequired[Meta2]
+    """
+    Only of a sandbox.
+    """
 
 
 class ServiceRequestCreated(TypedDict):
@@ -6130,6 +6168,10 @@ class ServiceRequestCreated(TypedDict):
     """
     The service request as of this event.
     """
+    meta: NotRequired[Meta2]
+    """
+    Only of a sandbox.
+    """
 
 
 class ServiceRequestStatusChanged(TypedDict):
@@ -6160,6 +6202,10 @@ class ServiceRequestStatusChanged(TypedDict):
     data: ChangedServiceRequest
     """
     The service request as of this event, and its previous status.
+    """
+    meta: NotRequired[Meta2]
+    """
+    Only of a sandbox.
     """
 
 
@@ -6825,6 +6871,10 @@ class WebhookTest(TypedDict):
     data: WebhookTestData
     """
     The endpoint under test.
+    """
+    meta: NotRequired[Meta2]
+    """
+    Only of a sandbox.
     """
 
 

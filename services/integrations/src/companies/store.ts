@@ -4,7 +4,7 @@ import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequ
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
 const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
-  reads_per_minute, reports_per_minute, writes_per_minute`;
+  reads_per_minute, reports_per_minute, writes_per_minute, sandbox`;
 
 type Row = Omit<CompanyAccount, 'limits'> & KeyLimits;
 
@@ -15,9 +15,16 @@ function companyOf({ reads_per_minute, reports_per_minute, writes_per_minute, ..
 export async function insertCompany(db: Queryable, company: CreateCompanyRequest): Promise<CompanyAccount> {
   const { rows } = await db.query<Row>({
     name: 'insert_company',
-    text: `insert into companies (id, name, timezone, costing_enabled, verified_only)
-      values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
-    values: [company.id ?? randomUUID(), company.name, company.timezone, company.costing_enabled ?? true, company.verified_only ?? false],
+    text: `insert into companies (id, name, timezone, costing_enabled, verified_only, sandbox)
+      values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+    values: [
+      company.id ?? randomUUID(),
+      company.name,
+      company.timezone,
+      company.costing_enabled ?? true,
+      company.verified_only ?? false,
+      company.sandbox ?? false,
+    ],
   });
   return companyOf(rows[0] as Row);
 }

@@ -28,7 +28,7 @@ const COMPANY = `${limitsOf('c')} as company, (select ${limitsOf('h', 'max')} fr
 
 const byKey = (hash: Buffer): Statement => ({
   name: 'authenticate_key',
-  text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_KEY' as kind, k.id as key_id,
+  text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, c.sandbox, 'PRINCIPAL_KIND_KEY' as kind, k.id as key_id,
       u.id as user_id, k.expires_at, ${limitsOf('k')} as limits, ${COMPANY}
     from api_keys k
     join users u on u.id = k.user_id and u.company_id = k.company_id and u.active
@@ -40,7 +40,7 @@ const byKey = (hash: Buffer): Statement => ({
 /** The gateway trusts a single issuer, so the subject alone identifies a user. */
 const byToken = (subject: string, companyId: string): Statement => ({
   name: 'authenticate_user',
-  text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_USER' as kind, null as key_id,
+  text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, c.sandbox, 'PRINCIPAL_KIND_USER' as kind, null as key_id,
       u.id as user_id, null as expires_at, ${COMPANY}
     from users u join companies c on c.id = u.company_id
     where u.subject = $1 and u.company_id = $2 and u.active`,

@@ -16,6 +16,7 @@ import { DeliveryStatus, type PublicEvent } from '@truckroll/contract/gen/integr
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/telemetry';
 import { requireBudget, spending } from '../budgets.ts';
+import { selectCompanies } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
@@ -28,6 +29,7 @@ import { dayOf, deliveryId } from './log/delivery-id.ts';
 import { notifyDue } from './queue/due-notices.ts';
 import { endpointState, wantedState } from './endpoints/state.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints/store.ts';
+import { asSandbox } from './events/sandbox.ts';
 import { eventTypes } from './events/event-types.ts';
 import { insertingBodies, insertingDeliveries } from './queue/insert.ts';
 import { previewFilter } from './filter/preview.ts';
@@ -148,12 +150,14 @@ async function remove({ database, secrets }: Context, request: wire.DeleteWebhoo
 async function test({ database, partitions, secrets }: Context, request: wire.TestWebhookRequest): Promise<wire.TestWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpointId, event_type } = checked('TestWebhookRequest', request);
-  const event = testEvent(company_id, endpointId, event_type ?? TEST_EVENT);
-  const { id, type, timestamp } = event;
+  const made = testEvent(company_id, endpointId, event_type ?? TEST_EVENT);
+  const { id, type, timestamp } = made;
   await partitions.ensure([dayOf(timestamp)]);
   await database.of(company_id).transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
     await requireBudget(tx, company_id, 'tests');
+    const [company] = await selectCompanies(tx, company_id);
+    const event = company?.sandbox === true ? asSandbox(made) : made;
     const spent = spending('tests', new Map([[company_id, event.body.length]]));
     const inserting = [spent, insertingBodies([event]), ...insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true, test: true }])];
     await Promise.all(inserting.map((statement) => tx.query(statement)));

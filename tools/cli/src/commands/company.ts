@@ -1,8 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { CompanyAdminServiceService, type CompanyAccount, type UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import { Option, type Command } from 'commander';
-import { limitOrDefault, onOff } from '../arguments.ts';
-import { Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { totalsTable } from '../import/totals.ts';
+import { demoSize, isoNow, limitOrDefault, onOff } from '../arguments.ts';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
@@ -10,6 +12,8 @@ import { card, table } from '@truckroll/integrator-cli/terminal/table';
 
 interface Settings {
   id?: string;
+  sandbox?: boolean;
+  size?: string;
   name?: string;
   timezone?: string;
   costing?: boolean;
@@ -20,6 +24,11 @@ interface Settings {
   reportsPerMinute?: number;
   writesPerMinute?: number;
 }
+
+const CREATE_EXAMPLES = `
+Examples:
+  truckroll company create --name "Lone Star Comfort" --timezone America/Chicago
+  truckroll company create --sandbox --name "Lone Star sandbox" --timezone America/Chicago`;
 
 const SET_EXAMPLES = `
 Examples:
@@ -37,15 +46,19 @@ export function register(program: Command, session: Session): void {
 
   company
     .command('create')
-    .description('Add a company. It starts empty: fill it with `truckroll import`.')
+    .description('Add a company. It starts empty: fill it with `truckroll import`, or make it a sandbox.')
     .requiredOption('--name <name>', 'name of the business')
     .requiredOption('--timezone <zone>', 'IANA time zone of its dates, such as America/Chicago')
     .addOption(costing())
     .addOption(verifiedOnly())
     .option('--id <uuid>', 'id of the company, to restore it from an export')
-    .addHelpText('after', '\nExample:\n  truckroll company create --name "Lone Star Comfort" --timezone America/Chicago')
+    .option('--sandbox', 'fill it with generated records, with a user and an API key; answers and events have "sandbox": true in "meta"')
+    .option('--size <size>', 'of a sandbox: small, business, medium, large, or a number of jobs; small by default')
+    .addHelpText('after', CREATE_EXAMPLES)
     .action(async (given: Required<Pick<Settings, 'name' | 'timezone'>> & Settings) => {
       const { name, timezone, id } = given;
+      if (given.sandbox === true) return await createSandbox(session, given);
+      if (given.size !== undefined) throw new Failure('Give --size with --sandbox only: another company starts empty.', EXIT.usage);
       const answer = await service().createCompany({ name, timezone, ...settings(given), ...(id === undefined ? {} : { id }) });
       show(session, answer.company as CompanyAccount);
     });
@@ -62,6 +75,7 @@ export function register(program: Command, session: Session): void {
         'TIME ZONE': (row: Row) => row['timezone'],
         COSTING: (row: Row) => (row['costing_enabled'] ? 'on' : 'off'),
         'VERIFIED ONLY': (row: Row) => (row['verified_only'] ? 'on' : 'off'),
+        SANDBOX: (row: Row) => (row['sandbox'] ? 'yes' : ''),
         CREATED: (row: Row) => row['created_at'],
       };
       session.print(rows, table(rows, columns, 'There is no company yet: add one with `truckroll company create`.'));
@@ -88,6 +102,18 @@ export function register(program: Command, session: Session): void {
       const answer = await service().updateCompany({ id, ...texts, ...settings(given) });
       show(session, answer.company as CompanyAccount);
     });
+}
+
+async function createSandbox(session: Session, given: Required<Pick<Settings, 'name' | 'timezone'>> & Settings): Promise<void> {
+  const { createDemoCompany, importDemo, requireUsable } = await import('../demo/create.ts');
+  const { name, timezone, id } = given;
+  const options = { seed: randomInt(2 ** 32), size: demoSize(given.size ?? 'small'), timezone, until: isoNow() };
+  requireUsable(options);
+  const company = await createDemoCompany(session, options, { name, sandbox: true, ...settings(given), ...(id === undefined ? {} : { id }) });
+  const totals = await importDemo(session, company);
+  const answer = { company_id: company.companyId, user_id: company.userId, api_key: company.apiKey };
+  session.print({ ...answer, files: totals }, `${totalsTable(totals)}\n\n${card(answer)}`);
+  if (totals.some(({ refused }) => refused > 0)) session.exitCode = EXIT.refused;
 }
 
 type Row = ReturnType<typeof asPlain>;

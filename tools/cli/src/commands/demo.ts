@@ -1,8 +1,8 @@
 import type { DemoOptions } from '@truckroll/demo-company';
 import { Option, type Command } from 'commander';
-import { isoNow, moment, seedNumber } from '../arguments.ts';
+import { demoSize, isoNow, moment, seedNumber } from '../arguments.ts';
 import { formatInstant } from '@truckroll/contract';
-import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
 import { totalsTable } from '../import/totals.ts';
 import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
@@ -49,37 +49,22 @@ export function register(program: Command, session: Session): void {
 
 async function ensure(session: Session, given: Given): Promise<void> {
   const { ensureDemo } = await import('../demo/ensure.ts');
-  const credentials = await ensureDemo(session, given.size === undefined ? undefined : sizeOf(given.size), untilOf(given));
+  const credentials = await ensureDemo(session, given.size === undefined ? undefined : demoSize(given.size), untilOf(given));
   session.print(credentials, card({ ...credentials }));
 }
 
 async function create(session: Session, given: Given): Promise<void> {
-  const { createDemoCompany, importDemo } = await import('../demo/create.ts');
+  const { createDemoCompany, importDemo, requireUsable } = await import('../demo/create.ts');
   const seed = given.seed ?? Math.floor(Math.random() * 2 ** 32);
-  const options: DemoOptions = { seed, size: sizeOf(given.size ?? 'small'), timezone: given.timezone, until: untilOf(given) };
-  await usable(options);
-  const company = await createDemoCompany(session, options, given.name);
+  const options: DemoOptions = { seed, size: demoSize(given.size ?? 'small'), timezone: given.timezone, until: untilOf(given) };
+  requireUsable(options);
+  const company = await createDemoCompany(session, options, given.name === undefined ? {} : { name: given.name });
   const totals = await importDemo(session, company);
   const { companyId, userId, apiKey } = company;
   const { token } = await issueToken(session.state, { subject: userId, companyId, lifetimeSeconds: TOKEN_SECONDS });
   const answer = { company_id: companyId, user_id: userId, seed, until: options.until, api_key: apiKey, user_token: token };
   session.print({ ...answer, files: totals }, `${totalsTable(totals)}\n\n${card(answer)}`);
   if (totals.some(({ refused }) => refused > 0)) session.exitCode = EXIT.refused;
-}
-
-/** Rejects options that the generator cannot use, before anything is created. */
-async function usable(options: DemoOptions): Promise<void> {
-  const { generateCompany } = await import('@truckroll/demo-company');
-  try {
-    generateCompany(options);
-  } catch (error) {
-    if (error instanceof RangeError) throw new Failure(`${error.message}.`, EXIT.usage, error);
-    throw error;
-  }
-}
-
-function sizeOf(text: string): DemoOptions['size'] {
-  return /^\d+$/.test(text) ? Number(text) : (text as DemoOptions['size']);
 }
 
 function untilOf(given: Given): string {

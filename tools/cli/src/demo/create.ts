@@ -1,8 +1,14 @@
 import { hashApiKey, resource } from '@truckroll/contract';
-import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import {
+  CompanyAdminServiceService,
+  type CreateCompanyRequest,
+  KeyAdminServiceService,
+  UserAdminServiceService,
+} from '@truckroll/contract/gen/integrations/v1/admin';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { describeCompany, generateCompany, type DemoOptions, type DemoRecord } from '@truckroll/demo-company';
 import type { NotedCompany } from '@truckroll/local-stack/demo-companies';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batches } from '../import/lines.ts';
 import type { Totals } from '../import/totals.ts';
@@ -13,12 +19,22 @@ export interface DemoCompany extends NotedCompany {
   readonly options: DemoOptions;
 }
 
-export async function createDemoCompany(session: Session, options: DemoOptions, name?: string): Promise<DemoCompany> {
+export async function createDemoCompany(session: Session, options: DemoOptions, settings: Partial<CreateCompanyRequest> = {}): Promise<DemoCompany> {
   const described = describeCompany(options);
   const companies = session.client('integrations', CompanyAdminServiceService);
-  const { company } = await companies.createCompany({ name: name ?? described.name, timezone: options.timezone });
+  const { company } = await companies.createCompany({ name: described.name, ...settings, timezone: options.timezone });
   const companyId = company?.id ?? '';
   return { options, companyId, imported: false, ...(await createCredentials(session, companyId)) };
+}
+
+/** Throws if the generator cannot use them. */
+export function requireUsable(options: DemoOptions): void {
+  try {
+    generateCompany(options);
+  } catch (error) {
+    if (error instanceof RangeError) throw new Failure(`${error.message}.`, EXIT.usage, error);
+    throw error;
+  }
 }
 
 /** Creates a key, and a user if there is no active one, for a company that has no working key. */

@@ -9,6 +9,7 @@ import { dayOf } from '../log/delivery-id.ts';
 import { subscribed, type EventSubscription } from '../filter/matchers.ts';
 import { LEASE_LOCK, NOW, inFlight, opener, type SealedEndpoint } from '../queue/lease.ts';
 import { chooseLeased, type FreeSlots } from '../queue/choose.ts';
+import { asSandbox } from './sandbox.ts';
 import { insertingBodies, insertingDeliveries, type NewDelivery, type Stored } from '../queue/insert.ts';
 import { oldestDay } from '../log/partitions.ts';
 
@@ -20,17 +21,24 @@ interface Subscriber extends FreeSlots, SealedEndpoint, EventSubscription {
   url: string;
 }
 
+interface Locked {
+  subscribers: Subscriber[];
+  /** Ids of those companies whose records are generated. */
+  sandboxes: readonly string[];
+}
+
 /** Events older than the log keeps, or stored before, add nothing. With `lease`, leases new deliveries to the caller in the same transaction. */
 export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
   const oldest = oldestDay();
-  const { events: given, dead_letter_ids: letters, lease: asked } = checked('FanOutRequest', request);
-  const events = given.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
-  if (events.length === 0 && letters.length === 0) return { pending: 0, skipped: 0, deliveries: [] };
-  await partitions.ensure(events.map(({ timestamp }) => dayOf(timestamp)));
+  const { events: all, dead_letter_ids: letters, lease: asked } = checked('FanOutRequest', request);
+  const given = all.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
+  if (given.length === 0 && letters.length === 0) return { pending: 0, skipped: 0, deliveries: [] };
+  await partitions.ensure(given.map(({ timestamp }) => dayOf(timestamp)));
   const { stored, subscribers } = await database.transaction(
     async (tx) => {
-      const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))], asked);
+      const { subscribers, sandboxes } = await lockSubscribers(tx, [...new Set(given.map((event) => event.company_id))], asked);
       await resume(tx, letters);
+      const events = sandboxes.length === 0 ? given : given.map((event) => (sandboxes.includes(event.company_id) ? asSandbox(event) : event));
       const all = deliveriesOf(events, subscribers);
       const leased = asked == null ? undefined : { worker: asked.worker_id, deliveries: chooseLeased(all, subscribers, asked) };
       const added = (await tx.finish([...insertingEvents(events), ...insertingDeliveries(all, leased)])).at(-1);
@@ -57,14 +65,14 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
 
 /**
  * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `free` is the number of deliveries
- * that may be leased now: 0 if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
+ * that may be leased now: 0 for sandboxes, whose stored bodies the caller does not have, if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
  */
-async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
+async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Locked> {
   const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
-  const lock = tx.query<{ held: boolean }>({
+  const lock = tx.query<{ held: boolean; sandboxes: string[] }>({
     name: 'try_to_lock_webhook_leases',
-    text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held`,
-    values: [mostInFlight],
+    text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held, array(select id from companies where id = any($2::uuid[]) and sandbox) as sandboxes`,
+    values: [mostInFlight, companyIds],
   });
   const subscribers = tx.query<Subscriber>({
     name: 'webhook_subscribers',
@@ -83,7 +91,9 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
     },
     { rows },
   ] = await Promise.all([lock, subscribers]);
-  return found?.held === true ? rows : rows.map((row) => ({ ...row, free: 0 }));
+  const { held = false, sandboxes = [] } = found ?? {};
+  if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes };
+  return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes };
 }
 
 /** Fields that the caller of FanOut knows, and those of a first attempt. */
