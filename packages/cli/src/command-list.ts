@@ -10,4 +10,5 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   get: { usage: 'get', description: 'Show one record.' },
   search: { usage: 'search [options] <words...>', description: 'Search records of every kind that can be searched.' },
   report: { usage: 'report', description: 'Print a report, in dollars.' },
+  listen: { usage: 'listen [options]', description: 'Show events as they come, and send them on to a program on this machine.' },
 };

@@ -18,6 +18,7 @@ const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   get: () => import('./commands/get.ts'),
   search: () => import('./commands/search.ts'),
   report: () => import('./commands/report.ts'),
+  listen: () => import('./commands/listen.ts'),
 };
 
 const AFTER_HELP = `

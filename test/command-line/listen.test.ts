@@ -1,0 +1,104 @@
+// `truckroll listen` of integrators: an endpoint of its own, whose deliveries reach a program on this machine. Real services and dispatcher.
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifyWebhook } from '../../packages/client/src/index.ts';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import type { Service } from '@truckroll/process';
+import { testCaller, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
+import { run } from '../../packages/cli/src/run.ts';
+import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+
+let system: System;
+let dispatcher: Service;
+let company: TestCompany;
+let program: Server;
+const requests: { headers: Record<string, string>; body: string }[] = [];
+
+beforeAll(async () => {
+  system = await startSystem();
+  company = await system.createCompany();
+  const settings = webhookDispatcherConfig(system.dispatcherEnvironment);
+  dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, callCredential: testCaller('webhook-dispatcher') });
+  await dispatcher.start();
+  program = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      requests.push({ headers: request.headers as Record<string, string>, body });
+      response.writeHead(requests.length === 1 ? 503 : 204).end();
+    });
+  });
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
+}, 60_000);
+afterAll(async () => {
+  program.close();
+  await dispatcher.destroy();
+  await system.stop();
+});
+
+async function listen(credential: Record<string, string>, signal: AbortSignal, ...args: string[]) {
+  let out = '';
+  let err = '';
+  const io = { env: { TRUCKROLL_URL: system.baseUrl, ...credential }, cwd: '.', stdin: process.stdin, signal };
+  const code = await run(['listen', '--json', ...args], { ...io, stdout: { write: (text) => (out += text) }, stderr: { write: (text) => (err += text) } });
+  return { code, out, err };
+}
+
+const endpoints = async (): Promise<any[]> => (await system.get(company, '/api/v1/integrations/webhooks')).body.data;
+const intake = () => system.channel('scheduling').client(IntakeServiceService);
+
+test('sends events on in order, signed, and removes its endpoint at the end', async () => {
+  const token = { TRUCKROLL_TOKEN: system.userToken(company) };
+  const target = `http://127.0.0.1:${(program.address() as AddressInfo).port}/hook`;
+  const listening = listen(token, new AbortController().signal, '--count', '3', '--forward-to', target);
+  const [own] = await until('the endpoint', endpoints, ({ length }) => length === 1);
+  expect(own).toMatchObject({ state: 'PAUSED', alertEmails: [] });
+  expect(Date.parse(own.expiresAt) - Date.parse(own.createdAt)).toBeLessThanOrEqual(16 * 60_000);
+  const id = randomUUID();
+  // Longer than what a list shows of a body.
+  const summary = 'é'.repeat(1500);
+  await intake().recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary });
+  await intake().changeServiceRequestStatus({ company_id: company.id, id, status: 'SERVICE_REQUEST_STATUS_CONTACTED' });
+  const test = await fetch(`${system.baseUrl}/api/v1/integrations/webhooks/${own.id}/test`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token.TRUCKROLL_TOKEN}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  expect(test.status).toBe(202);
+
+  const { code, out, err } = await listening;
+  const arrivals = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [, secret = ''] = /(whsec_\S+)/.exec(err) ?? [];
+  expect(arrivals.map(({ answer }) => answer)).toEqual([503, 204, 204]);
+  // The program refused one.
+  expect(code).toBe(1);
+  const events = requests.map(({ headers, body }) => verifyWebhook([secret], headers, Buffer.from(body)) as any);
+  expect(events.filter(({ test: isTest }) => !isTest).map(({ sequence, data }) => [sequence, data.id, data.summary])).toEqual([
+    [1, id, summary],
+    [2, id, summary],
+  ]);
+  expect(requests.filter(({ headers }) => headers['webhook-test'] === 'true')).toHaveLength(1);
+  expect(await endpoints()).toEqual([]);
+}, 60_000);
+
+test('ends with Ctrl-C, and removes its endpoint then', async () => {
+  const interruption = new AbortController();
+  const listening = listen({ TRUCKROLL_TOKEN: system.userToken(company) }, interruption.signal);
+  await until('the endpoint', endpoints, ({ length }) => length === 1);
+  interruption.abort();
+  expect(await listening).toMatchObject({ code: 0, out: '' });
+  expect(await endpoints()).toEqual([]);
+});
+
+test('says that a key may not', async () => {
+  const { code, err } = await listen({ TRUCKROLL_API_KEY: company.apiKey }, new AbortController().signal);
+  expect([code, err]).toEqual([1, expect.stringContaining('user token')]);
+});
