@@ -341,3 +341,30 @@ describe('audit trail', () => {
     await shows(page, 'company.created');
   });
 });
+
+describe('requests', () => {
+  test('shows what programs sent and what was wrong with it, filters it, and saves it as a spreadsheet', async () => {
+    const company = await setup.company();
+    for (const path of ['/v1/invoices', '/v1/jobs?limit=0', '/v1/nothing']) await setup.system.get(company, path);
+    const page = await setup.enter(company);
+    await press(page, 'Requests');
+    await shows(page, 'query limit: OUT_OF_RANGE');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3);
+    expect(await page.$eval('tbody tr:last-child td:nth-child(3)', ({ textContent }) => textContent)).toMatch(/^GET \/v1\/invoices[0-9a-f-]{36}$/);
+    await page.select('[name="status"]', 'failed');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2);
+    await press(page, '/v1/jobs');
+    await shows(page, 'Only requests of /v1/jobs.');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+    await press(page, 'Download for Excel');
+    await page.waitForFunction(() => document.querySelector('.head button[disabled]') === null);
+    expect(await page.$('[role="alert"]')).toBeNull();
+    await page.select('[name="status"]', 'succeeded');
+    await shows(page, 'No requests match.');
+    await page.select('[name="status"]', '');
+    await press(page, 'Show all');
+    // A new request appears by itself.
+    await setup.system.get(company, '/v1/tags');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 4);
+  });
+});

@@ -94,6 +94,8 @@ beforeAll(async () => {
   // The newest delivery may be waiting for the circuit, which opens after a few failures.
   const refused = (await setup.api(company, 'GET', `${hook(failing.id)}/deliveries`)).find(({ attempts }: any) => attempts.length > 0);
 
+  for (const path of ['/v1/invoices', '/v1/invoices?created_from=yesterday&colour=red']) await setup.system.get(company, path);
+
   Object.assign(places, {
     endpoints: ['/endpoints', 'It answered 410 Gone.'],
     'endpoint-new': ['/endpoints/new', 'interaction.completed'],
@@ -110,6 +112,7 @@ beforeAll(async () => {
     keys: ['/keys', 'npm install http://'],
     'key-new': ['/keys/new', 'Expires'],
     audit: ['/audit', 'api_key.created'],
+    requests: ['/requests', 'query created_from: INVALID_FORMAT'],
     'event-types': ['/event-types', 'interaction.completed'],
     nowhere: ['/nowhere', 'This address leads nowhere.'],
   });
@@ -141,6 +144,7 @@ test.each([
   'keys',
   'key-new',
   'audit',
+  'requests',
   'event-types',
   'nowhere',
 ])('%s', async (name) => {

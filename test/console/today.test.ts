@@ -151,11 +151,15 @@ test('adds a technician and sends the customer a message, by the keyboard alone'
   await inspect(page, 'today-add');
   await tabTo(page, 'Add technician');
   await page.keyboard.press('Enter');
-  await shows(page, 'Chen Li was added to V-4. A message to the customer is on its way.');
+  await shows(page, 'Chen Li was added to V-4. The customer got no message. Reason: no provider could be reached.');
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   expect(names(await now(open))).toEqual(['Chen Li']);
   expect(await messages(open)).toEqual([expect.objectContaining({ message: 'Chen comes at two.' })]);
   await page.waitForFunction(() => document.querySelector('[aria-label="Chen Li"] .visit') !== null);
+  await page.evaluate((to) => (location.hash = to), `/records/visits/${open.id}`);
+  await shows(page, 'Message\nThe customer got no message. Reason: no provider could be reached.');
+  await page.goBack();
+  await page.waitForSelector('[aria-label="Chen Li"] .visit');
 });
 
 test('shows what has changed since the visit was read, and adds the technician then', async () => {

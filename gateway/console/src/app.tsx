@@ -122,6 +122,7 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   }
   if (section === 'keys' && id === undefined) return <Settings title="API keys">{({ Keys }) => <Keys />}</Settings>;
   if (section === 'keys' && id === 'new' && part === undefined) return <Settings title="Create key">{({ NewKey }) => <NewKey />}</Settings>;
+  if (section === 'requests' && id === undefined) return <Settings title="Requests">{({ Requests }) => <Requests />}</Settings>;
   if (section === 'audit' && id === undefined) return <Settings title="Audit trail">{({ AuditTrail }) => <AuditTrail />}</Settings>;
   if (section === 'event-types' && id === undefined) return <Webhooks title="Event types">{({ EventTypes }) => <EventTypes />}</Webhooks>;
   return <Nowhere />;

@@ -32,6 +32,7 @@ const BUSINESS: readonly Entry[] = [
 const DEVELOPERS: readonly Entry[] = [
   { title: 'Endpoints', href: places.endpoints, first: 'endpoints', icon: 'm8 12 4-4M6.5 9.5l-2 2a2.8 2.8 0 0 0 4 4l2-2m3-3 2-2a2.8 2.8 0 0 0-4-4l-2 2' },
   { title: 'Keys', href: places.keys, first: 'keys', icon: 'M3.5 13.5a3 3 0 1 0 6 0 3 3 0 1 0-6 0m5.2-2.2L16 4m-3.2 3.2 2.7 2.7' },
+  { title: 'Requests', href: places.requests(), first: 'requests', icon: 'M3 7h12m-3-3 3 3-3 3M17 13H5m3-3-3 3 3 3' },
   { title: 'Event types', href: places.eventTypes, first: 'event-types', icon: 'M11 2.5 4.5 11.5H10l-1 6 6.5-9H10z' },
   { title: 'Audit', href: places.audit(), first: 'audit', icon: 'M4 5h12M4 10h12M4 15h8' },
 ];

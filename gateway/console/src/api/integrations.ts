@@ -14,7 +14,9 @@ import type {
   FilterPreview,
   HealthSeries,
   Include,
+  LoggedRequest,
   Me,
+  Notification,
   Page,
   Period,
   QueuedDelivery,
@@ -125,5 +127,22 @@ export async function listAuditEvents(filter: AuditFilter, signal: AbortSignal):
   const answer = await request('GET', 'audit-events', { query: { limit: PAGE_SIZE, ...filter }, signal });
   return pageOf(answer);
 }
+
+export interface RequestFilter {
+  readonly key?: string | undefined;
+  readonly status?: string | readonly string[] | undefined;
+  readonly route?: string | undefined;
+  /** Instants; from is inclusive, before is exclusive. */
+  readonly from?: string | undefined;
+  readonly before?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: number;
+}
+
+export const listRequests = async (filter: RequestFilter, signal?: AbortSignal): Promise<Page<LoggedRequest>> =>
+  pageOf(await request('GET', 'requests', { query: { limit: PAGE_SIZE, ...filter }, ...(signal && { signal }) }));
+
+/** What became of the message to a customer that a write requested. */
+export const readNotification = (id: string, signal: AbortSignal) => data<Notification>(request('GET', `notifications/${encodeURIComponent(id)}`, { signal }));
 
 export const listEventTypes = (signal: AbortSignal) => data<readonly EventType[]>(request('GET', 'webhook-event-types', { signal }));

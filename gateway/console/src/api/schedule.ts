@@ -77,15 +77,18 @@ export interface Removal {
   readonly customer_notification: Notification | null;
 }
 
-/** The visit after the write, and what became of the message to the customer. */
+/** The message to the customer that a write requested; without an id if it requested none. */
+export type Requested = Schemas['NotificationOutcome'];
+
+/** The visit after the write. */
 export interface Written {
   readonly visit: Visit;
-  readonly notification: string;
+  readonly message: Requested;
 }
 
 async function written(answer: Promise<Record<string, unknown>>): Promise<Written> {
   const { data, notification } = await answer;
-  return { visit: data as Visit, notification: (notification as { status: string }).status };
+  return { visit: data as Visit, message: notification as Requested };
 }
 
 export const addTechnician = (body: Addition, idempotencyKey: string): Promise<Written> =>

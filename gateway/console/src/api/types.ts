@@ -58,6 +58,8 @@ export type ApiKeyWithValue = Schemas['ApiKeyWithValue'];
 
 export type EventType = Schemas['WebhookEventType'];
 export type AuditEvent = Schemas['AuditEvent'];
+export type LoggedRequest = Schemas['LoggedRequest'];
+export type Notification = Schemas['Notification'];
 export type Summary = Schemas['Summary'];
 
 /** The event type of "Send a test". No endpoint subscribes to it, so the listing does not have it. */

@@ -3,7 +3,7 @@ import type { Problem } from '../api/problem.ts';
 import { PROGRESS, TEST_EVENT } from '../api/types.ts';
 import { progressName } from '../parts/badge.tsx';
 import { messagesFor } from '../parts/field.tsx';
-import { instantOf, localInput, zone } from '../parts/time.tsx';
+import { MomentInput } from '../parts/moment-input.tsx';
 import { useResource } from '../state/resource.ts';
 import { go, goInstead, places } from '../state/route.ts';
 
@@ -122,8 +122,8 @@ export function DeliveryFilters({ id, narrowing, problem }: Given) {
       </label>
       {time === RANGE && (
         <>
-          <Moment name="from" label="From" at={from} onGiven={(at) => range({ from: at })} />
-          <Moment name="before" label="To" at={before} onGiven={(at) => range({ before: at })} />
+          <MomentInput name="from" label="From" at={from} onGiven={(at) => range({ from: at })} />
+          <MomentInput name="before" label="To" at={before} onGiven={(at) => range({ before: at })} />
         </>
       )}
       {wrong.length > 0 && (
@@ -132,21 +132,5 @@ export function DeliveryFilters({ id, narrowing, problem }: Given) {
         </p>
       )}
     </form>
-  );
-}
-
-function Moment({ name, label, at, onGiven }: { name: string; label: string; at: string | undefined; onGiven: (at: string | undefined) => void }) {
-  const shown = at === undefined || Number.isNaN(Date.parse(at)) ? '' : localInput(new Date(at));
-  return (
-    <label>
-      {label}
-      <span class="unseen">, in {zone()}</span>
-      <input
-        name={name}
-        type="datetime-local"
-        value={shown}
-        onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))}
-      />
-    </label>
   );
 }

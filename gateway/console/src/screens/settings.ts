@@ -3,3 +3,4 @@ export { AuditTrail } from './audit-trail.tsx';
 export { EditEndpoint, NewEndpoint } from './endpoint-form.tsx';
 export { NewKey } from './key-form.tsx';
 export { Keys } from './keys.tsx';
+export { Requests } from './requests.tsx';

@@ -55,6 +55,7 @@ export const places = {
   keys: href(['keys']),
   newKey: href(['keys', 'new']),
   audit: (query: Readonly<Record<string, string | undefined>> = {}) => href(['audit'], query),
+  requests: (query: Readonly<Record<string, string | undefined>> = {}) => href(['requests'], query),
   eventTypes: href(['event-types']),
   customers: (query: Readonly<Record<string, string | undefined>> = {}) => href(['customers'], query),
   customer: (id: string) => href(['customers', id]),

@@ -4,12 +4,14 @@ import { Table } from '../../parts/table.tsx';
 import { When, timeOfDay } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { places } from '../../state/route.ts';
+import { useMessage } from '../message.tsx';
 import { VisitBadge } from './badges.tsx';
 import { Developer, Facts, Party, Timeline } from './document.tsx';
 import { Forms } from './form.tsx';
 
 export function VisitDocument({ record }: { record: Visit }) {
   const { id, number, job, description, assignments, created_by: by } = record;
+  const message = useMessage(id);
   return (
     <Page title={`Visit ${number}`} above={{ title: job.account.name, href: places.customer(job.account.id) }} beside={<VisitBadge visit={record} />}>
       <article class="document">
@@ -31,6 +33,7 @@ export function VisitDocument({ record }: { record: Visit }) {
               ],
               ['Job type', job.job_type?.name],
               ['Contact', job.contact?.name],
+              ['Message', message],
               ['Canceled because', [record.cancellation_reason, record.cancellation_note].filter((part) => part !== null && part !== '').join(': ')],
             ]}
           />

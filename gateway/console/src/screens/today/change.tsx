@@ -3,7 +3,16 @@ import { useRef, useState } from 'preact/hooks';
 import type { Visit } from '../../api/business.ts';
 import { Problem } from '../../api/problem.ts';
 import { readRecord } from '../../api/reports.ts';
-import { addTechnician, removeTechnician, type Addition, type Assignment, type Removal, type Technician, type Written } from '../../api/schedule.ts';
+import {
+  addTechnician,
+  removeTechnician,
+  type Addition,
+  type Assignment,
+  type Removal,
+  type Requested,
+  type Technician,
+  type Written,
+} from '../../api/schedule.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, requireWholeMoments } from '../../parts/field.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
@@ -25,18 +34,10 @@ export interface Change {
 interface Given {
   change: Change;
   technicians: readonly Technician[];
-  /** Called with what was done, in sentences. */
-  onDone: (what: string) => void;
+  /** Called with what was done, in sentences, and the message to the customer. */
+  onDone: (what: string, message: Requested | undefined) => void;
   onClose: () => void;
 }
-
-const NOTIFIED: Readonly<Record<string, string>> = {
-  QUEUED: 'A message to the customer is on its way.',
-  SENT: 'The customer got a message.',
-  FAILED: 'The provider refused the message to the customer.',
-  UNKNOWN: 'Whether the message reached the customer is not known. It is not sent again.',
-  SUPPRESSED: 'The customer gets no message: messages are off for the customer, or no contact can receive one.',
-};
 
 /** Statuses of refusals that come after the API has looked for the key, so that no earlier attempt was made either. */
 const SETTLED: readonly number[] = [400, 404, 409];
@@ -92,11 +93,11 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
     requireWholeMoments(form);
     if (adding && fields.member === '') throw new Problem('Choose a technician.', { code: 'INVALID_REQUEST' });
     if (adding && (fields.starts === '' || fields.ends === '')) throw new Problem('Give the times from and to.', { code: 'INVALID_REQUEST' });
-    const message = fields.message.trim();
-    const notification = fields.notifies ? (message === '' ? {} : { message }) : null;
+    const text = fields.message.trim();
+    const notification = fields.notifies ? (text === '' ? {} : { message: text }) : null;
     const removing = off !== undefined && (!adding || fields.takesOff);
     const did: string[] = [];
-    let status = '';
+    let message: Requested | undefined;
     try {
       if (adding) {
         const again = added;
@@ -116,20 +117,20 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
         );
         // After a removal that failed, the visit was read again.
         if (!again) latest.current = answer.visit;
-        status = answer.notification;
+        message = answer.message;
         did.push(`${name} was added to ${visit.number}.`);
       }
       if (removing) {
         const removal = { expected_revision: latest.current.revision, customer_notification: notification };
         const answer = await writes.remove.send(removal, (body, key) => removeTechnician(off.id, body, key));
-        status = answer.notification;
+        message = answer.message;
         did.push(`${off.team_member.name} was removed from ${visit.number}.`);
       }
     } catch (error) {
       await look(Problem.of(error));
       throw error;
     }
-    onDone([...did, NOTIFIED[status] ?? ''].join(' ').trim());
+    onDone(did.join(' '), message);
   }
 
   /** Reads what the API holds after a write that failed. A refused field changes nothing. */

@@ -11,6 +11,7 @@ import { announce } from '../../state/notice.ts';
 import { useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
+import { Message, remember } from '../message.tsx';
 import { VisitBadge } from '../records/badges.tsx';
 import { addDays, isDay } from '../reports/calendar.ts';
 import { Board, type Dragged } from './board.tsx';
@@ -163,9 +164,14 @@ export function Today() {
             setChange(undefined);
             visits.refresh();
           }}
-          onDone={(what) => {
+          onDone={(what, message) => {
+            if (message !== undefined) remember(change.visit.id, message);
             setChange(undefined);
-            announce(what);
+            announce(
+              <>
+                {what} {message !== undefined && <Message requested={message} />}
+              </>,
+            );
             focusHeading();
             visits.refresh();
           }}
