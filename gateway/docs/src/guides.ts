@@ -10,6 +10,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'tutorials/first-integration.md': '/docs/start',
     'reference/errors.md': '/docs/errors',
     'how-to/find.md': '/docs/find',
+    'how-to/requests.md': '/docs/requests',
     'how-to/connect-an-assistant.md': '/docs/connect-an-assistant',
     'how-to/sync.md': '/docs/sync',
     'how-to/webhooks.md': '/docs/webhooks',
