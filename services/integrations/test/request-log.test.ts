@@ -202,6 +202,6 @@ test('a busy key is trimmed soon, and all keys in turn', async () => {
 
 test('refuses a chunk that names no key', async () => {
   const log = new RequestKeeper(database, silentLog);
-  const nobody = { company_id: '', key_id: '' };
-  await expect(log.store({ chunks: [chunk(nobody, [logged(T)])] })).rejects.toMatchObject({ status: 500 });
+  const unnamed = { company_id: '', key_id: '' };
+  await expect(log.store({ chunks: [chunk(unnamed, [logged(T)])] })).rejects.toMatchObject({ status: 500 });
 });
