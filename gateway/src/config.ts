@@ -83,6 +83,8 @@ export const settings = {
   consoleScope: env.string('CONSOLE_SCOPE', 'openid'),
   /** Further parameters of the request to sign in, as a query: `audience=https://api.example.com`. */
   consoleSignInParameters: env.optional('CONSOLE_SIGN_IN_PARAMETERS'),
+  /** Name of the issuer on the console's button “Sign in with …”, such as your company's; default: the issuer's host. */
+  consoleSignInName: env.optional('CONSOLE_SIGN_IN_NAME'),
   /** Reads of one key in a minute, unless it has its own limit (decisions §3). A company has three times that. */
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
   /** The same for reports. */

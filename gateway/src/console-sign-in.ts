@@ -10,16 +10,22 @@ export interface ConsoleSignIn {
   readonly audience: string;
   /** Further parameters of the authorization request, in order. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** What people call the issuer; its host if it has no name here. */
+  readonly name?: string;
 }
 
 /** Parameters that the console sets itself. */
 const OWN = ['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce', 'code_challenge', 'code_challenge_method', 'prompt'];
+
+/** Longest name that fits on the button. */
+const LONGEST_NAME = 60;
 
 /** Values of CONSOLE_CLIENT_ID, CONSOLE_SCOPE, TOKEN_ISSUER and so on. */
 interface SignInSettings {
   readonly consoleClientId?: string | undefined;
   readonly consoleScope?: string;
   readonly consoleSignInParameters?: string | undefined;
+  readonly consoleSignInName?: string | undefined;
   readonly tokenIssuer?: string | undefined;
   readonly tokenAudience?: string | undefined;
   readonly tokenJwksUrl?: string | undefined;
@@ -28,7 +34,14 @@ interface SignInSettings {
 
 /** Undefined without CONSOLE_CLIENT_ID: then people paste a user token. Throws ConfigError. */
 export function consoleSignIn(config: SignInSettings): ConsoleSignIn | undefined {
-  const { consoleClientId: clientId, consoleScope = '', consoleSignInParameters, tokenIssuer: issuer, tokenAudience: audience } = config;
+  const {
+    consoleClientId: clientId,
+    consoleScope = '',
+    consoleSignInParameters,
+    consoleSignInName: name,
+    tokenIssuer: issuer,
+    tokenAudience: audience,
+  } = config;
   if (clientId === undefined) return undefined;
   const faults: string[] = [];
   // An invalid address of keys is absent, and is reported by itself.
@@ -49,8 +62,9 @@ export function consoleSignIn(config: SignInSettings): ConsoleSignIn | undefined
   const parameters = [...new URLSearchParams(consoleSignInParameters)];
   const own = parameters.map(([name]) => name).find((name) => OWN.includes(name));
   if (own !== undefined) faults.push(`CONSOLE_SIGN_IN_PARAMETERS contains ${own}, which the console sets itself`);
+  if (name !== undefined && name.length > LONGEST_NAME) faults.push(`CONSOLE_SIGN_IN_NAME has more than ${LONGEST_NAME} characters`);
   if (issuer === undefined || audience === undefined || faults.length > 0) throw new ConfigError(faults.join('\n'));
-  return { issuer, clientId, scope: scope.join(' '), audience, parameters };
+  return { issuer, clientId, scope: scope.join(' '), audience, parameters, ...(name !== undefined && { name }) };
 }
 
 /** Loopback addresses need no TLS, because their traffic stays on the machine. */

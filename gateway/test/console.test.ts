@@ -101,6 +101,7 @@ describe('with an issuer', () => {
     ['TOKEN_ISSUER must be the https address', { TOKEN_ISSUER: 'https://id.example.com/?tenant=1' }],
     ['TOKEN_AUDIENCE and CONSOLE_CLIENT_ID are the same', { CONSOLE_CLIENT_ID: 'truckroll' }],
     ['CONSOLE_SCOPE must contain openid', { CONSOLE_SCOPE: 'profile email' }],
+    ['CONSOLE_SIGN_IN_NAME has more than 60 characters', { CONSOLE_SIGN_IN_NAME: 'x'.repeat(61) }],
     ['contains redirect_uri, which the console sets itself', { CONSOLE_SIGN_IN_PARAMETERS: 'redirect_uri=https://evil.example' }],
   ])('is refused when the settings do not fit: %s %j', (message, changes) => {
     expect(() => consoleSignIn(config(changes))).toThrow(message);
@@ -108,6 +109,10 @@ describe('with an issuer', () => {
 
   test('is not named as well when the address of its keys is invalid', () => {
     expect(() => config({ TOKEN_JWKS_URL: 'keys' })).toThrow(/^TOKEN_JWKS_URL is invalid: .*$/);
+  });
+
+  test('has the name that the operator gives it', () => {
+    expect(consoleSignIn(config({ CONSOLE_SIGN_IN_NAME: 'Núñez Heating' }))?.name).toBe('Núñez Heating');
   });
 
   test('may be on this machine without TLS', () => {

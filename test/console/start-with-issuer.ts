@@ -28,6 +28,9 @@ export interface IssuerSetup {
   stop(): Promise<void>;
 }
 
+/** What the button calls the issuer. */
+export const CONSOLE_SIGN_IN_NAME = 'Ruiz & Sons';
+
 export const WITHOUT_COMPANY: IssuerUser = { subject: 'without-company', name: 'Nora Body', email: 'nora@example.com' };
 export const STRANGER: IssuerUser = {
   subject: 'stranger',
@@ -44,7 +47,7 @@ export async function startWithIssuer(): Promise<IssuerSetup> {
   const serve = (): Promise<RunningIssuer> =>
     serveIssuer({ ...tokens, lifetimeSeconds: 3600, consoleUrls: [`http://127.0.0.1:${gatewayPort}/console`], users: async () => users });
   let running = await serve();
-  const settings = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile, CONSOLE_CLIENT_ID };
+  const settings = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile, CONSOLE_CLIENT_ID, CONSOLE_SIGN_IN_NAME };
   const system = await startSystem({ gatewaySettings: { PORT: String(gatewayPort), ...settings } });
   const company = await system.createCompany();
   users.push({ subject: company.userId, name: 'Ada Ortiz', email: 'ada@example.com', company: { id: company.id, name: 'Test Heating & Air' } });

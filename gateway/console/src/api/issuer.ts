@@ -25,6 +25,7 @@ interface Settings {
   readonly scope: string;
   readonly audience: string;
   readonly parameters: readonly (readonly [string, string])[];
+  readonly name?: string;
 }
 
 /** A sign-in that was begun in this tab. */
@@ -45,7 +46,7 @@ const settings = content === undefined ? undefined : (JSON.parse(content) as Set
 /** Whether people sign in at an issuer. Otherwise they paste a user token. */
 export const hasIssuer = settings !== undefined;
 /** The issuer as people know it: `id.example.com`. */
-export const issuerName = settings === undefined ? '' : new URL(settings.issuer).host;
+export const issuerName = settings === undefined ? '' : (settings.name ?? new URL(settings.issuer).host);
 
 /** The console's own address. The issuer must know it, so it has no query and no place. */
 const redirectUri = new URL('console', document.baseURI).href;
