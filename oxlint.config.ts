@@ -26,7 +26,7 @@ const DIRECTION: Record<string, string[]> = {
   'packages/client': [],
   'packages/cli': ['client'],
   'tools/demo-company': ['contract'],
-  'tools/local-stack': ['contract/components', 'process/addresses'],
+  'tools/local-stack': ['contract/components', 'contract/gen', 'process/addresses', 'grpc'],
   'tools/cli': [...FOUNDATION, 'outbox', 'client', 'integrator-cli', 'demo-company', 'local-stack', '*/restored', '*/schema'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   'gateway/console': ['client'],

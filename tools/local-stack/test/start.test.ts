@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { openChannel, parseCallCredential, type Callers } from '@truckroll/grpc';
 import { until } from '@truckroll/testing/until';
 import { identify, isRunning } from '../src/processes/identity.ts';
 import type { Watched } from '../src/processes/stop-in-order.ts';
@@ -36,6 +38,24 @@ async function read(ready: Ready, token: string) {
   return { status: answer.status, body: (await answer.json()) as { data: { id: string }[] } };
 }
 
+/** Calls the service integrations as the command line does. */
+async function admin<T>(state: string, call: (users: Callers<typeof UserAdminServiceService>) => Promise<T>): Promise<T> {
+  const kept = (name: string) => JSON.parse(readFileSync(join(state, name), 'utf8'));
+  const channel = openChannel(kept('services.json').integrations, { credentials: [parseCallCredential(kept('secrets.json').callCredentials.operator)!] });
+  try {
+    return await call(channel.client(UserAdminServiceService));
+  } finally {
+    channel.close();
+  }
+}
+
+async function createUser(state: string, ready: Ready, first_name: string): Promise<string> {
+  const company = await fetch(`${ready.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${ready.apiKey}` } });
+  const { data } = (await company.json()) as { data: { id: string } };
+  const names = { first_name, last_name: 'Ruiz', email: `${first_name}@example.com` };
+  return (await admin(state, (users) => users.createUser({ company_id: data.id, ...names }))).user!.id;
+}
+
 /** Nothing listens there. */
 const DEAD_PROXIES = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) =>
   [name, name.toUpperCase()].map((each) => `${each}=http://127.0.0.1:1`),
@@ -56,8 +76,11 @@ test('one command starts a company that can be read, stops everything, and finds
   expect(own!.body.data).toHaveLength(2);
   expect(byUser!.body.data).toEqual(own!.body.data);
   expect(other!.body.data.map(({ id }) => id)).not.toEqual(own!.body.data.map(({ id }) => id));
+  const [createdId, leftId] = await Promise.all([createUser(state, first.ready, 'Ana'), createUser(state, first.ready, 'Ben')]);
+  expect(createdId).not.toBe(leftId);
+  await admin(state, (users) => users.deactivateUser({ id: leftId }));
   const chosen = await signInAsFirst(first.ready.baseUrl);
-  expect(chosen.offered).toEqual(['Dana Demo', 'Dana Demo']);
+  expect(chosen.offered).toEqual(['Dana Demo', 'Ana Ruiz', 'Dana Demo']);
   expect((await read(first.ready, chosen.token)).body.data).toEqual(own!.body.data);
 
   const running = JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[];

@@ -123,7 +123,7 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
       ...credential('gateway'),
       ...peers,
       ...(hasOwnIssuer(environment) ? {} : issuer),
-      ...(signsIn ? { CONSOLE_CLIENT_ID } : {}),
+      ...(signsIn ? { CONSOLE_CLIENT_ID, CONSOLE_SIGN_IN_NAME: 'npm start' } : {}),
     },
     baseUrl,
   );

@@ -86,7 +86,11 @@ async function bringUp({ state, environment, observed = false, watched = false }
   const signsIn = !hasOwnIssuer(environment);
   const tokens = tokenIssuer(state, signsIn ? `http://${formatAddress(loopback, await ports.take('token-issuer'))}` : undefined);
   const whole = await plan({ state, listening, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens, signsIn });
-  if (signsIn) await localIssuer(state, whole.baseUrl, signal);
+  if (signsIn) {
+    const issuer = await startLocalIssuer(state, whole.baseUrl, { address: whole.addresses['integrations']!, credential: secrets.callCredentials.operator });
+    if (signal.aborted) await issuer.close();
+    else signal.addEventListener('abort', () => void issuer.close(), { once: true });
+  }
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, ...(watched ? watchedNode(environment) : { NODE_COMPILE_CACHE: COMPILED }) };
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
@@ -144,12 +148,6 @@ async function watchBundles(state: string, started: Promise<System>, signal: Abo
 /** Bundles of the watch have source maps. They change too often to keep their compiled code. */
 function watchedNode(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --enable-source-maps`, NODE_DISABLE_COMPILE_CACHE: '1' };
-}
-
-async function localIssuer(state: string, baseUrl: string, signal: AbortSignal): Promise<void> {
-  const issuer = await startLocalIssuer(state, baseUrl);
-  if (signal.aborted) await issuer.close();
-  else signal.addEventListener('abort', () => void issuer.close(), { once: true });
 }
 
 function announce(state: string, whole: StartPlan, access: DemoAccess | undefined, servers: object): void {
