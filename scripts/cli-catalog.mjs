@@ -18,12 +18,13 @@ export function writeCliCatalog() {
   for (const file of cliCatalogSources) hash.update(readFileSync(file));
   const stamp = `// ${hash.digest('hex')}\n`;
   if (existsSync(cliCatalog) && readFileSync(cliCatalog, 'utf8').startsWith(stamp)) return;
-  const { kinds, reports } = catalogOf(JSON.parse(readFileSync(description, 'utf8')));
+  const { kinds, reports, changeKinds } = catalogOf(JSON.parse(readFileSync(description, 'utf8')));
   mkdirSync(dirname(cliCatalog), { recursive: true });
   const text = [
     `${stamp}import type { Kind, Report } from '../catalog.ts';\n`,
     `export const KINDS: Readonly<Record<string, Kind>> = ${JSON.stringify(kinds)};\n`,
     `export const REPORTS: Readonly<Record<string, Report>> = ${JSON.stringify(reports)};\n`,
+    `export const CHANGE_KINDS: readonly string[] = ${JSON.stringify(changeKinds)};\n`,
   ].join('\n');
   writeFileSync(`${cliCatalog}.${process.pid}`, text);
   renameSync(`${cliCatalog}.${process.pid}`, cliCatalog);
@@ -76,5 +77,5 @@ function catalogOf({ paths, components }) {
     const about = { about: get.summary, fields: fieldsOf(item) };
     kinds[named] = listed ? { ...kinds[named], ...about, list: path, paged: isPaged(get), options: options(get) } : { ...about, ...kinds[named], get: path };
   }
-  return { kinds, reports };
+  return { kinds, reports, changeKinds: components.schemas.Change.properties.kind.enum };
 }

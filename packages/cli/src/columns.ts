@@ -25,6 +25,7 @@ export const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   notifications: ['status', 'channel', 'reason', 'createdAt', 'finishedAt'],
   payments: ['number', 'status', 'method', 'account.name', 'occurred_at', 'amount_cents'],
   refunds: ['status', 'payment_method', 'account.name', 'occurred_at', 'amount_cents'],
+  requests: ['at', 'method', 'route', 'status', 'errorCode', 'durationMs'],
   'revenue-attributions': ['team_member.name', 'credit_type', 'attributed_on', 'share', 'amount_cents'],
   'service-requests': ['number', 'status', 'channel', 'contact_name', 'summary', 'created_at'],
   summary: ['unbookedServiceRequests', 'failingEndpoints', 'pausedEndpoints'],

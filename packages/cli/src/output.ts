@@ -38,17 +38,28 @@ export function printerOf(session: Session, { fields, amounts }: Shown, columns:
     return { page: (rows) => rows.forEach((row) => session.say(line(row))), end: () => undefined };
   }
   const paths = chosen ?? (session.csv ? known : columns);
-  const heading = (path: string): string => (dollars ? path.replace(/_cents$/, '') : path);
   if (session.csv) {
-    session.say(paths.map((path) => csvCell(heading(path))).join(','));
-    const line = (row: Plain) => paths.map((path) => csvCell(money(path, valueAt(row, path), dollars))).join(',');
-    return { page: (rows) => rows.forEach((row) => session.say(line(row))), end: () => undefined };
+    const csv = csvLines(paths, dollars);
+    session.say(csv.heading);
+    return { page: (rows) => rows.forEach((row) => session.say(csv.line(row))), end: () => undefined };
   }
   const all: Plain[] = [];
   return {
     page: (rows) => void all.push(...rows),
     end: () =>
-      session.say(table(all, Object.fromEntries(paths.map((path) => [heading(path), (row: Plain) => cell(money(path, valueAt(row, path), dollars))])), empty)),
+      session.say(
+        table(all, Object.fromEntries(paths.map((path) => [headingOf(path, dollars), (row: Plain) => cell(money(path, valueAt(row, path), dollars))])), empty),
+      ),
+  };
+}
+
+const headingOf = (path: string, dollars: boolean): string => (dollars ? path.replace(/_cents$/, '') : path);
+
+/** Lines without their ends. */
+export function csvLines(paths: readonly string[], dollars: boolean): { heading: string; line(row: Plain): string } {
+  return {
+    heading: paths.map((path) => csvCell(headingOf(path, dollars))).join(','),
+    line: (row) => paths.map((path) => csvCell(money(path, valueAt(row, path), dollars))).join(','),
   };
 }
 

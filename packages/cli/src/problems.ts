@@ -1,5 +1,5 @@
 // Errors of calls in words, with what to do about them.
-import { ConnectionError, TruckrollError, type Retry } from '@truckroll/client';
+import { ConnectionError, TruckrollError } from '@truckroll/client';
 import { EXIT, Failure } from './terminal/failure.ts';
 import { reasonsOf } from './terminal/reasons.ts';
 
@@ -25,7 +25,8 @@ function innermost({ cause }: Error): Error | undefined {
 
 function ofAnswer({ status, code, message, details, requestId, retryAfterSeconds }: TruckrollError, { baseUrl, source }: Asked): string {
   if (code === 'UNRECOGNIZED') return `${message.replace('baseUrl', 'TRUCKROLL_URL or --url')}`;
-  if (status === 401) return `The API does not accept the credential of ${source}: ${message} It may be revoked or expired.`;
+  if (status === 401)
+    return `The API does not accept the credential (${source}): ${message} It may be revoked or expired${source.startsWith('profile') ? ': log in again' : ''}.`;
   if (status === 404 && message.startsWith('Nothing is at this path'))
     return `${baseUrl} is not the address of the API: correct TRUCKROLL_URL or --url. (${message})`;
   const again = retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`;
@@ -36,13 +37,4 @@ function ofAnswer({ status, code, message, details, requestId, retryAfterSeconds
 /** The client appends the first detail to the message. */
 function messageAlone(message: string, [first]: TruckrollError['details']): string {
   return first === undefined ? message : message.split(` ${first.location} ${first.field}:`)[0]!;
-}
-
-/** What to say before a wait; undefined for one that a user would not notice. */
-export function waitingReason({ error, attempts, pauseMs }: Retry): string | undefined {
-  // The client's own pauses are at most 8 s, so a longer one is the API's Retry-After.
-  if (attempts !== 3 && pauseMs < 10_000) return undefined;
-  const seconds = `Trying again in ${Math.ceil(pauseMs / 1000)} s.`;
-  if (error instanceof TruckrollError && error.code === 'RATE_LIMITED') return `The request limit is reached. ${seconds}`;
-  return `${error instanceof TruckrollError ? error.message : 'The API does not answer.'} ${seconds}`;
 }

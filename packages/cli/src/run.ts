@@ -19,11 +19,20 @@ const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   search: () => import('./commands/search.ts'),
   report: () => import('./commands/report.ts'),
   listen: () => import('./commands/listen.ts'),
+  requests: () => import('./commands/requests.ts'),
+  sync: () => import('./commands/sync.ts'),
+  export: () => import('./commands/export.ts'),
+  webhooks: () => import('./commands/webhooks.ts'),
+  mcp: () => import('./commands/mcp.ts'),
+  login: () => import('./commands/login.ts'),
+  logout: () => import('./commands/logout.ts'),
+  profiles: () => import('./commands/profiles.ts'),
+  completion: () => import('./commands/completion.ts'),
 };
 
 const AFTER_HELP = `
-Where the API is and who asks: TRUCKROLL_URL and TRUCKROLL_API_KEY (or TRUCKROLL_API_KEY_FILE, a file that holds it).
-Endpoints and keys are changed with a user token, in TRUCKROLL_TOKEN.
+Where the API is and who asks: what \`truckroll login\` keeps, or TRUCKROLL_URL and TRUCKROLL_API_KEY (or
+TRUCKROLL_API_KEY_FILE, a file that holds it). Endpoints are changed with a user token, in TRUCKROLL_TOKEN or a profile.
 
 Exit codes: 0 done   1 refused   2 wrong usage   3 the API does not answer   70 a defect of this program   130 interrupted
 With --json an error is one line of JSON on standard error: {"error":{"message":…,"exit_code":…}}.
@@ -44,10 +53,12 @@ export async function run(args: readonly string[], io: InputIo): Promise<number>
   });
   let session: Session | undefined;
   try {
-    const words = wordsOf(args);
+    const completes = args[0] === 'complete' && args[1] === '--';
+    const words = wordsOf(completes ? args.slice(2, -1) : args);
     const name = words[0];
     if (name !== undefined && Object.hasOwn(MODULES, name)) session = await load(name, program, io, words);
     for (const [each, { description }] of Object.entries(COMMANDS)) if (each !== name) program.command(each).description(description);
+    if (completes) return await complete(program, args.slice(2), io);
     await program.parseAsync(args, { from: 'user' });
     return session?.exitCode ?? EXIT.done;
   } catch (error) {
@@ -58,6 +69,13 @@ export async function run(args: readonly string[], io: InputIo): Promise<number>
       );
     return reason.exitCode;
   }
+}
+
+/** Prints what may stand in place of the last word, for the scripts of shells. */
+async function complete(program: Command, words: readonly string[], { stdout }: InputIo): Promise<number> {
+  const { candidates } = await import('./completion.ts');
+  for (const word of candidates(program, words)) stdout.write(`${word}\n`);
+  return EXIT.done;
 }
 
 /** Options that may stand before the command and take a value. */
@@ -85,6 +103,7 @@ function createProgram({ stdout }: InputIo, writeErr: (text: string) => void): C
       'print the version of the command line',
     )
     .option('--url <url>', 'address of the API; default: TRUCKROLL_URL')
+    .option('--profile <name>', 'profile of `truckroll login`; default: the variables below, else `default`')
     .option('--json', 'print JSON, a record a line')
     .option('--csv', 'print CSV')
     .configureHelp({
@@ -103,7 +122,7 @@ async function explained(error: unknown, io: InputIo, usage: string, session: Se
   if (io.signal.aborted) {
     return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };
   }
-  const reason = error instanceof Failure || session === undefined ? error : (await import('./problems.ts')).explain(error, () => session.access());
+  const reason = error instanceof Failure || session === undefined ? error : (await import('./problems.ts')).explain(error, () => session.asked);
   if (!(reason instanceof Failure)) throw reason;
   return { message: reason.message, exitCode: reason.exitCode };
 }

@@ -1,87 +1,11 @@
 #!/usr/bin/env node
-// The Model Context Protocol over stdio, for hosts that start a program instead of calling an address. Each line is a message: it goes to
-// /mcp of the gateway, and the answer comes back as a line.
+import { serveStdio } from './stdio.ts';
 
 /** What this module uses of Node. The package is compiled without its types. */
-declare const process: {
-  env: Record<string, string | undefined>;
-  exitCode?: number;
-  stdin: AsyncIterable<string> & { setEncoding(encoding: 'utf8'): void };
-  stdout: { write(text: string): void };
-  stderr: { write(text: string): void };
-};
-
-interface Message {
-  id?: string | number | null;
-  method?: string;
-  params?: { name?: string; _meta?: Record<string, unknown> };
-}
-
-interface Reply {
-  jsonrpc?: '2.0';
-  result?: { protocolVersion?: string };
-  error?: { code: string | number; message: string };
-}
-
-const VERSION = 'io.modelcontextprotocol/protocolVersion';
-
-/** Sends messages to `/mcp` of the gateway and writes what it answers. The returned function resolves when its message is answered. */
-function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void): (line: string) => Promise<void> {
-  const url = `${baseUrl.trim().replace(/(?:(?:\/api)?\/v1)?\/*$/i, '')}/mcp`;
-  /** What a host of the protocol before 2026-07-28 has agreed on; later ones name their version in each message. */
-  let agreed: string | undefined;
-
-  function headersOf({ method, params }: Message): Record<string, string> {
-    const version = params?._meta?.[VERSION];
-    const each = typeof version === 'string' && method !== undefined;
-    return {
-      authorization: `Bearer ${apiKey}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(each ? { 'mcp-protocol-version': version, 'mcp-method': method } : agreed !== undefined && { 'mcp-protocol-version': agreed }),
-      ...(each && params?.name !== undefined && { 'mcp-name': params.name }),
-    };
-  }
-
-  return async (line) => {
-    // A line of JSON may be null.
-    let message: Message | null = null;
-    try {
-      message = JSON.parse(line) as Message;
-      const response = await fetch(url, { method: 'POST', headers: headersOf(message), body: line });
-      const text = await response.text();
-      const events = response.headers.get('content-type')?.startsWith('text/event-stream') === true ? [...text.matchAll(/^data: ?(.+)$/gm)] : [[text, text]];
-      for (const [, json = ''] of events) {
-        if (json === '') continue;
-        const reply = JSON.parse(json) as Reply;
-        if (message.method === 'initialize') agreed = reply.result?.protocolVersion;
-        if (reply.jsonrpc !== undefined) write(reply);
-        // Refused before the message was read: a credential or a limit.
-        else throw new Error(`${reply.error?.code ?? response.status}: ${reply.error?.message ?? text}`);
-      }
-    } catch (error) {
-      const { cause } = error as Error;
-      const reason = `${(error as Error).message}${cause instanceof Error ? `: ${cause.message}` : ''}`;
-      if (message?.id !== undefined) write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: `${reason} (${url})` } });
-      else process.stderr.write(`truckroll-mcp: ${reason} (${url})\n`);
-    }
-  };
-}
-
-/** Sends each line of standard input, also while earlier ones wait for their answers. */
-async function run(send: (line: string) => Promise<void>): Promise<void> {
-  process.stdin.setEncoding('utf8');
-  let rest = '';
-  for await (const chunk of process.stdin) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() as string;
-    for (const line of lines) if (line.trim() !== '') void send(line);
-  }
-  if (rest.trim() !== '') await send(rest);
-}
+declare const process: { env: Record<string, string | undefined>; exitCode?: number; stderr: { write(text: string): void } };
 
 const { TRUCKROLL_URL, TRUCKROLL_API_KEY } = process.env;
 if (TRUCKROLL_URL === undefined || TRUCKROLL_API_KEY === undefined) {
   process.stderr.write('truckroll-mcp: set TRUCKROLL_URL to the address of the gateway and TRUCKROLL_API_KEY to an API key or user token.\n');
   process.exitCode = 1;
-} else void run(bridge(TRUCKROLL_URL, TRUCKROLL_API_KEY, (reply) => process.stdout.write(`${JSON.stringify(reply)}\n`)));
+} else void serveStdio(TRUCKROLL_URL, TRUCKROLL_API_KEY);

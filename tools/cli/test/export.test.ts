@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder } from '../src/export/folder.ts';
+import { makeFolder } from '@truckroll/integrator-cli/copy/folder';
 import { exportRecords } from '../src/export/records.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inOrderOfReference } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { FEED_ONLY, cursorOfNow, exportChanges, exportFromFeed, readCursor, writeCursor } from '../export/feed.ts';
-import { explainFolder, makeFolder } from '../export/folder.ts';
+import { explainFolder, makeFolder } from '@truckroll/integrator-cli/copy/folder';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import { exportRecords } from '../export/records.ts';
 import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';

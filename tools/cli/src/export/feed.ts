@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeKinds, resources } from '@truckroll/contract';
 import { Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { writeWhole } from './folder.ts';
+import { writeWhole } from '@truckroll/integrator-cli/copy/folder';
 import { readApi, type ApiClientOptions, type ExportQuery } from './http.ts';
 
 interface Page {

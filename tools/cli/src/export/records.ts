@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { resource } from '@truckroll/contract';
 import { shareOf, type ListedRecord } from '../share.ts';
-import { writeWhole } from './folder.ts';
+import { writeWhole } from '@truckroll/integrator-cli/copy/folder';
 import { readApi, type ApiClientOptions } from './http.ts';
 
 interface Page {

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { EXIT, Failure } from '../terminal/failure.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space, then run the export again.',

@@ -1,6 +1,6 @@
 import { ConnectionError, CopyMovedError, TruckrollError, type Retry } from '@truckroll/client';
-import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { reasonsOf } from '@truckroll/integrator-cli/terminal/reasons';
+import { EXIT, Failure } from '../terminal/failure.ts';
+import { reasonsOf } from '../terminal/reasons.ts';
 
 const OF_FILE: Readonly<Record<number, string>> = {
   1: 'it has tables of another program. Choose another file.',
@@ -14,10 +14,13 @@ const OF_FILE: Readonly<Record<number, string>> = {
 export function explain(error: unknown, file: string, baseUrl: string): unknown {
   if (error instanceof TruckrollError) return new Failure(ofAnswer(error, file, baseUrl), error.status >= 500 ? EXIT.unreachable : EXIT.refused, error);
   if (error instanceof ConnectionError) {
-    const howTo = 'start it with `npm start`, or set --url or TRUCKROLL_URL to where it runs.';
+    const howTo = 'check --url or TRUCKROLL_URL, and your network.';
     return new Failure(`The API at ${baseUrl} does not answer: ${howTo}`, EXIT.unreachable, error);
   }
   if (error instanceof CopyMovedError) return new Failure(`Another program keeps ${file} up to date: end one of them.`, EXIT.refused, error);
+  if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_UNKNOWN_BUILTIN_MODULE') {
+    return new Failure((error as Error).message, EXIT.usage, error);
+  }
   const code = (error as { errcode?: number }).errcode;
   if (code === undefined) return error;
   // Extended codes have more in their higher bytes.

@@ -1,6 +1,6 @@
 import { ConnectionError, CopyMovedError, TruckrollError } from '@truckroll/client';
-import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { explain, waitingReason } from '../src/sync/problems.ts';
+import { EXIT, Failure } from '../src/terminal/failure.ts';
+import { explain, waitingReason } from '../src/copy/problems.ts';
 
 const answered = (status: number, code: TruckrollError['code'] = 'INTERNAL_ERROR', details: TruckrollError['details'] = []): TruckrollError =>
   new TruckrollError({ code, message: 'no', details, requestId: 'r-1' }, new Response(null, { status }));

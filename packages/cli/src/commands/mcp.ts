@@ -1,0 +1,13 @@
+import { serveStdio } from '@truckroll/client/mcp';
+import type { Command } from 'commander';
+import type { Session } from '../session.ts';
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('mcp')
+    .description('Serve an assistant that speaks the Model Context Protocol, over standard input and output.')
+    .action(async () => {
+      const { baseUrl, credential } = session.access();
+      await serveStdio(baseUrl, credential);
+    });
+}
