@@ -19,7 +19,7 @@ test.each(Object.entries(COMMANDS))('shows the help of %s, as the list of comman
 });
 
 test.each([
-  [['li'], ['list']],
+  [['li'], ['list', 'listen']],
   [['list', 'invoice'], ['invoices']],
   [
     ['list', 'invoices', '--due'],
