@@ -79,11 +79,51 @@ test('views that the browser kept move to the API, and views of others are share
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
   await press(page, 'Share August');
   await shows(page, 'Stop sharing');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Stop sharing August');
   const seen = await setup.api(colleague, 'GET', VIEWS);
   expect(seen.map(({ name }: { name: string }) => name).toSorted()).toEqual(['August', 'Ben’s 50/50', 'Private']);
   await inspect(page, 'saved-views');
   for (const name of ['July', 'July (2)', 'August']) {
     await press(page, `Forget ${name}`);
     await page.waitForFunction((label) => document.querySelector(`[aria-label="Forget ${label}"]`) === null, {}, name);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
   }
+});
+
+test('a view that is saved again under its name stays shared', async () => {
+  const page = await setup.enter(company, '/home');
+  await setup.api(company, 'PUT', `${VIEWS}/Ours`, { query: '/reports/receivables', shared: true });
+  await page.evaluate(() => void (location.hash = '/reports/collections?bucket=day'));
+  await press(page, 'Save view…');
+  await page.waitForSelector('dialog [name="name"]');
+  await page.$eval('dialog [name="name"]', (input) => (input as HTMLInputElement).select());
+  await page.type('dialog [name="name"]', 'Ours');
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog [type="checkbox"]')!.checked);
+  await press(page, 'Save');
+  await shows(page, 'The view “Ours” was saved.');
+  const [own] = await setup.api(company, 'GET', VIEWS).then((views: any[]) => views.filter(({ name }) => name === 'Ours'));
+  expect(own).toMatchObject({ query: '/reports/collections?bucket=day', shared: true });
+});
+
+test('a view of the browser that the API refuses is listed with the reason, and can be renamed or removed', async () => {
+  const page = await setup.enter(company, '/home');
+  const key = `truckroll.views.${company.id}.${company.userId}`;
+  const kept = ['x'.repeat(101), '..'].map((name) => ({ name, href: '#/reports/collections?bucket=week' }));
+  await page.evaluate((to, text) => localStorage.setItem(to, text), key, JSON.stringify(kept));
+  await page.evaluate(() => void (location.hash = '/reports'));
+  await shows(page, 'It is in this browser only.');
+  const reasons = await page.$$eval('.saved li .bad', (shown) => shown.map(({ textContent }) => textContent));
+  expect(reasons).toEqual([expect.stringContaining('100'), expect.stringContaining('Give the view a name other than')]);
+  await press(page, 'Remove .. from this browser');
+  await page.waitForFunction(() => document.querySelectorAll('.saved li .bad').length === 1);
+  await inspect(page, 'refused-views');
+  await press(page, `Rename… ${kept[0]!.name}`);
+  await page.waitForSelector('dialog [name="name"]');
+  await page.$eval('dialog [name="name"]', (input) => (input as HTMLInputElement).select());
+  await page.type('dialog [name="name"]', 'Weekly');
+  await press(page, 'Save');
+  await shows(page, 'The view “Weekly” was saved.');
+  await page.waitForFunction(() => document.querySelectorAll('.saved li .bad').length === 0);
+  expect(await page.evaluate(() => localStorage.length)).toBe(0);
+  expect((await setup.api(company, 'GET', VIEWS)).map(({ name }: any) => name)).toContain('Weekly');
 });
