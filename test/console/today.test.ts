@@ -128,9 +128,16 @@ test('shows a day’s work, time off, late technicians, visits without a technic
           .filter(({ team_member: { name: of } }: any) => of === name)
           .map((of: any) => [of.starts_at, each.job.account.name, `${each.number}, ${clock(of.starts_at)} – ${clock(of.ends_at)}`]),
       );
-    const labels = own.sort().map(([, customer, rest]) => expect.stringMatching(new RegExp(`^${customer} (Completed|In progress|Assigned), ${rest}$`)));
+    const labels = own
+      .sort()
+      .map(([, customer, rest]) =>
+        expect.stringMatching(new RegExp(`^${customer} (Completed|In progress|Assigned)(, (\\d h ?)?(\\d+ min )?(late|over))?, ${rest}$`)),
+      );
     expect([name, await bars(name)]).toEqual([name, labels]);
   }
+  expect(await page.$$eval('.visit.late', (all) => all.map((bar) => (bar as HTMLElement).title.split(', ')[2]))).toEqual(
+    [begun, late].map(({ number }) => number),
+  );
   const text = await visibleText(page);
   expect(text).toMatch(/Ana Ruiz (1 h )?(\d+ min )?over/);
   expect(text).toMatch(/Ben Cole [12] h (\d+ min )?late/);

@@ -3,7 +3,7 @@ import type { Assignment, Technician } from '../../api/schedule.ts';
 import { timeOfDay } from '../../parts/time.tsx';
 import { places } from '../../state/route.ts';
 import { visitStatus } from '../records/badges.tsx';
-import { leftOf, placeOf, spanOf, stack, type Axis, type Span } from './layout.ts';
+import { lateInWords, lateness, leftOf, placeOf, spanOf, stack, type Axis, type Span } from './layout.ts';
 
 /** A visit that is being dragged, and the assignment that was taken, if it has a technician. */
 export interface Dragged {
@@ -81,7 +81,7 @@ export function Board({ axis, now, rows, onDrag, onDrop, onMenu }: Given) {
               ))}
               {off && bars.length === 0 && <span class="soft time-off">Time off</span>}
               {stacked.map(({ bar, lane }) => (
-                <VisitBar key={bar.off.id} bar={bar} lane={lane} axis={axis} onDrag={onDrag} onMenu={onMenu} />
+                <VisitBar key={bar.off.id} bar={bar} lane={lane} axis={axis} now={now} onDrag={onDrag} onMenu={onMenu} />
               ))}
               {now !== undefined && now > axis.from && now < axis.to && <i class="now" title="Now" style={{ left: percent(leftOf(now, axis)) }} />}
             </div>
@@ -92,12 +92,14 @@ export function Board({ axis, now, rows, onDrag, onDrop, onMenu }: Given) {
   );
 }
 
-function VisitBar({ bar, lane, axis, onDrag, onMenu }: { bar: Bar; lane: number; axis: Axis } & Pick<Given, 'onDrag' | 'onMenu'>) {
+function VisitBar({ bar, lane, axis, now, onDrag, onMenu }: { bar: Bar; lane: number } & Pick<Given, 'axis' | 'now' | 'onDrag' | 'onMenu'>) {
   const { visit, off } = bar;
   const place = placeOf(bar, axis);
   if (place === undefined) return null;
   const arrival = placeOf(spanOf({ starts_at: visit.window_start_at, ends_at: visit.window_end_at }), axis);
-  const [tone, status] = visitStatus(visit);
+  const late = now === undefined || visit.canceled ? undefined : lateness(off, now);
+  const [tone, named] = visitStatus(visit);
+  const status = late === undefined ? named : `${named}, ${lateInWords(late)}`;
   const top = `${lane * LANE + 4}px`;
   // It begins with the text that is seen, so that who speaks the text to a computer is understood.
   const label = `${visit.job.account.name} ${status}, ${visit.number}, ${timeOfDay(off.starts_at)} – ${timeOfDay(off.ends_at)}`;
@@ -105,7 +107,7 @@ function VisitBar({ bar, lane, axis, onDrag, onMenu }: { bar: Bar; lane: number;
     <>
       {arrival !== undefined && <span class="arrival" aria-hidden="true" style={{ top, left: percent(arrival.left), width: percent(arrival.width) }} />}
       <div
-        class={`visit ${tone}${visit.canceled ? ' canceled' : ''}`}
+        class={`visit ${tone}${visit.canceled ? ' canceled' : ''}${late === undefined ? '' : ' late'}`}
         title={label}
         {...(!visit.canceled && dragging({ visit, off }, onDrag))}
         style={{ top, left: percent(place.left), width: percent(place.width) }}

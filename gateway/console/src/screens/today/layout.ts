@@ -73,6 +73,13 @@ export function lateness(
   return minutes > 0 ? { minutes, begun } : undefined;
 }
 
+/** "25 min", "1 h 5 min" */
+const spell = (minutes: number): string =>
+  [minutes >= 60 && `${Math.floor(minutes / 60)} h`, minutes % 60 > 0 && `${minutes % 60} min`].filter(Boolean).join(' ');
+
+/** "25 min late", "1 h 5 min over" */
+export const lateInWords = ({ minutes, begun }: Lateness): string => `${spell(minutes)} ${begun ? 'over' : 'late'}`;
+
 export interface Late extends Lateness {
   readonly visit: Visit;
   readonly assignment: Assignment;

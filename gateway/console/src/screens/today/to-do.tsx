@@ -9,7 +9,7 @@ import type { Resource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { Mail, Telephone } from '../customers/reach.tsx';
 import { dragging, type Dragged } from './board.tsx';
-import type { Late } from './layout.ts';
+import { lateInWords, type Late } from './layout.ts';
 
 interface Given {
   unassigned: readonly Visit[];
@@ -43,9 +43,9 @@ export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
       </List>
       {late.length > 0 && (
         <List title={`Running late (${late.length})`} none="">
-          {late.map(({ visit, assignment, minutes, begun }) => (
+          {late.map(({ visit, assignment, ...lateness }) => (
             <li key={assignment.id}>
-              {assignment.team_member.name} <strong class="bad">{`${spell(minutes)} ${begun ? 'over' : 'late'}`}</strong>
+              {assignment.team_member.name} <strong class="bad">{lateInWords(lateness)}</strong>
               <span class="soft below">
                 <a href={places.record('visits', visit.id)}>{visit.number}</a> {visit.job.account.name}
               </span>
@@ -75,10 +75,6 @@ export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
     </aside>
   );
 }
-
-/** "25 min", "1 h 5 min" */
-const spell = (minutes: number): string =>
-  [minutes >= 60 && `${Math.floor(minutes / 60)} h`, minutes % 60 > 0 && `${minutes % 60} min`].filter(Boolean).join(' ');
 
 function List({ title, none, children }: { title: string; none: string; children: ComponentChildren[] }) {
   return (
