@@ -118,7 +118,7 @@ test('the client for Python does each of 200 writes once through resets, 5xx and
   try {
     const visits = await Promise.all(Array.from({ length: VISITS }, () => desk.visit()));
     const program = join(ROOT, 'clients/python/tests/programs/campaign.py');
-    const env = { PYTHONPATH: join(ROOT, 'clients/python/src'), TRUCKROLL_URL: proxy.url, TRUCKROLL_KEY: desk.company.apiKey };
+    const env = { PYTHONPATH: join(ROOT, 'clients/python/src'), TRUCKROLL_URL: proxy.url, TRUCKROLL_API_KEY: desk.company.apiKey };
     const ids = visits.map(({ id }) => String(id));
     const { stdout } = await promisify(execFile)(join(pythonTools(), 'python'), [program, String(desk.technicians[0]), String(rounds), ...ids], { env });
     const { read, records, kinds, equal } = JSON.parse(stdout);

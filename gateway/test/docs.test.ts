@@ -67,7 +67,7 @@ test('shows every operation with a sample in each language, its credential, and 
     const section = all.split('<section class="operation">').find((each) => each.includes(`<h2 id="${id}">`))!;
     expect(section).toContain(`>${verb}</span> <code>${route.replaceAll('{', '{')}</code>`);
     for (const language of ['bash', 'typescript', 'python']) expect(section).toContain(`id="${id}-${language}"`);
-    expect(section).toContain(changedBy === 'user_token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_KEY');
+    expect(section).toContain(changedBy === 'user_token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_API_KEY');
     expect(section.includes(`id="${id}-body"`)).toBe(/-d .*\{/.test(section));
     for (const status of ['400', '401', '429', '500', '503']) expect(section).toContain(`Example of ${status}`);
   }

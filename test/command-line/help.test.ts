@@ -14,6 +14,7 @@ test.each(Object.entries(COMMANDS))('shows the help of %s, as the list of comman
   const said = out.replace(/\s+/g, ' ');
   expect([code, said]).toEqual([0, expect.stringContaining(description)]);
   expect(said).toMatch(new RegExp(`Usage: truckroll ${name} \\[options\\]`));
+  expect(readFileSync(join(import.meta.dirname, '../../docs/how-to/command-line.md'), 'utf8')).toContain(`truckroll ${name}`);
   expect((await program.run(['--help'])).out.replace(/\s+/g, ' ')).toContain(description);
   expect(readFileSync(join(import.meta.dirname, '../../packages/cli/README.md'), 'utf8')).toContain(`\`truckroll ${name}`.replace(/logout|profiles/, 'login'));
 });

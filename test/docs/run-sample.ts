@@ -31,20 +31,21 @@ export async function runSample(
   try {
     writeFileSync(join(place, file), code);
     installClient(place);
+    installCommandLine(place);
     // Makes curl fail on an error status, as the other languages' samples do.
     writeFileSync(join(place, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
     const env = {
-      PATH: process.env['PATH'],
+      PATH: `${join(place, 'bin')}:${process.env['PATH']}`,
       PYTHONPATH: join(import.meta.dirname, '../../clients/python/src'),
       HOME: place,
       CURL_HOME: place,
       TRUCKROLL_URL: url,
-      TRUCKROLL_KEY: key,
+      TRUCKROLL_API_KEY: key,
       TRUCKROLL_TOKEN: token,
     };
     // Other samples need no package.
     const used = language === 'python' && /^from truckroll /m.test(code) ? join(pythonTools(), 'python') : program;
-    const child = spawn(used, [join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(used, [...(language === 'bash' ? ['-e'] : []), join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });
     onStart?.(child);
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (part: string) => (said[name] += part));
@@ -53,6 +54,12 @@ export async function runSample(
   } finally {
     if (folder === undefined) rmSync(place, { recursive: true });
   }
+}
+
+function installCommandLine(place: string): void {
+  const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+  mkdirSync(join(place, 'bin'), { recursive: true });
+  writeFileSync(join(place, 'bin/truckroll'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 });
 }
 
 function installClient(place: string): void {

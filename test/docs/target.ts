@@ -7,15 +7,15 @@ export interface Target {
   token: string;
 }
 
-/** From TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN, or else from the files of `npm start` in .truckroll. */
+/** From TRUCKROLL_URL, TRUCKROLL_API_KEY and TRUCKROLL_TOKEN, or else from the files of `npm start` in .truckroll. */
 export function readTarget(root: string): Target {
-  const { TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token } = process.env;
+  const { TRUCKROLL_URL: url, TRUCKROLL_API_KEY: key, TRUCKROLL_TOKEN: token } = process.env;
   if (url !== undefined && key !== undefined && token !== undefined) return { url, key, token };
   try {
     const { baseUrl, apiKey, userToken } = JSON.parse(readFileSync(join(root, '.truckroll/ready.json'), 'utf8')) as Record<string, string>;
     if (baseUrl && apiKey && userToken) return { url: baseUrl, key: apiKey, token: userToken };
   } catch {}
-  throw new Error('No system runs here: start one by npm start, or set TRUCKROLL_URL, TRUCKROLL_KEY and TRUCKROLL_TOKEN.');
+  throw new Error('No system runs here: start one by npm start, or set TRUCKROLL_URL, TRUCKROLL_API_KEY and TRUCKROLL_TOKEN.');
 }
 
 /** The `data` of an answer. */

@@ -1,5 +1,5 @@
 // npm run check:generators: compiles clients that popular generators make from the description, and runs them. The system is that
-// of npm start, or the one in TRUCKROLL_URL and TRUCKROLL_KEY.
+// of npm start, or the one in TRUCKROLL_URL and TRUCKROLL_API_KEY.
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
 import { Problem, ROOT, runMain, say } from '@truckroll/local-stack';
@@ -30,7 +30,7 @@ await runMain(async () => {
     try {
       const cwd = emptyFolder(generator);
       const [command, ...args] = generator.prepare(cwd);
-      const env = { ...process.env, TRUCKROLL_URL: target.url, TRUCKROLL_KEY: target.key };
+      const env = { ...process.env, TRUCKROLL_URL: target.url, TRUCKROLL_API_KEY: target.key };
       const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env });
       if (stdout.trim() !== expected) throw new Problem(`its client printed ${stdout.trim()} instead of ${expected}\n${stderr}`);
       say(`${generator.name}: generates, compiles and calls, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);

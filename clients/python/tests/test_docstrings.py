@@ -50,7 +50,7 @@ class Docstrings(unittest.TestCase):
             os.chdir(folder)
             try:
                 for sample in samples:
-                    with mock.patch("httpx.Client", answering), mock.patch.dict(os.environ, {"TRUCKROLL_URL": BASE, "TRUCKROLL_KEY": "trk_"}):
+                    with mock.patch("httpx.Client", answering), mock.patch.dict(os.environ, {"TRUCKROLL_URL": BASE, "TRUCKROLL_API_KEY": "trk_"}):
                         with mock.patch("builtins.print"):
                             exec(sample, {"__name__": "readme"})
             finally:

@@ -8,6 +8,7 @@ import { firstSentence, renderMarkdown } from './markdown.ts';
 const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Guides: {
     'tutorials/first-integration.md': '/docs/start',
+    'how-to/command-line.md': '/docs/command-line',
     'reference/errors.md': '/docs/errors',
     'how-to/find.md': '/docs/find',
     'how-to/requests.md': '/docs/requests',

@@ -17,7 +17,7 @@ export function samplesOf(operation: Pick<OperationView, 'verb' | 'target' | 'cr
   const call: Call = {
     verb: operation.verb,
     target: operation.target,
-    credential: operation.credential === 'token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_KEY',
+    credential: operation.credential === 'token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_API_KEY',
     body: operation.body === undefined ? undefined : JSON.stringify(operation.body.example, null, 2),
     idempotent: operation.idempotent,
   };

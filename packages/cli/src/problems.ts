@@ -31,7 +31,12 @@ function ofAnswer({ status, code, message, details, requestId, retryAfterSeconds
     return `${baseUrl} is not the address of the API: correct TRUCKROLL_URL or --url. (${message})`;
   const again = retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`;
   if (status >= 500) return `${baseUrl} answered ${status}: ${message}${again} (request ${requestId})`;
-  return `${reasonsOf({ message: messageAlone(message, details), details }, (field) => `--${field.replaceAll('_', '-')}`)}${again}`;
+  return `${reasonsOf({ message: messageAlone(message, details), details: details.map(named) })}${again}`;
+}
+
+/** Filters by the names of their options. */
+function named({ location, field, message }: TruckrollError['details'][number]): { field: string; message: string } {
+  return { field: location === 'query' ? `--${field.replaceAll('_', '-')}` : field, message };
 }
 
 /** The client appends the first detail to the message. */

@@ -40,7 +40,7 @@ test.each(receivers)('accepts our deliveries and refuses everything else with th
   symlinkSync(join(import.meta.dirname, '../node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, file), block(language));
   const port = await choosePort();
-  const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: `whsec_${secret.toString('base64')}` };
+  const env = { PATH: process.env['PATH'], PORT: String(port), TRUCKROLL_WEBHOOK_SECRET: `whsec_${secret.toString('base64')}` };
   const child = spawn(program, [join(folder, file)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   try {

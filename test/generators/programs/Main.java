@@ -15,7 +15,7 @@ public class Main {
   public static void main(String[] arguments) throws Exception {
     ApiClient client = new ApiClient();
     client.updateBaseUri(System.getenv("TRUCKROLL_URL"));
-    client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + System.getenv("TRUCKROLL_KEY")));
+    client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + System.getenv("TRUCKROLL_API_KEY")));
     String name = new CompanyApi(client).getCompany().getData().getName();
     InvoicesApi invoices = new InvoicesApi(client);
     List<InvoiceStatus> statuses = List.of(InvoiceStatus.OPEN, InvoiceStatus.PAID);

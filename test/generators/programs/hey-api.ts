@@ -1,7 +1,7 @@
 import { client } from './sdk/client.gen.js';
 import { getCompany, getInvoice, listInvoices, type ApiError, type WebhookTest } from './sdk/index.js';
 
-client.setConfig({ baseUrl: process.env['TRUCKROLL_URL']!, auth: () => process.env['TRUCKROLL_KEY']! });
+client.setConfig({ baseUrl: process.env['TRUCKROLL_URL']!, auth: () => process.env['TRUCKROLL_API_KEY']! });
 const company = await getCompany();
 const invoices = await listInvoices({ query: { status: ['OPEN', 'PAID'], limit: 2 } });
 const [invoice] = invoices.data!.data;

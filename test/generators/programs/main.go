@@ -13,7 +13,7 @@ import (
 
 func main() {
 	authorize := func(_ context.Context, request *http.Request) error {
-		request.Header.Set("Authorization", "Bearer "+os.Getenv("TRUCKROLL_KEY"))
+		request.Header.Set("Authorization", "Bearer "+os.Getenv("TRUCKROLL_API_KEY"))
 		return nil
 	}
 	client, err := truckroll.NewClientWithResponses(os.Getenv("TRUCKROLL_URL"), truckroll.WithRequestEditorFn(authorize))

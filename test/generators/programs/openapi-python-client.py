@@ -7,7 +7,7 @@ from truckroll.api.company import get_company
 from truckroll.api.invoices import get_invoice, list_invoices
 from truckroll.models import ErrorResponse, GetCompanyResult, InvoiceStatus, ListInvoicesResult, WebhookTest
 
-client = AuthenticatedClient(base_url=os.environ["TRUCKROLL_URL"], token=os.environ["TRUCKROLL_KEY"])
+client = AuthenticatedClient(base_url=os.environ["TRUCKROLL_URL"], token=os.environ["TRUCKROLL_API_KEY"])
 company = get_company.sync(client=client)
 assert isinstance(company, GetCompanyResult)
 page = list_invoices.sync(client=client, status=[InvoiceStatus.OPEN, InvoiceStatus.PAID], limit=2)

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths, webhooks } from './api.js';
 
-const client = createClient<paths>({ baseUrl: process.env['TRUCKROLL_URL']!, headers: { authorization: `Bearer ${process.env['TRUCKROLL_KEY']}` } });
+const client = createClient<paths>({ baseUrl: process.env['TRUCKROLL_URL']!, headers: { authorization: `Bearer ${process.env['TRUCKROLL_API_KEY']}` } });
 const company = await client.GET('/v1/company');
 const invoices = await client.GET('/v1/invoices', { params: { query: { status: ['OPEN', 'PAID'], limit: 2 } } });
 const [invoice] = invoices.data!.data;

@@ -1,6 +1,6 @@
 import { CompanyApi, Configuration, InvoiceStatus, InvoicesApi, ResponseError, WebhookTestTypeEnum, type WebhookTest } from './client/index.js';
 
-const configuration = new Configuration({ basePath: process.env['TRUCKROLL_URL']!, accessToken: process.env['TRUCKROLL_KEY']! });
+const configuration = new Configuration({ basePath: process.env['TRUCKROLL_URL']!, accessToken: process.env['TRUCKROLL_API_KEY']! });
 const api = new InvoicesApi(configuration);
 const company = await new CompanyApi(configuration).getCompany();
 const {

@@ -82,7 +82,9 @@ function addOthers(program: Command, name: string | undefined): void {
 
 function createProgram({ stdout }: Io, writeErr: (text: string) => void): Command {
   return new Command('truckroll')
-    .description('Operate a Truckroll installation: companies, users, API keys, and the way of data in and out.')
+    .description(
+      'Operate a Truckroll installation: companies, users, API keys, and the way of data in and out. It runs where the services can be reached; integrators use the command line that the gateway serves at /clients.',
+    )
     .version(
       (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version,
       '--version',

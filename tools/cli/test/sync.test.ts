@@ -158,11 +158,7 @@ test('sync says what is wrong with the file, the key or the address, and what to
       /cannot be used: it cannot be opened\. Check that its folder exists and that you may write there\.\n$/,
     ],
     [await sync(copy, 'trk_wrong'), 1, /^The API does not accept the key: /],
-    [
-      await sync(copy, undefined, '--url', 'http://127.0.0.1:1'),
-      3,
-      /^The API at http:\/\/127\.0\.0\.1:1 does not answer: start it with `npm start`, or set --url/,
-    ],
+    [await sync(copy, undefined, '--url', 'http://127.0.0.1:1'), 3, /^The API at http:\/\/127\.0\.0\.1:1 does not answer: check --url or TRUCKROLL_URL/],
     [await sync(copy, undefined, '--only', 'invoicse'), 2, /^There are no records called invoicse\. Did you mean invoices\?/],
   ] as const) {
     expect(outcome).toEqual({ code, stdout: '', stderr: expect.stringMatching(message) });

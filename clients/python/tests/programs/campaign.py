@@ -24,7 +24,7 @@ async def change(client: AsyncTruckroll, visit: str, technician: str, rounds: in
 
 
 async def main(technician: str, rounds: str, *visits: str) -> None:
-    async with AsyncTruckroll(os.environ["TRUCKROLL_URL"], os.environ["TRUCKROLL_KEY"], retries=12) as client:
+    async with AsyncTruckroll(os.environ["TRUCKROLL_URL"], os.environ["TRUCKROLL_API_KEY"], retries=12) as client:
         await asyncio.gather(*(change(client, visit, technician, int(rounds)) for visit in visits))
         read = [visit["id"] async for visit in client.job_appointments.list(limit=3)]
         with SqliteStore(":memory:") as store:
