@@ -64,8 +64,10 @@ async function planOf({ text, values = [] }: { text: string; values?: unknown[] 
   return nodesOf(rows[0]!['QUERY PLAN'][0]!.Plan);
 }
 
-const requestFor = (search: string): ListRequest =>
-  ({ collection: { company_id: company, time_zone: 'UTC', limit: 50, after: new Uint8Array(), ids: [] }, search }) as unknown as ListRequest;
+const requestFor = (search: string): ListRequest => ({
+  collection: { company_id: company, time_zone: 'UTC', limit: 50, after: new Uint8Array(), ids: [] },
+  search,
+});
 
 /** Rows that a plan reads of tables and indexes. */
 const readBy = (nodes: readonly Node[]): number =>
