@@ -16,19 +16,29 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   idempotency_key: 'b1946ac9-2492-4d26-8c4b-3f7e0a6d1c52',
 };
 
+/** Times of fields by the end of their names, so that what ends does so after it began. Others have the last. */
+const TIMES: readonly (readonly [RegExp, string])[] = [
+  [/_before$/, '2026-04-01T00:00:00Z'],
+  [/due_at$/, '2026-04-02T04:59:59Z'],
+  [/starts?_at$/, '2026-03-03T15:00:00Z'],
+  [/ends?_at$/, '2026-03-03T17:00:00Z'],
+  [/created_at$/, '2026-02-27T16:20:31.402118Z'],
+  [/(?:)/, '2026-03-02T15:04:05.123456Z'],
+];
+
 /** An example value of the field; of one element if the field is repeated. */
 export function exampleOf(field: Field, keys: KeyStyle): unknown {
   if (field.example === 'null') return null;
   switch (field.kind) {
     case 'uuid':
-      return field.example ?? exampleId(field.name);
+      return field.example ?? exampleId(recordName(field));
     case 'string':
       return field.example ?? BY_FORMAT[field.format ?? ''] ?? (field.format === 'revision' ? hex(field.name) : sentence(field.name));
     case 'date':
     case 'local_date':
       return field.example ?? (field.name.endsWith('_before') ? '2026-04-01' : '2026-03-02');
     case 'timestamp':
-      return field.example ?? (field.name.endsWith('_before') ? '2026-04-01T00:00:00Z' : '2026-03-02T15:04:05.123456Z');
+      return field.example ?? TIMES.find(([names]) => names.test(field.name))?.[1];
     case 'cents':
       return Number(field.example ?? 12_900);
     case 'integer':
@@ -40,9 +50,9 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
     case 'enum':
       return field.example ?? field.enum?.names.values().next().value;
     case 'reference':
-      return { id: exampleId(field.refersTo ?? field.name), name: sentence(field.name) };
+      return { id: exampleId(recordName(field)), name: sentence(field.name) };
     case 'object':
-      return { ...exampleRecord(field.shape as Shape, keys), ...(JSON.parse(field.example ?? '{}') as object) };
+      return { ...exampleRecord(field.shape as Shape, keys, singular(field.name)), ...(JSON.parse(field.example ?? '{}') as object) };
     case 'list':
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
     case 'cursor':
@@ -54,14 +64,34 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
   }
 }
 
-/** An example value for each field, under the keys of the public JSON. A repeated field has one element. */
-export function exampleRecord(shape: Shape, keys: KeyStyle): Record<string, unknown> {
+/**
+ * An example value for each field, under the keys of the public JSON. A repeated field has one element. `name` is what its id identifies, so
+ * that references to a record have the id that the record has.
+ */
+export function exampleRecord(shape: Shape, keys: KeyStyle, name = snakeCase(shape)): Record<string, unknown> {
   return Object.fromEntries(
     shape.fields.map((field) => {
-      const one = exampleOf(field, keys);
+      const one = field.name === 'id' && field.example === undefined && field.kind === 'uuid' ? exampleId(name) : exampleOf(field, keys);
       return [keys === 'camel' ? camelCase(field.name) : field.name, field.repeated ? [one] : one];
     }),
   );
+}
+
+/** What a field of an id or a reference identifies: `job_type` for `job_type_id`, and for a field that refers to `job-types`. */
+function recordName({ refersTo, name }: Field): string {
+  return refersTo === undefined ? name.replace(/_id$/, '') : singular(refersTo);
+}
+
+/** `job_type` for the message JobType. */
+function snakeCase({ typeName }: Shape): string {
+  return typeName
+    .slice(typeName.lastIndexOf('.') + 1)
+    .replace(/(?!^)[A-Z]/g, (letter) => `_${letter}`)
+    .toLowerCase();
+}
+
+function singular(name: string): string {
+  return name.replaceAll('-', '_').replace(/s$/, '');
 }
 
 /** Derived from the name, so that examples do not change from run to run. */

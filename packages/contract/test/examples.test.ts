@@ -41,6 +41,13 @@ describe('an example', () => {
     ['date', { name: 'before_issued' }, '2026-03-02'],
     ['timestamp', {}, '2026-03-02T15:04:05.123456Z'],
     ['timestamp', { name: 'updated_before' }, '2026-04-01T00:00:00Z'],
+    ['timestamp', { name: 'due_at' }, '2026-04-02T04:59:59Z'],
+    ['timestamp', { name: 'starts_at' }, '2026-03-03T15:00:00Z'],
+    ['timestamp', { name: 'window_start_at' }, '2026-03-03T15:00:00Z'],
+    ['timestamp', { name: 'ends_at' }, '2026-03-03T17:00:00Z'],
+    ['timestamp', { name: 'window_end_at' }, '2026-03-03T17:00:00Z'],
+    ['timestamp', { name: 'created_at' }, '2026-02-27T16:20:31.402118Z'],
+    ['timestamp', { name: 'due_at_before_starts_at_ends_at_created_at_last' }, '2026-03-02T15:04:05.123456Z'],
     ['cents', {}, 12_900],
     ['integer', {}, 1],
     ['integer', { range: { min: -5 } }, 1],
@@ -53,7 +60,11 @@ describe('an example', () => {
     ['enum', {}, undefined],
     ['json', {}, {}],
     ['cursor', {}, undefined],
-    ['reference', { refersTo: 'job-types' }, { id: exampleId('job-types'), name: 'Job type' }],
+    ['reference', { name: 'kind', refersTo: 'job-types' }, { id: exampleId('job_type'), name: 'Kind' }],
+    ['uuid', { name: 'first_job_id', refersTo: 'jobs' }, exampleId('job')],
+    ['uuid', { name: 'webhook_id' }, exampleId('webhook')],
+    ['uuid', { name: 'first_ids_list' }, exampleId('first_ids_list')],
+    ['uuid', { name: 'own', refersTo: 'class-sizes' }, exampleId('class_size')],
     ['reference', {}, { id: exampleId('job_type'), name: 'Job type' }],
     ['uuid', {}, exampleId('job_type')],
   ])('of a %s with %j suits its kind', (kind, more, expected) => {
@@ -113,6 +124,15 @@ describe('an example of an object', () => {
   test('has an example of each field, and its own values instead where the contract gives some', () => {
     expect(exampleOf(field('object', { shape: tax }), 'snake')).toEqual({ total_cents: 12_900, tax_rate: 0.0825 });
     expect(exampleOf(field('object', { shape: tax, example: '{"total_cents":5}' }), 'snake')).toEqual({ total_cents: 5, tax_rate: 0.0825 });
+  });
+
+  test('has the id of the record that it is, or of the field that holds it, unless the contract gives one', () => {
+    const id = field('uuid', { name: 'id' });
+    const job = { ...shape(id), typeName: 'truckroll.scheduling.v1.JobType' };
+    expect(exampleRecord(job, 'snake')).toEqual({ id: exampleId('job_type') });
+    expect(exampleOf(field('object', { name: 'sold_jobs', shape: job }), 'snake')).toEqual({ id: exampleId('sold_job') });
+    expect(exampleRecord(shape({ ...id, example: 'given' }), 'snake')).toEqual({ id: 'given' });
+    expect(exampleRecord(shape(field('string', { name: 'id' })), 'snake')).toEqual({ id: 'Id' });
   });
 
   test('has one element in each list', () => {

@@ -158,28 +158,28 @@ class AsyncWebhooksDeliveriesResource(AsyncResource):
     def list(self, webhook_id: str, **filters: Unpack[models.ListWebhookDeliveriesQuery]) -> AsyncListing[models.WebhookDelivery, models.ListWebhookDeliveriesResult]:
         """Lists an endpoint's deliveries: `GET /api/v1/integrations/webhooks/{webhookId}/deliveries`.
 
-        >>> records = [record async for record in client.webhooks.deliveries.list("3a94d596-645d-47ff-8032-c70b299fc8f3")]
+        >>> records = [record async for record in client.webhooks.deliveries.list("9fd09dc3-3545-49cc-89b8-1ebd0b98c4fd")]
         """
         return AsyncListing(self._core, f"/api/v1/integrations/webhooks/{segment('webhook_id', webhook_id)}/deliveries", filters)
 
     def attempts(self, webhook_id: str, delivery_id: str, **filters: Unpack[models.ListWebhookDeliveryAttemptsQuery]) -> AsyncListing[models.WebhookAttempt, models.ListWebhookDeliveryAttemptsResult]:
         """Lists a delivery's attempts in full: `GET /api/v1/integrations/webhooks/{webhookId}/deliveries/{deliveryId}/attempts`.
 
-        >>> records = [record async for record in client.webhooks.deliveries.attempts("3a94d596-645d-47ff-8032-c70b299fc8f3", "3a33c056-f8a4-41d0-8bde-19d654627447")]
+        >>> records = [record async for record in client.webhooks.deliveries.attempts("9fd09dc3-3545-49cc-89b8-1ebd0b98c4fd", "b4af39d5-b65a-4484-8e88-5a9d65f0efe4")]
         """
         return AsyncListing(self._core, f"/api/v1/integrations/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('delivery_id', delivery_id)}/attempts", filters)
 
     async def get(self, webhook_id: str, id: str) -> models.GetWebhookDeliveryResult:
         """Reads one delivery with its complete body and its newest twenty attempts: `GET /api/v1/integrations/webhooks/{webhookId}/deliveries/{id}`.
 
-        >>> answer = await client.webhooks.deliveries.get("3a94d596-645d-47ff-8032-c70b299fc8f3", "a5614527-0ce6-43be-8d1d-d012b7394867")
+        >>> answer = await client.webhooks.deliveries.get("9fd09dc3-3545-49cc-89b8-1ebd0b98c4fd", "a5614527-0ce6-43be-8d1d-d012b7394867")
         """
         return cast("models.GetWebhookDeliveryResult", await self._core.call("GET", f"/api/v1/integrations/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('id', id)}"))
 
     async def redeliver(self, webhook_id: str, id: str) -> models.RedeliverWebhookResult:
         """Sends an event again at once: `POST /api/v1/integrations/webhooks/{webhookId}/deliveries/{id}/redeliver`.
 
-        >>> answer = await client.webhooks.deliveries.redeliver("3a94d596-645d-47ff-8032-c70b299fc8f3", "a5614527-0ce6-43be-8d1d-d012b7394867")
+        >>> answer = await client.webhooks.deliveries.redeliver("9fd09dc3-3545-49cc-89b8-1ebd0b98c4fd", "a5614527-0ce6-43be-8d1d-d012b7394867")
         """
         return cast("models.RedeliverWebhookResult", await self._core.call("POST", f"/api/v1/integrations/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('id', id)}/redeliver"))
 
@@ -264,7 +264,7 @@ class AsyncWebhooksResource(AsyncResource):
     async def redeliver(self, webhook_id: str, body: models.RedeliverWebhooksRequest) -> models.RedeliverWebhooksResult:
         """Sends several events again: `POST /api/v1/integrations/webhooks/{webhookId}/redeliver`.
 
-        >>> answer = await client.webhooks.redeliver("3a94d596-645d-47ff-8032-c70b299fc8f3", {"deliveryIds": ["cfa0db39-7068-4ec5-8c11-54e6103ff639"]})
+        >>> answer = await client.webhooks.redeliver("9fd09dc3-3545-49cc-89b8-1ebd0b98c4fd", {"deliveryIds": ["cfa0db39-7068-4ec5-8c11-54e6103ff639"]})
         """
         return cast("models.RedeliverWebhooksResult", await self._core.call("POST", f"/api/v1/integrations/webhooks/{segment('webhook_id', webhook_id)}/redeliver", body=body))
 
@@ -448,7 +448,7 @@ class AsyncJobAssignmentsResource(AsyncResource):
     async def create(self, body: models.AddAssignmentRequest, *, idempotency_key: str | None = None) -> models.AddAssignmentResult:
         """Adds one technician to a visit: `POST /v1/job-assignments`.
 
-        >>> answer = await client.job_assignments.create({"expected_revision": "4652a938b8028acb0afa2f3b317a5cf538a7ca1348f74fbadf574a6458c3f33c", "appointment_id": "499ad732-81bf-46cb-851f-75e487e462b2", "team_member_id": "6b1efe49-5d50-4c2f-8443-da774dfd0ecf", "starts_at": "2026-03-02T14:00:00Z", "ends_at": "2026-03-02T16:00:00Z", "allow_outside_window": False, "customer_notification": {"contact_id": "13d1ed77-40db-4cad-86b1-8ae1ee71f78f", "message": "Dana is on the way to you tomorrow at 8."}})
+        >>> answer = await client.job_assignments.create({"expected_revision": "4652a938b8028acb0afa2f3b317a5cf538a7ca1348f74fbadf574a6458c3f33c", "appointment_id": "fb6c4231-8152-45a1-815f-b38bb1fcd2c8", "team_member_id": "d2d32845-cf1b-455c-822d-bab751650f3a", "starts_at": "2026-03-02T14:00:00Z", "ends_at": "2026-03-02T16:00:00Z", "allow_outside_window": False, "customer_notification": {"contact_id": "093e7d5f-dbaa-4fa9-8448-861b11075b3f", "message": "Dana is on the way to you tomorrow at 8."}})
         """
         return cast("models.AddAssignmentResult", await self._core.call("POST", "/v1/job-assignments", body=body, idempotency_key=idempotency_key or new_key()))
 
@@ -462,7 +462,7 @@ class AsyncJobAssignmentsResource(AsyncResource):
     async def delete(self, id: str, body: models.RemoveAssignmentRequest, *, idempotency_key: str | None = None) -> models.RemoveAssignmentResult:
         """Removes one assignment that is neither active nor completed: `DELETE /v1/job-assignments/{id}`.
 
-        >>> answer = await client.job_assignments.delete("a5614527-0ce6-43be-8d1d-d012b7394867", {"expected_revision": "4652a938b8028acb0afa2f3b317a5cf538a7ca1348f74fbadf574a6458c3f33c", "customer_notification": {"contact_id": "13d1ed77-40db-4cad-86b1-8ae1ee71f78f", "message": "Dana is on the way to you tomorrow at 8."}})
+        >>> answer = await client.job_assignments.delete("de092f23-b2d3-426c-8422-11bb1ec55cd7", {"expected_revision": "4652a938b8028acb0afa2f3b317a5cf538a7ca1348f74fbadf574a6458c3f33c", "customer_notification": {"contact_id": "093e7d5f-dbaa-4fa9-8448-861b11075b3f", "message": "Dana is on the way to you tomorrow at 8."}})
         """
         return cast("models.RemoveAssignmentResult", await self._core.call("DELETE", f"/v1/job-assignments/{segment('id', id)}", body=body, idempotency_key=idempotency_key or new_key()))
 
