@@ -2,7 +2,7 @@
 import { ApiError, formatInstant, isUuid } from '@truckroll/contract';
 import type { RequestChunk, StoreRequestsRequest, StoreRequestsResponse } from '@truckroll/contract/gen/integrations/v1/requests';
 import type { Database, Queryable } from '@truckroll/postgres';
-import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
 /** Requests kept of a key that succeeded, and as many that failed. What is left out of a row is deleted with the row. */
@@ -86,7 +86,8 @@ export class RequestKeeper {
   }
 
   parts(): BackgroundPart[] {
-    const failed = (error: unknown): void => this.#log.warn({ error }, 'old requests of keys were not deleted; trying again');
+    const failed = (error: unknown, failures: number): void =>
+      logOutage(this.#log, 'old requests of keys are not deleted; trying again', failures, error);
     return [
       new PeriodicTask(SOON_MS, (signal) => this.trimGrown(signal), failed).asPart('requests of busy keys'),
       new PeriodicTask(HOUR_MS, (signal) => this.trimAll(signal), failed, SOON_MS).asPart('requests of all keys'),
