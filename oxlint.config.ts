@@ -44,7 +44,7 @@ const CLIENTS: Record<string, string[]> = {
   '@opentelemetry/semantic-conventions': ['packages/telemetry'],
   jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
-  oauth4webapi: ['gateway/console'],
+  oauth4webapi: ['gateway/console', 'packages/cli'],
   'oidc-provider': ['tools/local-stack'],
   '@redis/client': ['packages/redis', 'loadtest'],
 };

@@ -1,7 +1,11 @@
 // What the integrators' command line keeps and changes: profiles, endpoints, copies and files. The packed program against real services.
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { until } from '@truckroll/testing/until';
 import { feedIsCurrent } from '../changes/compared.ts';
 import * as scheduling from '../../services/scheduling/test/records.ts';
@@ -49,6 +53,43 @@ describe('profiles', () => {
     expect(await run(['logout', '--profile', 'boss'])).toMatchObject({ code: 0, out: 'Forgot the profile boss.\n' });
     const gone = await run(['get', 'company', '--profile', 'boss']);
     expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('`truckroll login --profile boss`')]);
+  });
+
+  test('hold the token of an issuer at which the user entered a code', async () => {
+    const token = system.userToken(company);
+    const [answers, forms]: [object[], string[]] = [[{ error: 'authorization_pending' }, { access_token: token, token_type: 'Bearer' }], []];
+    const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const own = `http://${request.headers.host}`;
+      const send = (body: object): void =>
+        void response.writeHead('error' in body ? 400 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const path = request.url!;
+      if (path === '/.well-known/oauth-protected-resource') return send({ authorization_servers: [own] });
+      if (path === '/.well-known/openid-configuration')
+        return send({ issuer: own, token_endpoint: `${own}/token`, device_authorization_endpoint: `${own}/device` });
+      if (path.startsWith('/api/')) {
+        const answer = await fetch(system.baseUrl + path, { headers: { authorization: request.headers.authorization! } });
+        return send((await answer.json()) as object);
+      }
+      forms.push(`${path} ${await text(request)}`);
+      if (path === '/token') return send(answers.shift()!);
+      send({ device_code: 'dev-1', user_code: 'WDJB-MJHT', verification_uri: `${own}/code`, expires_in: 60, interval: 0.01 });
+    };
+    const server = createServer((request, response) => void serve(request, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, out, err } = await run(['login', '--profile', 'coded', '--url', url, '--device']);
+      expect([code, err]).toEqual([0, `Open ${url}/code and enter the code WDJB-MJHT.\n`]);
+      expect(out).toContain('as Ada Ortiz of');
+      expect(JSON.parse(readFileSync(profiles, 'utf8')).coded).toEqual({ url, credential: token });
+      expect(forms).toEqual([expect.stringContaining('/device '), expect.stringContaining('device_code=dev-1'), expect.stringContaining('device_code=dev-1')]);
+      expect(forms[0]).toMatch(/client_id=truckroll-cli/);
+      await run(['logout', '--profile', 'coded']);
+    } finally {
+      server.close();
+    }
+    const without = await run(['login', '--url', system.baseUrl, '--device']);
+    expect([without.code, without.err]).toEqual([1, `${system.baseUrl} names no issuer to sign in at: paste an API key or a user token instead.\n`]);
   });
 
   test('never send their credential to another address', async () => {
