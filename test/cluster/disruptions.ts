@@ -1,7 +1,9 @@
-// Disruptions that clients must not notice: upgrades and rollbacks, drained nodes, deleted pods, and outages of Redis and Kafka.
+// Disruptions that clients must not notice: upgrades and rollbacks, drained nodes, deleted pods, and outages of Redis and Kafka; and one of PostgreSQL, which
+// they notice.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { components } from '@truckroll/contract';
+import type { BackedUpServer } from '../restore/server.ts';
 import { CHART } from './installation.ts';
 import { untilInCluster, type Cluster } from './kubernetes.ts';
 import { WIRES } from './pods.ts';
@@ -24,6 +26,9 @@ const SCALED = 3;
  * an operator scales three components and edits one with kubectl.
  */
 export async function upgrades(cluster: Cluster, traffic: Traffic, values: string, { release, next }: Versions): Promise<void> {
+  // Helm 3 neither reports conflicts nor knows the option.
+  const reportsConflicts = !(await cluster.helm('version', '--short')).startsWith('v3');
+  const force = reportsConflicts ? ['--force-conflicts'] : [];
   const helm = (command: string, ...args: string[]): Promise<string> => cluster.helm(command, 'truckroll', ...args, '--wait', '--timeout', '10m');
   // Reporting's pods belong to an autoscaler outside the chart, and billing's soon to one of the chart.
   const autoscalers = ['--set', 'reporting.replicas=null,billing.autoscaling.enabled=true'];
@@ -34,21 +39,22 @@ export async function upgrades(cluster: Cluster, traffic: Traffic, values: strin
     for (const name of COMPONENTS) await cluster.kubectl('rollout', 'status', `deployment/truckroll-${name}`, '--timeout=180s');
   });
 
-  await assert.rejects(upgrade('--set-string', `image.tag=${release}`), /conflict/, 'Helm reports that kubectl changed fields of the chart');
+  if (reportsConflicts)
+    await assert.rejects(upgrade('--set-string', `image.tag=${release}`), /conflict/, 'Helm reports that kubectl changed fields of the chart');
   const moved = ['truckroll'];
   for (const step of STEPS) {
     moved.push(...step);
     const tags = moved.map((image) => `image.tags.${image}=${next}`).join();
     await traffic.during(`${step.join(' and ')} upgraded from ${release} to ${next}`, async () => {
-      await upgrade('--set-string', `image.tag=${release},${tags}`, '--force-conflicts');
+      await upgrade('--set-string', `image.tag=${release},${tags}`, ...force);
       for (const name of ['reporting', 'billing']) assert.equal(await replicasOf(cluster, name), SCALED, `helm upgrade changed the number of ${name}'s pods`);
     });
   }
   assert.equal(await replicasOf(cluster, 'gateway'), 2, 'the number of pods in the values applies again');
-  await traffic.during(`rolled back to ${release}`, async () => void (await helm('rollback', '1', '--force-conflicts')));
+  await traffic.during(`rolled back to ${release}`, async () => void (await helm('rollback', '1', ...force)));
   await traffic.during(`upgraded to ${next} at once`, async () => void (await upgrade('--set-string', `image.tag=${next}`)));
   await traffic.during('back under the numbers of the values', async () => {
-    await helm('upgrade', CHART, '--values', values, '--set-string', `image.tag=${next}`, '--force-conflicts');
+    await helm('upgrade', CHART, '--values', values, '--set-string', `image.tag=${next}`, ...force);
   });
 }
 
@@ -74,7 +80,7 @@ export async function losses(cluster: Cluster, traffic: Traffic): Promise<void> 
   });
 }
 
-export async function outages(cluster: Cluster, traffic: Traffic): Promise<void> {
+export async function outages(cluster: Cluster, traffic: Traffic, postgres: BackedUpServer | undefined): Promise<void> {
   for (const name of ['redis', 'kafka']) {
     await traffic.during(`${name} away for ${AWAY_MS / 1000} s`, async () => {
       await cluster.ask('wires', WIRES.control, `/cut/${name}`);
@@ -82,6 +88,12 @@ export async function outages(cluster: Cluster, traffic: Traffic): Promise<void>
       await cluster.ask('wires', WIRES.control, `/restore/${name}`);
     });
   }
+  if (!postgres) return;
+  await traffic.refused(`PostgreSQL away for ${AWAY_MS / 1000} s`, async () => {
+    await postgres.stop();
+    await delay(AWAY_MS);
+    await postgres.start();
+  });
 }
 
 /** Like `kubectl drain`: retries while the disruption budget refuses. */

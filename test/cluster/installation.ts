@@ -27,6 +27,8 @@ export interface Images {
 export interface Prepared {
   readonly values: Record<string, unknown>;
   readonly sinkUrl: string;
+  /** Those by which a program in the cluster reaches PostgreSQL and Kafka, without the role. */
+  readonly variables: Record<string, string>;
   credential(caller: Caller): CallCredential;
   remove(): Promise<void>;
 }
@@ -48,6 +50,7 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   await cluster.apply(
     ...Object.entries(own).map(([name, data]) => secret(name, data)),
     ...Object.entries(roles.users).map(([name, data]) => secret(`db-${name}`, data)),
+    secret('truckroll-operator', { CALL_CREDENTIAL: credential('operator').text }),
   );
   const image = `${images.repository}/truckroll:${images.tag}`;
   const sinkAddress = await start(cluster, pod('sink', image, 'sink.mjs', {}, SINK_PORT));
@@ -55,8 +58,14 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   const between = { REDIS: `${redis.hostname}:${redis.port || '6379'}`, KAFKA: servers.kafkaBrokers };
   const wires = await start(cluster, pod('wires', image, 'wires.mjs', between, WIRES.control));
   const database = new URL(servers.databaseUrl);
+  const kafka = { brokers: servers.kafkaBrokers.split(',').map((_, index) => `${wires}:${WIRES.kafka + index}`), prefix: `${suffix}.` };
   return {
     credential,
+    variables: {
+      DATABASE_URL: `postgres://${database.host}/${roles.database}${database.search}`,
+      KAFKA_BROKERS: kafka.brokers.join(),
+      KAFKA_PREFIX: kafka.prefix,
+    },
     sinkUrl: `http://${sinkAddress}:${SINK_PORT}`,
     remove: roles.remove,
     values: {
@@ -69,7 +78,7 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
         existingSecrets: Object.fromEntries(Object.keys(roles.users).map((name) => [name, `db-${name}`])),
       },
       redis: { url: Object.assign(redis, { hostname: wires, port: String(WIRES.redis) }).href },
-      kafka: { brokers: servers.kafkaBrokers.split(',').map((_, index) => `${wires}:${WIRES.kafka + index}`), prefix: `${suffix}.` },
+      kafka,
       ...Object.fromEntries(Object.keys(own).map((name) => [name, component(name, `${sinkAddress}:${SINK_PORT}`)])),
     },
   };

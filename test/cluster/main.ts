@@ -1,23 +1,28 @@
-// `npm run test:cluster`: installs the last release on the cluster of KUBECONFIG, upgrades and disrupts it under a steady load, and uses it
-// as integrators do. It removes everything afterwards.
-// DATABASE_URL, REDIS_URL and KAFKA_BROKERS must be reachable from this machine and from pods. IMAGE_REPOSITORY and IMAGE_TAG name images
-// that the cluster has or can pull, RELEASE_TAG those of the last release. NAMESPACE must not exist yet. `--only losses,uses` runs only
-// these parts; without `upgrades` the images under test are installed directly.
+// `npm run test:cluster`: installs the last release on the cluster of KUBECONFIG, upgrades and disrupts it under a steady load, uses it as
+// integrators do, and restores it from a backup. It removes everything afterwards.
+// REDIS_URL and KAFKA_BROKERS must be reachable from this machine and from pods. PostgreSQL is started at SERVERS_ADDRESS, an address of this
+// machine that pods reach. DATABASE_URL names another one instead, which is neither stopped nor restored. IMAGE_REPOSITORY and IMAGE_TAG name
+// images that the cluster has or can pull, RELEASE_TAG those of the last release. NAMESPACE must not exist yet. HELM is a helm to use instead
+// of the pinned one. `--only losses,uses` runs only these parts; without `upgrades` the images under test are installed directly.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { addressVariable, components } from '@truckroll/contract';
 import { ConfigError, env, readConfig } from '@truckroll/process';
 import { chartTools } from '../../deploy/chart-tools.mjs';
+import { startBackedUpServer } from '../restore/server.ts';
 import { lastRelease } from '../support/releases.ts';
 import { losses, outages, upgrades } from './disruptions.ts';
 import { prepare, workFolder, CHART, type Prepared } from './installation.ts';
 import { Cluster, untilInCluster } from './kubernetes.ts';
+import { restore } from './restore.ts';
 import { startTraffic } from './traffic.ts';
 import { balanced, readAndWrite, truckroll, webhooks, type Company, type Surroundings } from './uses.ts';
 
 const settings = {
-  databaseUrl: env.url('DATABASE_URL', ['postgres', 'postgresql']),
+  databaseUrl: env.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']),
+  address: env.string('SERVERS_ADDRESS', '127.0.0.1'),
+  helm: env.string('HELM', ''),
   redisUrl: env.url('REDIS_URL', ['redis', 'rediss']),
   kafkaBrokers: env.string('KAFKA_BROKERS'),
   repository: env.string('IMAGE_REPOSITORY'),
@@ -25,7 +30,7 @@ const settings = {
   releaseTag: env.string('RELEASE_TAG', lastRelease.version),
   namespace: env.string('NAMESPACE', `truckroll-test-${process.pid}`),
 };
-const PARTS = ['upgrades', 'losses', 'outages', 'uses'] as const;
+const PARTS = ['upgrades', 'losses', 'outages', 'uses', 'restore'] as const;
 const startedAt = performance.now();
 
 function say(text: string): void {
@@ -57,15 +62,16 @@ function chosenParts(): ReadonlySet<string> {
 
 async function test(): Promise<void> {
   const parts = chosenParts();
-  const { namespace, repository, tag, releaseTag, ...servers } = readConfig(settings, process.env);
-  const cluster = new Cluster(namespace, join(chartTools(), 'helm'));
+  const { namespace, repository, tag, releaseTag, helm, address, databaseUrl, ...servers } = readConfig(settings, process.env);
+  const cluster = new Cluster(namespace, helm || join(chartTools(), 'helm'));
   const work = workFolder();
   const folder = work.path;
   mkdirSync(join(folder, '.truckroll'));
   let prepared: Prepared | undefined;
+  const postgres = databaseUrl === undefined ? await startBackedUpServer(address) : undefined;
   try {
-    prepared = await prepare(cluster, servers, { repository, tag });
-    say(`prepared namespace ${namespace}, which enforces PodSecurity restricted`);
+    prepared = await prepare(cluster, { ...servers, databaseUrl: databaseUrl ?? postgres!.url }, { repository, tag });
+    say(`${(await cluster.helm('version', '--short')).trim()} prepared namespace ${namespace}, which enforces PodSecurity restricted`);
     const values = join(folder, 'values.json');
     writeFileSync(values, JSON.stringify(prepared.values));
     const first = parts.has('upgrades') ? releaseTag : tag;
@@ -76,13 +82,15 @@ async function test(): Promise<void> {
     const reached = await reach(cluster, prepared);
     const company = (await truckroll({ ...reached, folder }, 'demo', '--size', '60', '--seed', '7')) as Company;
     const use: Surroundings = { cluster, company, sinkUrl, folder, credential, say, ...reached };
+    const again = async (): Promise<Surroundings> => ({ ...use, ...(await reach(cluster, prepared!)) });
     say('imported a made-up company');
     const traffic = await startTraffic(use, `${repository}/truckroll:${tag}`);
     if (parts.has('upgrades')) await upgrades(cluster, traffic, values, { release: releaseTag, next: tag });
     if (parts.has('losses')) await losses(cluster, traffic);
-    if (parts.has('outages')) await outages(cluster, traffic);
+    if (parts.has('outages')) await outages(cluster, traffic, postgres);
     await traffic.end();
-    if (parts.has('uses')) await uses({ ...use, ...(await reach(cluster, prepared)) });
+    if (parts.has('uses')) await uses(await again());
+    if (parts.has('restore') && postgres) await restore(await again(), { postgres, prepared, image: `${repository}/truckroll:${tag}`, reach: again });
     await uninstall(cluster);
     say('helm uninstall leaves nothing behind');
     say(`passed: ${[...parts].join(', ')}`);
@@ -101,6 +109,7 @@ async function test(): Promise<void> {
     await cluster.leave();
     await cluster.kubectl('delete', 'namespace', namespace, '--ignore-not-found', '--timeout', '120s').catch((error: unknown) => say(String(error)));
     await prepared?.remove();
+    await postgres?.close();
     work.remove();
   }
 }

@@ -12,12 +12,18 @@ const BEFORE = 3;
 interface Counted {
   readonly good: number;
   readonly written: number;
+  /** Answers 503 with Retry-After. */
+  readonly refused: number;
+  /** Of the answers since the last disruption began, refusals included. */
+  readonly latency: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly failures: readonly { readonly request: string; readonly startedAt: string; readonly reason: string }[];
 }
 
 export interface Traffic {
   /** Runs a disruption, waits until it has ended and every request after it was answered, and reports any failures. */
   during(what: string, work: () => Promise<void>): Promise<void>;
+  /** Likewise, for a disruption during which requests may be refused with 503 and Retry-After. */
+  refused(what: string, work: () => Promise<void>): Promise<void>;
   /** Checks that no request failed, and that every acknowledged write caused its webhook, in order. */
   end(): Promise<void>;
 }
@@ -44,38 +50,48 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
     await untilInCluster(`${seconds * RATE} more good answers than ${good}`, counted, (counts) => counts.good >= good + seconds * RATE);
   };
   await more(10);
-  say(`${RATE} requests a second go on from here: ${JSON.stringify(await counted())}`);
+  const { good, failures } = await counted();
+  say(`${RATE} requests a second go on from here; of the first, ${good} were answered and ${failures.length} failed`);
 
+  let allowed = 0;
+  const disrupt = async (what: string, work: () => Promise<void>): Promise<number> => {
+    const before = await counted('lap');
+    await work();
+    // Wait until draining pods have ended: their last clients still use them.
+    await untilInCluster(
+      'no pod that is ending',
+      () => terminating(cluster),
+      (isTerminating) => !isTerminating,
+    );
+    await more(5);
+    const { good, refused, failures, latency } = await counted();
+    const failed = failures.slice(before.failures.length);
+    const counts = `${good - before.good} requests were answered, ${refused - before.refused} refused, ${failed.length} failed`;
+    say(
+      [
+        `${what}: ${counts}; p50 ${latency.p50} ms, p99 ${latency.p99} ms, longest ${latency.max} ms`,
+        ...failed.slice(0, 10).map((each) => JSON.stringify(each)),
+      ].join('\n        '),
+    );
+    return refused - before.refused;
+  };
   return {
-    async during(what, work) {
-      const before = await counted();
-      await work();
-      // Wait until draining pods have ended: their last clients still use them.
-      await untilInCluster(
-        'no pod that is ending',
-        () => terminating(cluster),
-        (isTerminating) => !isTerminating,
-      );
-      await more(5);
-      const { good, failures } = await counted();
-      const failed = failures.slice(before.failures.length);
-      say(
-        [`${what}: ${good - before.good} requests were answered, ${failed.length} failed`, ...failed.slice(0, 10).map((each) => JSON.stringify(each))].join(
-          '\n        ',
-        ),
-      );
+    during: async (what, work) => void (await disrupt(what, work)),
+    async refused(what, work) {
+      allowed += await disrupt(what, work);
     },
     async end() {
-      const { good, written, failures } = await counted('stop');
+      const { good, written, refused, failures } = await counted('stop');
       const sequences = async (): Promise<number[]> => (await moves(cluster, subject)).map(({ sequence }) => sequence);
       const events = Array.from({ length: BEFORE + written }, (_, index) => index + 1);
       await untilInCluster(`${events.length} webhooks`, sequences, (seen) => new Set(seen).size >= events.length).catch(() => undefined);
       const came = await sequences();
       const firsts = [...new Set(came)];
       say(
-        `${good} requests were answered, ${failures.length} failed; ${written} writes raised ${firsts.length - BEFORE} webhooks, ${came.length - firsts.length} came twice`,
+        `${good} requests were answered, ${refused} refused, ${failures.length} failed; ${written} writes raised ${firsts.length - BEFORE} webhooks, ${came.length - firsts.length} came twice`,
       );
       assert.deepEqual(failures.slice(0, 5), []);
+      assert.equal(refused, allowed, 'requests were refused although PostgreSQL was there');
       assert.deepEqual(firsts, events);
     },
   };

@@ -53,7 +53,7 @@ async function request({ baseUrl, company }: Surroundings, method: string, path:
 }
 
 /** `data` of an answer. Throws with the whole answer if the read failed. */
-async function read(use: Surroundings, path: string): Promise<any> {
+export async function read(use: Surroundings, path: string): Promise<any> {
   const { status, body } = await request(use, 'GET', path);
   assert.equal(status, 200, `GET ${path} was answered ${status}: ${JSON.stringify(body)}`);
   return body.data;

@@ -1,4 +1,5 @@
-// A PostgreSQL that is backed up as docs/how-to/back-up-and-restore.md says (base backup and log archive), and can be restored to a named moment.
+// A PostgreSQL that is backed up as docs/how-to/back-up-and-restore.md says (base backup and log archive), can be restored to a named moment,
+// and can be away.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,8 @@ export interface BackedUpServer {
   name(moment: string): Promise<void>;
   /** Restores the whole server, losing everything committed after that moment. There must be no connections. Works only once. */
   restore(moment: string): Promise<void>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -22,7 +25,8 @@ function write(folder: string, name: string, text: string): void {
   chownSync(join(folder, name), uid, gid);
 }
 
-export async function startBackedUpServer(): Promise<BackedUpServer> {
+/** Listens on `address` of this machine; default 127.0.0.1. */
+export async function startBackedUpServer(address?: string): Promise<BackedUpServer> {
   const folder = runFolder('restore-runs');
   const watchdog = new Watchdog();
   watchdog.deleteAtEnd(folder);
@@ -35,6 +39,7 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
     say: silent,
     password: 'restored',
     careless: true,
+    ...(address === undefined ? {} : { address }),
     environment: { REDIS_URL: required('REDIS_URL'), KAFKA_BROKERS: required('KAFKA_BROKERS') },
   });
   const url = servers.databaseUrl;
@@ -48,16 +53,15 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
     }
   }
 
-  async function restart(): Promise<void> {
-    await servers.running.get('postgres')!.daemon.stop();
-    await servers.restart('postgres');
-  }
+  const stop = async (): Promise<void> => void (await servers.running.get('postgres')!.daemon.stop());
+  const start = (): Promise<void> => servers.restart('postgres');
 
   await as(async (session) => {
     for (const [name, value] of Object.entries({ archive_mode: 'on', archive_command: `cp %p ${archive}/%f` }))
       await session.query({ text: `alter system set ${name} = '${value}'` });
   });
-  await restart();
+  await stop();
+  await start();
   await as(async (session) => {
     // Does what pg_basebackup does, which the packaged server lacks.
     await session.query({ text: `select pg_backup_start('base', fast => true)` });
@@ -74,15 +78,17 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
       await as(async (session) => void (await session.query({ text: 'select pg_create_restore_point($1)', values: [moment] })));
     },
     async restore(moment) {
-      await servers.running.get('postgres')!.daemon.stop();
+      await stop();
       // Log that was not archived yet is still on the disk, which has survived.
       copy('--no-clobber', join(data, 'pg_wal/.'), archive);
       renameSync(data, `${data}.lost`);
       renameSync(backup, data);
       write(data, 'postgresql.auto.conf', `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_name = '${moment}'\nrecovery_target_action = 'promote'\n`);
       write(data, 'recovery.signal', '');
-      await servers.restart('postgres');
+      await start();
     },
+    stop,
+    start,
     close: () => watchdog.stopAll(),
   };
 }

@@ -1,22 +1,39 @@
-// Reads and writes through the gateway at a steady rate. GET / reports the number of correct answers, the number of writes among them, and
-// each failure. GET /stop reports the same once the last request has ended. URL, KEY and RATE (per second) configure the requests, VISIT
-// and MEMBER the writes.
+// Reads and writes through the gateway at a steady rate. GET / reports the number of correct answers, the number of writes among them, that of
+// refusals (503 with Retry-After), each failure, and how long answers took since the last GET /lap, which reports the same. GET /stop does so
+// once the last request has ended. URL, KEY and RATE (per second) configure the requests, VISIT and MEMBER the writes.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { clearInterval } from 'node:timers';
+import { setTimeout } from 'node:timers/promises';
 
 const { URL: base, KEY: key, RATE: rate, VISIT: visit, MEMBER: member } = process.env;
 const READS = ['/v1/company', '/v1/jobs?limit=5', '/v1/invoices?limit=5', '/v1/job-financials?limit=5'];
 const WRITE_EVERY = 10;
-const counted = { good: 0, written: 0, failures: [] };
+const counted = { good: 0, written: 0, refused: 0, failures: [] };
+let milliseconds = [];
 const asking = new Set();
 
-async function ask(method, path, body, wanted = 200) {
+function latency() {
+  const sorted = milliseconds.toSorted((one, other) => one - other);
+  const quantile = (share) => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
+  return { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) };
+}
+
+/** Repeats a refused write with its Idempotency-Key until its outcome is known: it may have been committed. A refused read is left. */
+async function ask(method, path, body, wanted = 200, idempotencyKey = randomUUID()) {
+  const began = performance.now();
   const startedAt = new Date().toISOString();
-  const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json', 'idempotency-key': randomUUID() }) };
+  const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json', 'idempotency-key': idempotencyKey }) };
   try {
     const answer = await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(15_000) });
     const text = await answer.text();
+    milliseconds.push(performance.now() - began);
+    if (answer.status === 503 && answer.headers.has('retry-after')) {
+      counted.refused += 1;
+      if (!body) return undefined;
+      await setTimeout(1000 * Number(answer.headers.get('retry-after')));
+      return ask(method, path, body, wanted, idempotencyKey);
+    }
     if (answer.status !== wanted) throw new Error(`${answer.status} ${text}`);
     counted.good += 1;
     if (method !== 'GET') counted.written += 1;
@@ -59,6 +76,7 @@ createServer(async (request, response) => {
     clearInterval(ticking);
     await Promise.all([writing, ...asking]);
   }
-  response.end(JSON.stringify(counted));
+  if (request.url === '/lap') milliseconds = [];
+  response.end(JSON.stringify({ ...counted, latency: latency() }));
 }).listen(8080);
 process.on('SIGTERM', () => process.exit(0));
