@@ -96,6 +96,15 @@ test('lists overdue customers by amount and age, with telephone, e-mail and last
   expect(links.some((link) => link !== undefined)).toBe(true);
   await shows(page, dollars(balance(overdue)));
   await inspect(page, 'money');
+  const ofAge = await page.$$eval('tbody tr:first-child td:nth-child(n + 5)', (cells) => cells.map((cell) => cell.textContent));
+  for (const [index, figure] of ofAge.entries()) {
+    if (figure === '–') continue;
+    await page.click(`tbody tr:first-child td:nth-child(${index + 5}) a`);
+    await rows('Invoices, newest first');
+    await page.waitForFunction((wanted) => document.querySelector('tfoot td:last-child')?.textContent === wanted, {}, figure);
+    await page.goBack();
+    await rows('Overdue customers, highest amount first');
+  }
   await page.click('tbody tr td:nth-child(2) a');
   await shows(page, dollars(wanted[0]!.cents));
   await shows(page, account.name);

@@ -9,6 +9,7 @@ import { Day, today } from '../../parts/time.tsx';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { Mail, Telephone } from '../customers/reach.tsx';
+import { addDays } from '../reports/calendar.ts';
 import { AGES } from '../reports/definitions.ts';
 import { readLastPayments } from './last-payments.ts';
 import { Tabs } from './tabs.tsx';
@@ -89,6 +90,20 @@ async function readAccounts(ids: readonly string[], signal: AbortSignal): Promis
   return new Map(accounts.map((account) => [account.id, account]));
 }
 
+/** Days past due by the API's names of ages. */
+const DAYS: Readonly<Record<string, readonly [least: number, most?: number]>> = {
+  PAST_DUE_1_30: [1, 30],
+  PAST_DUE_31_60: [31, 60],
+  PAST_DUE_61_90: [61, 90],
+  PAST_DUE_91_PLUS: [91],
+};
+
+/** The filters of open invoices of this age. */
+function dueIn(age: string): { due_from?: string; due_to?: string } {
+  const [least, most] = DAYS[age]!;
+  return { ...(most !== undefined && { due_from: addDays(today(), -most) }), due_to: addDays(today(), -least) };
+}
+
 const columns = (accounts: ReadonlyMap<string, Account> | undefined, payments: ReadonlyMap<string, Payment> | undefined): Column<Row>[] => [
   {
     title: 'Customer',
@@ -137,6 +152,7 @@ const columns = (accounts: ReadonlyMap<string, Account> | undefined, payments: R
     .map(([age, title]) => ({
       title,
       numeric: true,
-      cell: ({ ages }: Row) => ((ages[age] ?? 0) === 0 ? <span class="soft">–</span> : dollars(ages[age]!)),
+      cell: ({ id, ages }: Row) =>
+        (ages[age] ?? 0) === 0 ? <span class="soft">–</span> : <a href={places.invoices({ account_id: id, ...dueIn(age) })}>{dollars(ages[age]!)}</a>,
     })),
 ];
