@@ -86,8 +86,7 @@ export class RequestKeeper {
   }
 
   parts(): BackgroundPart[] {
-    const failed = (error: unknown, failures: number): void =>
-      logOutage(this.#log, 'old requests of keys are not deleted; trying again', failures, error);
+    const failed = (error: unknown, failures: number): void => logOutage(this.#log, 'old requests of keys are not deleted; trying again', failures, error);
     return [
       new PeriodicTask(SOON_MS, (signal) => this.trimGrown(signal), failed).asPart('requests of busy keys'),
       new PeriodicTask(HOUR_MS, (signal) => this.trimAll(signal), failed, SOON_MS).asPart('requests of all keys'),
