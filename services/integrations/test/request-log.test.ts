@@ -85,6 +85,17 @@ test.each([1, 2, 7, 100])('rows of several keys and gateways that overlap in tim
   expect((await read(first.company_id, {}, { limit })).found).toEqual(idsOf(rows.flat()));
 });
 
+test('rows that overlap are merged, although one statement reads only the first of them', async () => {
+  const first = caller();
+  const rows = Array.from({ length: 6 }, (_, row) => Array.from({ length: 300 }, (_each, i) => logged(T + Math.floor(row / 2) * 10_000 + 2 * i + (row % 2))));
+  const second = caller(first.company_id);
+  await insertChunks(
+    database,
+    rows.map((requests, row) => chunk(row % 2 === 0 ? first : second, requests)),
+  );
+  expect((await read(first.company_id)).found).toEqual(idsOf(rows.flat()));
+});
+
 test('a key reads its own requests only, and a user those of the company, or of the keys that it names', async () => {
   const mine = caller();
   const other = caller(mine.company_id);
