@@ -1,5 +1,5 @@
 // Builds the integrators' command line for publishing: `node scripts/build-cli.mjs FOLDER [VERSION]` writes a package that needs no other one. Each
-// command is a module of its own, so that a command loads no other.
+// command is a separate module, so that it loads no other.
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

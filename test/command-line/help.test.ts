@@ -44,7 +44,7 @@ test.each([
 
 test('completes in bash', async () => {
   const { out } = await program.run(['completion', 'bash']);
-  // The program as an installation has it.
+  // Stands in for the command that npm installs.
   writeFileSync(join(program.folder, 'truckroll'), `#!/bin/sh\nexec "${process.execPath}" "${program.script}" "$@"\n`);
   chmodSync(join(program.folder, 'truckroll'), 0o755);
   const script = `${out}\nCOMP_WORDS=(truckroll list invoices --status O) COMP_CWORD=4\n_truckroll\nprintf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -37,7 +37,7 @@ export interface Program {
   remove(): void;
 }
 
-/** `env` is all that its environment has, besides the home. */
+/** Unpacks the program of this build. Its environment is `env` and the home. */
 export function unpack(env: Record<string, string> = {}): Program {
   const { version } = JSON.parse(readFileSync(join(GENERATED, 'index.json'), 'utf8')) as { version: string };
   const file = readdirSync(join(GENERATED, version)).find((name) => name.startsWith('truckroll-cli-')) as string;
