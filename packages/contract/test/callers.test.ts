@@ -5,13 +5,14 @@ test('every rpc names its callers', () => {
   expect(rpcs.filter((rpc) => callersOf(rpc).size === 0)).toEqual([]);
 });
 
-test('the gateway may call every rpc with a public route, and without one only those for authentication, checks, batch reads, counts and the change feed', () => {
+test('the gateway may call every rpc with a public route, and without one only those for authentication, the log of requests, checks, batch reads, counts and the change feed', () => {
   const routed = new Set(operations.map(({ rpc }) => rpc));
   const open = rpcs.filter((rpc) => callersOf(rpc).has('gateway'));
   expect(open.filter((rpc) => !routed.has(rpc)).sort()).toEqual([
     '/truckroll.integrations.v1.EndpointCountService/CountEndpoints',
     '/truckroll.integrations.v1.IdentityService/Authenticate',
     '/truckroll.integrations.v1.IdentityService/TouchKeys',
+    '/truckroll.integrations.v1.RequestLogService/StoreRequests',
     '/truckroll.integrations.v1.WebhookService/CheckWebhook',
     '/truckroll.records.v1.ChangeService/DigestRecords',
     '/truckroll.records.v1.ChangeService/FindChanged',
