@@ -21,7 +21,7 @@ test('accepts only a user token, says what is wrong with any other, and opens th
   await signIn(page, `Bearer ${setup.system.userToken(company)}`);
   await shows(page, 'tests');
   await page.waitForFunction(() => document.activeElement?.textContent === 'API keys');
-  expect(await page.title()).toBe('API keys · Truckroll console');
+  expect(await page.title()).toBe('API keys · Test Heating & Air · Truckroll console');
   expect(await page.content()).not.toContain(setup.system.userToken(company).slice(0, 40));
 });
 

@@ -311,7 +311,7 @@ describe('the home page', () => {
     await shows(page, 'API keys');
     await page.locator('a.brand').click();
     await shows(page, 'This month and last month');
-    await page.waitForFunction(() => document.title === 'Home · Truckroll console');
+    await page.waitForFunction(() => document.title === 'Home · Test Heating & Air · Truckroll console');
   });
 
   test('had no errors and sent no requests elsewhere', async () => {

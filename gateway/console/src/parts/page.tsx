@@ -21,11 +21,13 @@ interface Given {
 /** A screen. Its heading takes the focus on arrival, so that the keyboard and screen readers start there. */
 export function Page({ title, above, beside, actions, live = [], children }: Given) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const { number } = useStore(session);
+  const { number, me } = useStore(session);
+  const company = me?.company.name;
   useEffect(() => heading.current?.focus(), [number]);
   useEffect(() => {
-    document.title = `${title} · Truckroll console`;
-  }, [title]);
+    // Browsers print it at the top of each page.
+    document.title = [title, company, 'Truckroll console'].filter((part) => part !== undefined).join(' · ');
+  }, [title, company]);
   const freshness = live.length > 0 && <Freshness of={live} />;
   return (
     <>
