@@ -21,8 +21,8 @@ export function writeCliCatalog() {
   const { kinds, reports, changeKinds } = catalogOf(JSON.parse(readFileSync(description, 'utf8')));
   mkdirSync(dirname(cliCatalog), { recursive: true });
   const text = [
-    `${stamp}import type { Kind, Report } from '../catalog.ts';\n`,
-    `export const KINDS: Readonly<Record<string, Kind>> = ${JSON.stringify(kinds)};\n`,
+    `${stamp}import type { ListedKind, Report } from '../catalog.ts';\n`,
+    `export const KINDS: Readonly<Record<string, ListedKind>> = ${JSON.stringify(kinds)};\n`,
     `export const REPORTS: Readonly<Record<string, Report>> = ${JSON.stringify(reports)};\n`,
     `export const CHANGE_KINDS: readonly string[] = ${JSON.stringify(changeKinds)};\n`,
   ].join('\n');

@@ -8,7 +8,7 @@ export interface QueryOption {
   readonly required?: true;
 }
 
-export interface Kind {
+export interface ListedKind {
   readonly about: string;
   /** Fields as paths, those of objects within objects included: `account.name`. */
   readonly fields: readonly string[];

@@ -1,11 +1,11 @@
 // What help shows of the commands before any is loaded. A test compares it with what each command says.
 
-export interface Listed {
+export interface ListedCommand {
   readonly usage: string;
   readonly description: string;
 }
 
-export const COMMANDS: Readonly<Record<string, Listed>> = {
+export const COMMANDS: Readonly<Record<string, ListedCommand>> = {
   list: { usage: 'list', description: 'List records of a kind.' },
   get: { usage: 'get', description: 'Show one record.' },
   search: { usage: 'search [options] <words...>', description: 'Search records of every kind that can be searched.' },

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { QueryOption } from './catalog.ts';
 
-export type Query = Record<string, string | string[]>;
+export type FilterQuery = Record<string, string | string[]>;
 
 const flagOf = (name: string): string => `--${name.replaceAll('_', '-')}`;
 
@@ -15,8 +15,8 @@ export function addFilters(command: Command, filters: readonly QueryOption[]): v
 }
 
 /** `given` are the options of a command to which addFilters added these. */
-export function queryOf(filters: readonly QueryOption[], given: Readonly<Record<string, unknown>>): Query {
-  const query: Query = {};
+export function queryOf(filters: readonly QueryOption[], given: Readonly<Record<string, unknown>>): FilterQuery {
+  const query: FilterQuery = {};
   for (const { name } of filters) {
     const value = given[new Option(flagOf(name)).attributeName()];
     if (value !== undefined) query[name] = value as string | string[];

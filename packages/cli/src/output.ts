@@ -1,10 +1,10 @@
 // Records as a table, as JSON lines or as CSV.
 import { Option, type Command } from 'commander';
-import type { Session } from './session.ts';
+import type { ApiSession } from './session.ts';
 import { Failure } from './terminal/failure.ts';
 import { Dollars, table } from './terminal/table.ts';
 
-export type Plain = Readonly<Record<string, unknown>>;
+export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export interface Shown {
   readonly fields?: readonly string[];
@@ -20,21 +20,21 @@ export function addOutput(command: Command): Command {
 
 /** The value at a path such as `account.name`. */
 export function valueAt(record: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => (typeof value === 'object' && value !== null ? (value as Plain)[name] : undefined), record);
+  return path.split('.').reduce<unknown>((value, name) => (typeof value === 'object' && value !== null ? (value as JsonRecord)[name] : undefined), record);
 }
 
 /** Prints rows one page after another. */
 export interface Printer {
-  page(rows: readonly Plain[]): void;
+  page(rows: readonly JsonRecord[]): void;
   end(): void;
 }
 
 /** `columns` are shown in tables and `known` in CSV unless fields are chosen. Throws Failure for an unknown field. */
-export function printerOf(session: Session, { fields, amounts }: Shown, columns: readonly string[], known: readonly string[], empty: string): Printer {
+export function printerOf(session: ApiSession, { fields, amounts }: Shown, columns: readonly string[], known: readonly string[], empty: string): Printer {
   const chosen = fields?.flatMap((each) => each.split(',')).map((each) => (known.includes(each) ? each : within(each, known)));
   const dollars = amounts === 'dollars';
   if (session.json) {
-    const line = (row: Plain) => JSON.stringify(chosen === undefined ? row : Object.fromEntries(chosen.map((path) => [path, valueAt(row, path) ?? null])));
+    const line = (row: JsonRecord) => JSON.stringify(chosen === undefined ? row : Object.fromEntries(chosen.map((path) => [path, valueAt(row, path) ?? null])));
     return { page: (rows) => rows.forEach((row) => session.say(line(row))), end: () => undefined };
   }
   const paths = chosen ?? (session.csv ? known : columns);
@@ -43,12 +43,16 @@ export function printerOf(session: Session, { fields, amounts }: Shown, columns:
     session.say(csv.heading);
     return { page: (rows) => rows.forEach((row) => session.say(csv.line(row))), end: () => undefined };
   }
-  const all: Plain[] = [];
+  const all: JsonRecord[] = [];
   return {
     page: (rows) => void all.push(...rows),
     end: () =>
       session.say(
-        table(all, Object.fromEntries(paths.map((path) => [headingOf(path, dollars), (row: Plain) => cell(money(path, valueAt(row, path), dollars))])), empty),
+        table(
+          all,
+          Object.fromEntries(paths.map((path) => [headingOf(path, dollars), (row: JsonRecord) => cell(money(path, valueAt(row, path), dollars))])),
+          empty,
+        ),
       ),
   };
 }
@@ -56,7 +60,7 @@ export function printerOf(session: Session, { fields, amounts }: Shown, columns:
 const headingOf = (path: string, dollars: boolean): string => (dollars ? path.replace(/_cents$/, '') : path);
 
 /** Lines without their ends. */
-export function csvLines(paths: readonly string[], dollars: boolean): { heading: string; line(row: Plain): string } {
+export function csvLines(paths: readonly string[], dollars: boolean): { heading: string; line(row: JsonRecord): string } {
   return {
     heading: paths.map((path) => csvCell(headingOf(path, dollars))).join(','),
     line: (row) => paths.map((path) => csvCell(money(path, valueAt(row, path), dollars))).join(','),

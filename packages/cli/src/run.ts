@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
 import { COMMANDS } from './command-list.ts';
-import type { Session } from './session.ts';
+import type { ApiSession } from './session.ts';
 import { EXIT, Failure } from './terminal/failure.ts';
 import type { InputIo } from './terminal/io.ts';
 import { printable } from './terminal/printable.ts';
 
 interface CommandModule {
-  register(program: Command, session: Session, words: readonly string[]): void;
+  register(program: Command, session: ApiSession, words: readonly string[]): void;
 }
 
 /** Imports by literal names, which the bundler follows. */
@@ -51,7 +51,7 @@ export async function run(args: readonly string[], io: InputIo): Promise<number>
     if (json) usage += text;
     else io.stderr.write(printable(text));
   });
-  let session: Session | undefined;
+  let session: ApiSession | undefined;
   try {
     const completes = args[0] === 'complete' && args[1] === '--';
     const words = wordsOf(completes ? args.slice(2, -1) : args);
@@ -86,9 +86,9 @@ function wordsOf(args: readonly string[]): string[] {
   return words[0] === 'help' ? words.slice(1) : words;
 }
 
-async function load(name: string, program: Command, io: InputIo, words: readonly string[]): Promise<Session> {
-  const [{ Session }, module] = await Promise.all([import('./session.ts'), (MODULES[name] as () => Promise<CommandModule>)()]);
-  const session = new Session(io);
+async function load(name: string, program: Command, io: InputIo, words: readonly string[]): Promise<ApiSession> {
+  const [{ ApiSession }, module] = await Promise.all([import('./session.ts'), (MODULES[name] as () => Promise<CommandModule>)()]);
+  const session = new ApiSession(io);
   program.hook('preAction', (_, action) => session.choose(action.optsWithGlobals()));
   module.register(program, session, words);
   return session;
@@ -116,7 +116,7 @@ function createProgram({ stdout }: InputIo, writeErr: (text: string) => void): C
     .addHelpText('after', AFTER_HELP);
 }
 
-async function explained(error: unknown, io: InputIo, usage: string, session: Session | undefined): Promise<{ message: string; exitCode: number }> {
+async function explained(error: unknown, io: InputIo, usage: string, session: ApiSession | undefined): Promise<{ message: string; exitCode: number }> {
   // Commander has already written its message or the help, unless it was collected for a script.
   if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
   if (io.signal.aborted) {

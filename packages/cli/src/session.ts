@@ -27,7 +27,7 @@ interface Chosen {
 }
 
 /** One run of the program: what was chosen for every command, and how it answers. */
-export class Session {
+export class ApiSession {
   readonly io: InputIo;
   exitCode: number = EXIT.done;
   #chosen: Chosen = {};

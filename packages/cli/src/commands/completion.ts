@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { Session } from '../session.ts';
+import type { ApiSession } from '../session.ts';
 
 const HELP = `
 Examples:
@@ -23,7 +23,7 @@ compdef _truckroll truckroll`,
   fish: `complete -c truckroll -f -a '(truckroll complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`,
 };
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('completion')
     .description('Print a script that completes commands in bash, zsh or fish.')

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import type { Kind } from '../catalog.ts';
+import type { ListedKind } from '../catalog.ts';
 import { explainFolder, makeFolder, writeWhole } from '../copy/folder.ts';
 import { KINDS } from '../gen/catalog.ts';
-import { amountsOption, csvLines, type Plain, type Shown } from '../output.ts';
-import type { Session } from '../session.ts';
+import { amountsOption, csvLines, type JsonRecord, type Shown } from '../output.ts';
+import type { ApiSession } from '../session.ts';
 import { counted, createProgress } from '../terminal/progress.ts';
 import { table } from '../terminal/table.ts';
 
@@ -24,7 +24,7 @@ interface Given extends Shown {
   readonly only?: string[];
 }
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('export')
     .description('Write the records of the company into files.')
@@ -53,7 +53,7 @@ export function register(program: Command, session: Session): void {
 }
 
 /** Resolves to the number of records. Rejects with the client's or the file system's errors. */
-async function exportKind(session: Session, file: string, { list, fields }: Kind, shown: Shown, onCount: (count: number) => void): Promise<number> {
+async function exportKind(session: ApiSession, file: string, { list, fields }: ListedKind, shown: Shown, onCount: (count: number) => void): Promise<number> {
   let count = 0;
   await writeWhole(file, async function* () {
     const csv = csvLines(fields, shown.amounts === 'dollars');
@@ -61,7 +61,7 @@ async function exportKind(session: Session, file: string, { list, fields }: Kind
     for await (const { data } of session.client().pages(list as '/v1/invoices', { query: { limit: 100 }, signal: session.io.signal })) {
       count += data.length;
       onCount(count);
-      const rows: readonly Plain[] = data;
+      const rows: readonly JsonRecord[] = data;
       if (rows.length > 0) yield rows.map((row) => `${session.csv ? csv.line(row) : JSON.stringify(row)}\n`).join('');
     }
   });

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { KINDS } from '../gen/catalog.ts';
-import { amountsOption, printerOf, valueAt, type Plain, type Shown } from '../output.ts';
-import type { Session } from '../session.ts';
+import { amountsOption, printerOf, valueAt, type JsonRecord, type Shown } from '../output.ts';
+import type { ApiSession } from '../session.ts';
 import { Dollars, card } from '../terminal/table.ts';
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   const get = program.command('get').description('Show one record.');
   for (const [name, { get: path, about, fields }] of Object.entries(KINDS)) {
     if (path === undefined) continue;
@@ -18,7 +18,7 @@ export function register(program: Command, session: Session): void {
         const options = (parameter === undefined ? given[0] : given[1]) as Shown;
         const input = { ...(parameter !== undefined && { path: { [parameter]: given[0] as string } }), signal: session.io.signal };
         const { data } = await session.client().get(path as '/v1/company', input as object);
-        const record = data as unknown as Plain;
+        const record = data as unknown as JsonRecord;
         if (session.json || session.csv || options.fields !== undefined) {
           const printer = printerOf(session, options, fields, fields, '');
           printer.page([record]);
@@ -28,7 +28,7 @@ export function register(program: Command, session: Session): void {
   }
 }
 
-function cardOf(record: Plain, fields: readonly string[], { amounts }: Shown): Plain {
+function cardOf(record: JsonRecord, fields: readonly string[], { amounts }: Shown): JsonRecord {
   const dollars = amounts === 'dollars';
   return Object.fromEntries(
     fields.map((path) => {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Kind } from '../catalog.ts';
+import type { ListedKind } from '../catalog.ts';
 import { COLUMNS } from '../columns.ts';
-import { addFilters, queryOf, type Query } from '../filters.ts';
+import { addFilters, queryOf, type FilterQuery } from '../filters.ts';
 import { KINDS } from '../gen/catalog.ts';
-import { addOutput, printerOf, type Plain, type Shown } from '../output.ts';
-import type { Session } from '../session.ts';
+import { addOutput, printerOf, type JsonRecord, type Shown } from '../output.ts';
+import type { ApiSession } from '../session.ts';
 import { positiveInteger } from '../terminal/arguments.ts';
 
 /** Most records of a page. */
@@ -15,7 +15,7 @@ interface Given extends Shown {
   readonly all?: boolean;
 }
 
-export function register(program: Command, session: Session, [, asked]: readonly string[]): void {
+export function register(program: Command, session: ApiSession, [, asked]: readonly string[]): void {
   const list = program.command('list').description('List records of a kind.').showSuggestionAfterError();
   for (const [name, kind] of Object.entries(KINDS)) {
     if (kind.list === undefined) continue;
@@ -26,7 +26,7 @@ export function register(program: Command, session: Session, [, asked]: readonly
 }
 
 /** Makes the command list the kind. */
-export function completeList(command: Command, session: Session, name: string, kind: Kind): void {
+export function completeList(command: Command, session: ApiSession, name: string, kind: ListedKind): void {
   const { options = [], fields } = kind;
   addFilters(command, options);
   addOutput(command)
@@ -49,11 +49,11 @@ export function completeList(command: Command, session: Session, name: string, k
 
 /** Resolves to whether there are more than `most`. */
 async function readPages(
-  session: Session,
-  { list = '', paged = false }: Kind,
-  query: Query,
+  session: ApiSession,
+  { list = '', paged = false }: ListedKind,
+  query: FilterQuery,
   most: number,
-  onPage: (rows: readonly Plain[]) => void,
+  onPage: (rows: readonly JsonRecord[]) => void,
 ): Promise<boolean> {
   const client = session.client();
   let left = most;
@@ -62,7 +62,7 @@ async function readPages(
     signal: session.io.signal,
   });
   for await (const { data, pagination } of pages) {
-    onPage((data as unknown as Plain[]).slice(0, left));
+    onPage((data as unknown as JsonRecord[]).slice(0, left));
     left -= data.length;
     const cursor = pagination?.next_cursor ?? (pagination as { nextCursor?: string | null } | undefined)?.nextCursor;
     if (left <= 0) return left < 0 || cursor != null;

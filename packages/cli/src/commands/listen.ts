@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { setTimeout } from 'node:timers/promises';
 import { describedArrival, forward, type Arrival } from '../listen/forward.ts';
 import { openInbox } from '../listen/inbox.ts';
-import type { Session } from '../session.ts';
+import type { ApiSession } from '../session.ts';
 import { positiveInteger } from '../terminal/arguments.ts';
 import { EXIT, Failure } from '../terminal/failure.ts';
 
@@ -27,7 +27,7 @@ interface Given {
 
 const EVERY_MS = 1000;
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('listen')
     .description('Show events as they come, and send them on to a program on this machine.')

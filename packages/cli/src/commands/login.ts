@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { readProfiles, writeProfiles } from '../profiles.ts';
-import { baseUrlOf, type Session } from '../session.ts';
+import { baseUrlOf, type ApiSession } from '../session.ts';
 import { Failure } from '../terminal/failure.ts';
 
 const HELP = `
@@ -24,7 +24,7 @@ interface Given {
   readonly scope: string;
 }
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('login')
     .description('Keep the address of an installation and a credential in a profile.')
@@ -57,7 +57,7 @@ interface Asker {
 }
 
 /** Asks on standard error, because standard output may go into a file. */
-function asker({ io: { stdin, stderr, signal } }: Session): Asker {
+function asker({ io: { stdin, stderr, signal } }: ApiSession): Asker {
   const terminal = stdin.isTTY === true;
   const output = new Writable({ write: (chunk: Buffer, _, done) => (hides || stderr.write(chunk.toString()), done()) });
   let hides = !terminal;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { readProfiles, writeProfiles } from '../profiles.ts';
-import type { Session } from '../session.ts';
+import type { ApiSession } from '../session.ts';
 import { Failure } from '../terminal/failure.ts';
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('logout')
     .description('Forget the credential of a profile.')

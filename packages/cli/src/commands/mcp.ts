@@ -1,8 +1,8 @@
 import { serveStdio } from '@truckroll/client/mcp';
 import type { Command } from 'commander';
-import type { Session } from '../session.ts';
+import type { ApiSession } from '../session.ts';
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('mcp')
     .description('Serve an assistant that speaks the Model Context Protocol, over standard input and output.')

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { readProfiles } from '../profiles.ts';
-import type { Session } from '../session.ts';
+import type { ApiSession } from '../session.ts';
 import { table } from '../terminal/table.ts';
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('profiles')
     .description('List the profiles that were logged in.')

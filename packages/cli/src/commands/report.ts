@@ -2,19 +2,19 @@ import type { Command } from 'commander';
 import type { Report } from '../catalog.ts';
 import { addFilters, queryOf } from '../filters.ts';
 import { REPORTS } from '../gen/catalog.ts';
-import { amountsOption, printerOf, type Plain, type Shown } from '../output.ts';
-import type { Session } from '../session.ts';
+import { amountsOption, printerOf, type JsonRecord, type Shown } from '../output.ts';
+import type { ApiSession } from '../session.ts';
 
 const HELP = `
 Reads every page and prints its rows. Days are those of the company's time zone.`;
 
 interface Page {
-  readonly data: Plain[];
+  readonly data: JsonRecord[];
   readonly report: { readonly as_of: string };
   readonly meta: { readonly timezone: string };
 }
 
-export function register(program: Command, session: Session, [, asked]: readonly string[]): void {
+export function register(program: Command, session: ApiSession, [, asked]: readonly string[]): void {
   const report = program.command('report').description('Print a report, in dollars.');
   for (const [name, each] of Object.entries(REPORTS)) {
     const command = report.command(name).description(`${each.about.replace(/^Reads t/, 'T')}.`);
@@ -22,7 +22,7 @@ export function register(program: Command, session: Session, [, asked]: readonly
   }
 }
 
-function complete(command: Command, session: Session, { path, options }: Report): void {
+function complete(command: Command, session: ApiSession, { path, options }: Report): void {
   addFilters(command, options);
   command
     .addOption(amountsOption())
@@ -30,7 +30,7 @@ function complete(command: Command, session: Session, { path, options }: Report)
     .action(async (given: Shown) => {
       const query = { ...queryOf(options, { ...given }), limit: 100 };
       if (session.csv) return void (await printCsv(session, path, query, given));
-      const rows: Plain[] = [];
+      const rows: JsonRecord[] = [];
       let last: Page | undefined;
       for await (const page of session.client().pages(path as '/v1/reports/receivables', { query, signal: session.io.signal })) {
         last = page as unknown as Page;
@@ -44,7 +44,7 @@ function complete(command: Command, session: Session, { path, options }: Report)
 }
 
 /** The API's own CSV; only the first page's line of names is printed. */
-async function printCsv(session: Session, path: string, query: object, { amounts }: Shown): Promise<void> {
+async function printCsv(session: ApiSession, path: string, query: object, { amounts }: Shown): Promise<void> {
   const client = session.client();
   const unit = amounts === 'dollars' ? 'decimal' : 'cents';
   for (let cursor: string | undefined, first = true; ; first = false) {
@@ -58,7 +58,7 @@ async function printCsv(session: Session, path: string, query: object, { amounts
   }
 }
 
-function columnsOf([first]: readonly Plain[]): string[] {
+function columnsOf([first]: readonly JsonRecord[]): string[] {
   return Object.entries(first ?? {}).flatMap(([name, value]) =>
     name === 'currency' ? [] : name === 'group' ? (value === null ? [] : ['group.label']) : [name],
   );

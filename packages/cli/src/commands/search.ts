@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import { COLUMNS } from '../columns.ts';
 import { KINDS } from '../gen/catalog.ts';
-import { valueAt, type Plain } from '../output.ts';
-import type { Session } from '../session.ts';
+import { valueAt, type JsonRecord } from '../output.ts';
+import type { ApiSession } from '../session.ts';
 import { Failure } from '../terminal/failure.ts';
 import { positiveInteger } from '../terminal/arguments.ts';
 import { table } from '../terminal/table.ts';
@@ -18,10 +18,10 @@ interface Given {
 
 interface Found {
   readonly kind: string;
-  readonly record: Plain;
+  readonly record: JsonRecord;
 }
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('search')
     .description('Search records of every kind that can be searched.')
@@ -31,7 +31,7 @@ export function register(program: Command, session: Session): void {
     .action(async (words: string[], { kind, limit }: Given) => {
       if (session.csv) throw new Failure('search prints a table or JSON: for CSV use list KIND --search.');
       const left = SEARCHED.filter(([name]) => kind?.includes(name) !== false);
-      const found = new Map<string, readonly Plain[]>();
+      const found = new Map<string, readonly JsonRecord[]>();
       const client = session.client();
       await Promise.all(
         Array.from({ length: AT_ONCE }, async () => {

@@ -2,7 +2,7 @@ import type { ChangeKind } from '@truckroll/client';
 import { Option, type Command } from 'commander';
 import { keepCopy } from '../copy/sync.ts';
 import { CHANGE_KINDS } from '../gen/catalog.ts';
-import type { Session } from '../session.ts';
+import type { ApiSession } from '../session.ts';
 
 const HELP = `
 Writes every record that the credential may read into the table \`records\` (kind, id, version, changed_at, load, record as
@@ -22,7 +22,7 @@ interface Given {
   readonly verify?: boolean;
 }
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   program
     .command('sync')
     .description('Keep a copy of the company in a SQLite file.')

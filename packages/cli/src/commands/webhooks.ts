@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { KINDS } from '../gen/catalog.ts';
-import type { Kind } from '../catalog.ts';
-import type { Session } from '../session.ts';
+import type { ListedKind } from '../catalog.ts';
+import type { ApiSession } from '../session.ts';
 import { Failure } from '../terminal/failure.ts';
 import { card } from '../terminal/table.ts';
 import { completeList } from './list.ts';
@@ -21,7 +21,7 @@ interface Creation {
 
 const SECRET = 'The signing secret is shown once. Receivers read it from TRUCKROLL_WEBHOOK_SECRET.';
 
-export function register(program: Command, session: Session): void {
+export function register(program: Command, session: ApiSession): void {
   const group = program.command('webhooks').description('Endpoints that receive events.').addHelpText('after', HELP);
   const options = { signal: session.io.signal };
 
@@ -39,7 +39,7 @@ export function register(program: Command, session: Session): void {
       session.print(data, `${card({ id, name: data.name, url: data.url, signingSecret })}\n\n${SECRET}`);
     });
 
-  completeList(group.command('list').description('List the endpoints.'), session, 'webhooks', KINDS['webhooks'] as Kind);
+  completeList(group.command('list').description('List the endpoints.'), session, 'webhooks', KINDS['webhooks'] as ListedKind);
 
   for (const [name, state, description] of [
     ['pause', 'PAUSED', 'Keep events waiting, for at most 5 days.'],

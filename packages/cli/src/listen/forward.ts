@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Delivery } from './inbox.ts';
+import type { WaitingDelivery } from './inbox.ts';
 
-export interface Arrival extends Delivery {
+export interface Arrival extends WaitingDelivery {
   /** Status of the program's answer, or why there is none; undefined if nothing was sent on. */
   readonly answer: number | string | undefined;
 }
@@ -10,7 +10,7 @@ export interface Arrival extends Delivery {
 const WITHIN_MS = 15_000;
 
 /** Sends a delivery as Truckroll does (Standard Webhooks). Resolves to the status, or to the reason why there is none. */
-export async function forward({ event_id: id, test, body }: Delivery, secret: string, target: string, signal: AbortSignal): Promise<number | string> {
+export async function forward({ event_id: id, test, body }: WaitingDelivery, secret: string, target: string, signal: AbortSignal): Promise<number | string> {
   const timestamp = Math.floor(Date.now() / 1000).toString();
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');

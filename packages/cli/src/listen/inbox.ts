@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Client } from '@truckroll/client';
 
-export interface Delivery {
+export interface WaitingDelivery {
   readonly id: string;
   readonly event_id: string;
   readonly test: boolean;
@@ -15,7 +15,7 @@ export interface Inbox {
   readonly secret: string;
   readonly expiresAt: string;
   /** What came since the last time, oldest first. */
-  read(): Promise<Delivery[]>;
+  read(): Promise<WaitingDelivery[]>;
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function openInbox(client: Client, events: readonly string[] | unde
     async read() {
       await renew();
       const from = newest - OVERLAP_MS;
-      const found: Delivery[] = [];
+      const found: WaitingDelivery[] = [];
       for await (const delivery of client.webhooks.deliveries.list(id, { limit: 100, createdFrom: new Date(from).toISOString() }, { signal })) {
         if (known.has(delivery.id)) continue;
         const at = Date.parse(delivery.createdAt);
