@@ -1,4 +1,4 @@
-// The last payment of each customer, of whom some have not paid for years.
+// The last payment of each customer. Some customers have not paid for years.
 import { inPages, type Payment } from '../../api/business.ts';
 import { readList } from '../../api/reports.ts';
 import { addDays } from '../reports/calendar.ts';
