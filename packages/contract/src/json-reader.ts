@@ -97,10 +97,13 @@ function readList(field: Field, value: unknown, context: FieldContext): unknown[
 
 function readOne(field: Field, value: unknown, context: FieldContext): unknown {
   if (field.shape !== undefined) return readObject(field.shape, value, pathOf(context), context.keys, context.problems);
-  if (field.endless && typeof value === 'string' && beyondInstants(value) === 'after') return null;
+  if (field.endless && typeof value === 'string' && beyondInstants(value) === 'after') return field.nullClears === true ? zeroOf(field) : null;
   const checked = checkValue(field, value);
-  if ('value' in checked) return checked.value;
-  context.problems.push({ field: pathOf(context), code: checked.code, message: checked.message });
+  // In the message, zero stands for null.
+  const clears = 'value' in checked && field.nullClears === true && checked.value === zeroOf(field);
+  if ('value' in checked && !clears) return checked.value;
+  const problem = 'value' in checked ? ({ code: 'OUT_OF_RANGE', message: 'Give null to remove it, or another value.' } as const) : checked;
+  context.problems.push({ field: pathOf(context), code: problem.code, message: problem.message });
   return defaultOf(field);
 }
 

@@ -35,6 +35,18 @@ test.each<[string, Partial<Field>, unknown, string[]]>([
   expect(read([field('name', 'string', more)], {})).toEqual({ value: { name: value }, problems });
 });
 
+test.each<[string, Partial<Field>, string, unknown, string[]]>([
+  ['', {}, '9999-12-31T23:59:59Z', null, []],
+  ['that null clears', { nullClears: true }, '9999-12-31T23:59:59Z', 0, []],
+  ['that null clears', { nullClears: true }, '1970-01-01T00:00:00Z', null, ['ends_at OUT_OF_RANGE: Give null to remove it, or another value.']],
+  ['', {}, '1970-01-01T00:00:00Z', 0, []],
+])('an expiry %s with %j given as %s', (_, more, given, value, problems) => {
+  expect(read([field('ends_at', 'timestamp', { nullable: true, endless: true, ...more })], { ends_at: given })).toEqual({
+    value: { ends_at: value },
+    problems,
+  });
+});
+
 test.each<[Field['kind'], unknown]>([
   ['boolean', false],
   ['cents', 0],
