@@ -16,14 +16,13 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   idempotency_key: 'b1946ac9-2492-4d26-8c4b-3f7e0a6d1c52',
 };
 
-/** Times of fields by the end of their names, so that what ends does so after it began. Others have the last. */
+/** Times of fields by the end of their names, so that what ends does so after it began. */
 const TIMES: readonly (readonly [RegExp, string])[] = [
   [/_before$/, '2026-04-01T00:00:00Z'],
   [/due_at$/, '2026-04-02T04:59:59Z'],
   [/starts?_at$/, '2026-03-03T15:00:00Z'],
   [/ends?_at$/, '2026-03-03T17:00:00Z'],
   [/created_at$/, '2026-02-27T16:20:31.402118Z'],
-  [/(?:)/, '2026-03-02T15:04:05.123456Z'],
 ];
 
 /** An example value of the field; of one element if the field is repeated. */
@@ -38,7 +37,7 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
     case 'local_date':
       return field.example ?? (field.name.endsWith('_before') ? '2026-04-01' : '2026-03-02');
     case 'timestamp':
-      return field.example ?? TIMES.find(([names]) => names.test(field.name))?.[1];
+      return field.example ?? TIMES.find(([names]) => names.test(field.name))?.[1] ?? '2026-03-02T15:04:05.123456Z';
     case 'cents':
       return Number(field.example ?? 12_900);
     case 'integer':
@@ -52,7 +51,11 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
     case 'reference':
       return { id: exampleId(recordName(field)), name: sentence(field.name) };
     case 'object':
-      return { ...exampleRecord(field.shape as Shape, keys, singular(field.name)), ...(JSON.parse(field.example ?? '{}') as object) };
+      // What an event is about is called data.
+      return {
+        ...exampleRecord(field.shape as Shape, keys, field.name === 'data' ? undefined : singular(field.name)),
+        ...(JSON.parse(field.example ?? '{}') as object),
+      };
     case 'list':
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
     case 'cursor':

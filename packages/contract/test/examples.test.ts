@@ -131,7 +131,9 @@ describe('an example of an object', () => {
     const job = { ...shape(id), typeName: 'truckroll.scheduling.v1.JobType' };
     expect(exampleRecord(job, 'snake')).toEqual({ id: exampleId('job_type') });
     expect(exampleOf(field('object', { name: 'sold_jobs', shape: job }), 'snake')).toEqual({ id: exampleId('sold_job') });
+    expect(exampleOf(field('object', { name: 'data', shape: job }), 'snake')).toEqual({ id: exampleId('job_type') });
     expect(exampleRecord(shape({ ...id, example: 'given' }), 'snake')).toEqual({ id: 'given' });
+    expect(exampleRecord(shape(field('uuid', { name: 'job_id' })), 'snake')).toEqual({ job_id: exampleId('job') });
     expect(exampleRecord(shape(field('string', { name: 'id' })), 'snake')).toEqual({ id: 'Id' });
   });
 
