@@ -15,3 +15,5 @@ create table request_log (
   primary key (company_id, key_id, last_at, id)
 );
 create index request_log_in_order on request_log (company_id, last_at, id);
+-- Failures are few, and looked for most.
+create index request_log_failures on request_log (company_id, last_at, id) where failed;

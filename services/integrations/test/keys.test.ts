@@ -38,6 +38,7 @@ test('authenticates a key as its user in its company, with its own limits', asyn
     company_limits: { reads: null, reports: null, writes: null },
     highest_limits: { reads: 7, reports: null, writes: null },
     expires_at: null,
+    sandbox: false,
   });
 });
 

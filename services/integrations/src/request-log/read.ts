@@ -93,12 +93,12 @@ async function rowsBefore(db: Queryable, { companyId, keys, failed, from }: Want
   // Of one key, the primary key gives the order.
   const [kind, ofKeys] = keys === null ? ['', ''] : keys.length === 1 ? ['_of_key', ' and key_id = $9'] : ['_of_keys', ' and key_id = any($9::uuid[])'];
   const { rows } = await db.query<Row>({
-    name: `list_request_log${kind}`,
+    name: `list_request_log${kind}${failed === true ? '_failed' : ''}`,
     label: 'list_request_log',
     text: `select m.key_id, k.name, m.last_at, m.id, m.requests, m.found > m.ordinal as goes_on from (
         select *, count(*) over () as found, row_number() over newest as ordinal, sum(octet_length(requests)) over newest as bytes
         from (select * from request_log where company_id = $1 and (last_at, id) < ($2::timestamptz, $3::uuid) and first_at <= $4
-          and last_at >= greatest($5::timestamptz, now() - ${KEPT_FOR}) and ($6::boolean is null or failed = $6)${ofKeys}
+          and last_at >= greatest($5::timestamptz, now() - ${KEPT_FOR}) and ($6::boolean is null or failed = $6)${failed === true ? ' and failed' : ''}${ofKeys}
           order by last_at desc, id desc limit $7 + 1) listed
         window newest as (order by last_at desc, id desc)) m
       left join api_keys k on k.company_id = $1 and k.id = m.key_id
