@@ -24,6 +24,11 @@ export async function createDemoCompany(session: Session, options: DemoOptions, 
   const companies = session.client('integrations', CompanyAdminServiceService);
   const { company } = await companies.createCompany({ name: described.name, ...settings, timezone: options.timezone });
   const companyId = company?.id ?? '';
+  if (settings.sandbox === true && company?.sandbox !== true)
+    throw new Failure(
+      `An integrations service of an older release has made company ${companyId}, which is empty and no sandbox: upgrade all of them first.`,
+      EXIT.refused,
+    );
   return { options, companyId, imported: false, ...(await createCredentials(session, companyId)) };
 }
 
