@@ -47,7 +47,8 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
     async extraTokenClaims(_context, token) {
       const subject = (token as { accountId?: string }).accountId;
       const company = (await users()).find((user) => user.subject === subject)?.company;
-      return company === undefined ? {} : { company_id: company.id };
+      if (company === undefined) throw new Error('the user is not known now: choose again on the sign-in page');
+      return { company_id: company.id };
     },
     features: {
       devInteractions: { enabled: false },

@@ -1,4 +1,5 @@
 // The users of the local installation, for its sign-in page.
+import { ApiError } from '@truckroll/contract';
 import { CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { openChannel, parseCallCredential } from '@truckroll/grpc';
 import type { IssuerUser } from '../issuer/client.ts';
@@ -13,7 +14,7 @@ export interface AdminServices {
 /** Most companies whose users the page lists, oldest first: load tests make thousands. */
 const MOST_COMPANIES = 20;
 
-/** Active users, those of the oldest company first. None while the service is not ready. */
+/** Active users, those of the oldest company first. None while the service is not ready; other failures are thrown. */
 export async function usersOf({ address, credential }: AdminServices): Promise<IssuerUser[]> {
   const channel = openChannel(address, { credentials: [parseCallCredential(credential)!] });
   try {
@@ -24,8 +25,9 @@ export async function usersOf({ address, credential }: AdminServices): Promise<I
       return own.map(({ subject, first_name: given, last_name: family, email }) => ({ subject, name: `${given} ${family}`, email, company: { id, name } }));
     });
     return (await Promise.all(lists)).flat();
-  } catch {
-    return [];
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 503) return [];
+    throw error;
   } finally {
     channel.close();
   }
