@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
+import { programs as integrators } from '../../packages/cli/test/program.ts';
 import { wholeProgram } from '../../tools/cli/test/program.ts';
 
 export interface Named {
@@ -76,7 +77,7 @@ function programs(): ReadonlyMap<string, string> {
 export async function createJudge(): Promise<(text: string) => string | undefined> {
   const scripts = new Set(Object.keys((JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts));
   const known = programs();
-  const cli = await commandLine();
+  const [operators, integrators] = await Promise.all([operatorsProgram(), integratorsProgram()]);
   const tests = files(['test/**/*.test.ts', '{packages,services,tools}/*/test/**/*.test.ts', 'gateway/test/**/*.test.ts']);
 
   function npm(name: string, given: readonly string[]): string | undefined {
@@ -88,7 +89,10 @@ export async function createJudge(): Promise<(text: string) => string | undefine
   return (text) => {
     const words = text.split(' ').map((word) => word.replace(/[,.]$/, ''));
     const given = words.includes('--') ? words.slice(words.indexOf('--') + 1) : [];
-    if (words[0] === 'npx' || words[0] === 'truckroll') return cli(words.slice(words.indexOf('truckroll') + 1));
+    const own = words.slice(words.indexOf('truckroll') + 1);
+    if (words[0] === 'npx') return operators(own);
+    // Both programs have the name.
+    if (words[0] === 'truckroll') return integrators(own) && operators(own);
     if (words[0] === 'npm') return npm(words[1] === 'run' ? (words[2] as string) : (words[1] as string), given);
     const path = words[0] === 'node' ? (words[1] as string) : (words[0] as string);
     // A program that the reader has saved.
@@ -113,24 +117,33 @@ function unknownOption(script: string, given: readonly string[]): string | undef
   return unknown && `${dirname(script)} knows no option --${unknown}`;
 }
 
-/** Checks the words after `truckroll` against the commands and options that the program declares. */
-async function commandLine(): Promise<(words: readonly string[]) => string | undefined> {
+type Verdict = (words: readonly string[]) => string | undefined;
+
+async function operatorsProgram(): Promise<Verdict> {
   const program = await wholeProgram();
-  return (words) => {
-    let command = program;
-    const options = program.options.map(({ long }) => long).concat('--help', '--json', '--version');
-    for (const word of words) {
-      if (!/^[a-z][a-z-]*$/.test(word) || command.commands.length === 0) break;
-      const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
-      if (next === undefined) return `truckroll ${command === program ? '' : `${command.name()} `}has no command ${word}`;
-      options.push(...next.options.map(({ long }) => long));
-      command = next;
-    }
-    // When a group of commands is named, accept the options of all its subcommands.
-    if (command !== program) options.push(...command.commands.flatMap((each) => each.options.map(({ long }) => long)));
-    const unknown = words.find((word) => /^--[a-z]/.test(word) && !options.includes(word.split('=')[0]));
-    return unknown && `truckroll ${command.name()} has no option ${unknown}`;
-  };
+  return (words) => verdict(program, words);
+}
+
+async function integratorsProgram(): Promise<Verdict> {
+  const make = await integrators();
+  return (words) => verdict(make(words), words);
+}
+
+/** Checks the words after `truckroll` against the commands and options that the program declares. */
+function verdict(program: Awaited<ReturnType<typeof wholeProgram>>, words: readonly string[]): string | undefined {
+  let command = program;
+  const options = program.options.map(({ long }) => long).concat('--help', '--json', '--version');
+  for (const word of words) {
+    if (!/^[a-z][a-z-]*$/.test(word) || command.commands.length === 0) break;
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (next === undefined) return `truckroll ${command === program ? '' : `${command.name()} `}has no command ${word}`;
+    options.push(...next.options.map(({ long }) => long));
+    command = next;
+  }
+  // When a group of commands is named, accept the options of all its subcommands.
+  if (command !== program) options.push(...command.commands.flatMap((each) => each.options.map(({ long }) => long)));
+  const unknown = words.find((word) => /^--[a-z]/.test(word) && !options.includes(word.split('=')[0]));
+  return unknown && `truckroll ${command.name()} has no option ${unknown}`;
 }
 
 function files(patterns: readonly string[]): string[] {
