@@ -53,7 +53,7 @@ async function reach(cluster: Cluster, { credential }: Prepared): Promise<Reache
   return { baseUrl, environment };
 }
 
-function chosenParts(): ReadonlySet<string> {
+function chosenParts(): Set<string> {
   const { values } = parseArgs({ options: { only: { type: 'string', default: PARTS.join() } } });
   const chosen = new Set(values.only.split(','));
   for (const part of chosen) if (!(PARTS as readonly string[]).includes(part)) throw new ConfigError(`--only takes ${PARTS.join(', ')}, not ${part}`);
@@ -69,6 +69,8 @@ async function test(): Promise<void> {
   mkdirSync(join(folder, '.truckroll'));
   let prepared: Prepared | undefined;
   const postgres = databaseUrl === undefined ? await startBackedUpServer(address) : undefined;
+  if (postgres === undefined && parts.delete('restore')) say('not run, because DATABASE_URL names a server: restore, and PostgreSQL away');
+  if (parts.size === 0) throw new ConfigError('Leave DATABASE_URL out to run the part restore.');
   try {
     prepared = await prepare(cluster, { ...servers, databaseUrl: databaseUrl ?? postgres!.url }, { repository, tag });
     say(`${(await cluster.helm('version', '--short')).trim()} prepared namespace ${namespace}, which enforces PodSecurity restricted`);
@@ -90,7 +92,7 @@ async function test(): Promise<void> {
     if (parts.has('outages')) await outages(cluster, traffic, postgres);
     await traffic.end();
     if (parts.has('uses')) await uses(await again());
-    if (parts.has('restore') && postgres) await restore(await again(), { postgres, prepared, image: `${repository}/truckroll:${tag}`, reach: again });
+    if (parts.has('restore')) await restore(await again(), { postgres: postgres!, prepared, image: `${repository}/truckroll:${tag}`, reach: again });
     await uninstall(cluster);
     say('helm uninstall leaves nothing behind');
     say(`passed: ${[...parts].join(', ')}`);

@@ -40,7 +40,7 @@ export async function restore(use: Surroundings, { postgres, prepared, image, re
   say('every Deployment is scaled to 0, and PostgreSQL restored');
 
   const job = await exampleJob(cluster, 'restored-job.yaml', image, prepared.variables);
-  const restored = JSON.parse(await finished(cluster, job)) as { epoch: unknown; undone: unknown[] };
+  const restored = JSON.parse((await finished(cluster, job)).trim().split('\n').at(-1)!) as { epoch: unknown; undone: unknown[] };
   assert.match(JSON.stringify(restored.undone), new RegExp(lost), 'the event of the lost request is not reported');
   say(`truckroll restored: epoch ${String(restored.epoch)}, ${restored.undone.length} published events are not in the restored database`);
 
@@ -48,6 +48,7 @@ export async function restore(use: Surroundings, { postgres, prepared, image, re
   for (const { name, chartName = name } of components) await cluster.kubectl('rollout', 'status', `deployment/truckroll-${chartName}`, '--timeout=240s');
   const verified = await finished(cluster, await exampleJob(cluster, 'verify-job.yaml', image, {}));
   say(`truckroll verify: ${verified.trim().split('\n').join('; ')}`);
+  await cluster.kubectl('delete', 'job', 'truckroll-restored', 'truckroll-verify');
   const newest = (await read(await reach(), '/api/v1/integrations/service-requests?limit=10')).map(({ id }: { id: string }) => id);
   assert.ok(newest.includes(kept) && !newest.includes(lost), `${kept} is kept and ${lost} lost, and the newest are ${newest.join(', ')}`);
 }

@@ -78,7 +78,9 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   return {
     during: async (what, work) => void (await disrupt(what, work)),
     async refused(what, work) {
-      allowed += await disrupt(what, work);
+      const refused = await disrupt(what, work);
+      assert.ok(refused > 0, `nothing was refused: ${what}`);
+      allowed += refused;
     },
     async end() {
       const { good, written, refused, failures } = await counted('stop');
