@@ -1,10 +1,12 @@
 // Writes what of the Python client is made from gateway/openapi.json and from the asynchronous client. With --check, compares instead, checks
-// types in both type checkers, and runs the tests of the client without a server.
+// types in both type checkers and the wheel's metadata, and runs the tests of the client without a server.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, runMain, say } from '@truckroll/local-stack';
 import { resourcesOf } from '../../scripts/client-resources.mjs';
+import { makeWheel } from '../../scripts/wheel.mjs';
 import { models } from './models.ts';
 import { pythonTools } from './tools.ts';
 import { resourceModule } from './resources.ts';
@@ -35,7 +37,11 @@ await runMain(async () => {
     }
   }
   if (!check) return 0;
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-wheel-'));
+  const wheel = makeWheel(project, '0.0.1');
+  writeFileSync(join(folder, wheel.file), wheel.bytes);
   const checks: [string, ...string[]][] = [
+    ['twine', 'check', '--strict', join(folder, wheel.file)],
     ['mypy', '--no-error-summary'],
     ['pyright', '--level', 'error'],
     ['python', '-m', 'unittest', 'discover', '--start-directory', 'tests', '--quiet'],
@@ -47,5 +53,6 @@ await runMain(async () => {
     say(`${command} finds faults:\n${stdout}${stderr}`);
     failed = true;
   }
+  rmSync(folder, { recursive: true });
   return failed ? 1 : 0;
 });
