@@ -47,6 +47,7 @@ test('a credential shows its user and its company', async () => {
     firstName: 'Ada',
     lastName: 'Ortiz',
     company: { id: company.id, name: expect.any(String), timezone: 'America/Chicago', currency: 'USD' },
+    sandbox: false,
   };
   expect(await call('GET', '/api/v1/me')).toEqual({ status: 200, body: { data: expected } });
   expect(await call('GET', '/api/v1/me', undefined, company.apiKey)).toEqual({ status: 200, body: { data: expected } });
