@@ -103,7 +103,7 @@ describe('profiles', () => {
     expect((await run(['get', 'company'])).err).toContain(`run \`chmod 600 ${profiles}\``);
     chmodSync(profiles, 0o600);
     writeFileSync(profiles, 'oops');
-    expect((await run(['get', 'company'])).err).toContain('is not JSON: delete it');
+    expect((await run(['get', 'company'])).err).toContain('is not what `truckroll login` writes: delete it');
     writeFileSync(profiles, kept);
   });
 
@@ -120,7 +120,10 @@ test('creates, pauses, resumes and removes an endpoint with a user token, and sa
   const url = 'http://127.0.0.1:4567/hook';
   const create = ['webhooks', 'create', url, '--events', 'service_request.created', 'interaction.completed'];
   const refused = await run(create);
-  expect([refused.code, refused.err]).toEqual([1, 'API keys may not do this. It needs a user token: put one into TRUCKROLL_TOKEN, or log in with one.\n']);
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringContaining(`API keys may not do this, and profile default has one. It needs a user token: put one for ${system.baseUrl} into`),
+  ]);
   const env = { TRUCKROLL_URL: system.baseUrl, TRUCKROLL_TOKEN: system.userToken(company) };
   const { id, signingSecret } = await json(create, env);
   expect(signingSecret).toMatch(/^whsec_/);

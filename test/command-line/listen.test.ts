@@ -1,5 +1,7 @@
 // `truckroll listen` of integrators: an endpoint of its own, whose deliveries reach a program on this machine. Real services and dispatcher.
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '../../packages/client/src/index.ts';
@@ -12,6 +14,7 @@ import { run } from '../../packages/cli/src/run.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { unpack } from './program.ts';
 
 let system: System;
 let dispatcher: Service;
@@ -96,6 +99,18 @@ test('ends with Ctrl-C, and removes its endpoint then', async () => {
   interruption.abort();
   expect(await listening).toMatchObject({ code: 0, out: '' });
   expect(await endpoints()).toEqual([]);
+});
+
+test('removes its endpoint when its reader has enough', async () => {
+  const packed = unpack();
+  const env = { HOME: packed.folder, TRUCKROLL_URL: system.baseUrl, TRUCKROLL_TOKEN: system.userToken(company) };
+  const child = spawn(process.execPath, [packed.script, 'listen'], { cwd: packed.folder, env });
+  child.stdout.destroy();
+  await until('the endpoint', endpoints, ({ length }) => length === 1);
+  await intake().recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.PHONE, summary: 'x' });
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(await endpoints()).toEqual([]);
+  packed.remove();
 });
 
 test('says that a key may not', async () => {

@@ -89,6 +89,10 @@ test('searches every kind at once, a telephone number too', async () => {
     { kind: 'accounts', record: expect.objectContaining({ id: customer['id'] }) },
   ]);
   expect((await program.run(['search', 'inv-7'])).out).toMatch(/^invoices +[0-9a-f-]{36} +INV-7 · OPEN/m);
+  const some = await program.run(['search', 'customer', '--kind', 'accounts', 'invoices']);
+  expect([lines(some).length, some.err]).toEqual([6, expect.stringContaining('There may be more accounts: give a higher --limit')]);
+  const tooMany = await program.run(['search', 'customer', '--limit', '101']);
+  expect([tooMany.code, tooMany.err]).toEqual([2, expect.stringContaining('Give a whole number from 1 to 100.')]);
 });
 
 test('prints a report in dollars as a table and as CSV, and in cents on request', async () => {

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import {
   None,
+  OperationProcessingError,
   ResponseBodyError,
   allowInsecureRequests,
   deviceAuthorizationRequest,
@@ -15,7 +16,7 @@ import {
 import { EXIT, Failure } from './terminal/failure.ts';
 
 const METADATA = '/.well-known/oauth-protected-resource';
-/** Seconds between questions where the issuer names none, and what each request to slow down adds (RFC 8628, 3.5). */
+/** Seconds between questions where the issuer names none, and what each request to slow down adds (RFC 8628, 3.5). A failed one doubles them. */
 const INTERVAL = 5;
 
 interface SignIn {
@@ -39,10 +40,21 @@ export async function signInByCode({ baseUrl, clientId, scope, signal, say }: Si
     const begun = await deviceAuthorizationRequest(server, client, None(), { scope }, options);
     const asked = await processDeviceAuthorizationResponse(server, client, begun);
     say(`Open ${asked.verification_uri_complete ?? asked.verification_uri} and enter the code ${asked.user_code}.`);
+    const endsAt = Date.now() + asked.expires_in * 1000;
     for (let seconds = asked.interval ?? INTERVAL; ; ) {
-      await setTimeout(seconds * 1000, undefined, { signal });
+      const left = endsAt - Date.now();
+      if (left <= 0) throw new Failure(`The code ${asked.user_code} has expired: log in again, and enter the new code in time.`, EXIT.refused);
+      await setTimeout(Math.min(left, seconds * 1000), undefined, { signal });
+      const answer = await deviceCodeGrantRequest(server, client, None(), asked.device_code, options).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (error instanceof OperationProcessingError) throw error;
+        return undefined;
+      });
+      if (answer === undefined || answer.status >= 500) {
+        seconds *= 2;
+        continue;
+      }
       try {
-        const answer = await deviceCodeGrantRequest(server, client, None(), asked.device_code, options);
         return (await processDeviceCodeResponse(server, client, answer)).access_token;
       } catch (error) {
         if (!(error instanceof ResponseBodyError) || !['authorization_pending', 'slow_down'].includes(error.error)) throw error;
@@ -65,5 +77,7 @@ async function issuerOf(baseUrl: string, signal: AbortSignal): Promise<string> {
   const metadata = (await answer.json().catch(() => undefined)) as { authorization_servers?: string[] } | undefined;
   const issuer = answer.ok ? metadata?.authorization_servers?.[0] : undefined;
   if (issuer === undefined) throw new Failure(`${baseUrl} names no issuer to sign in at: paste an API key or a user token instead.`, EXIT.refused);
+  if (!URL.canParse(issuer))
+    throw new Failure(`${baseUrl} names the issuer ${issuer}, which is no address: tell the operator, or paste an API key or a user token.`, EXIT.refused);
   return issuer;
 }

@@ -63,12 +63,18 @@ export async function run(args: readonly string[], io: InputIo): Promise<number>
     return session?.exitCode ?? EXIT.done;
   } catch (error) {
     const reason = await explained(error, io, usage, session);
-    if (reason.message !== '')
-      io.stderr.write(
-        json ? `${JSON.stringify({ error: { message: reason.message.trim(), exit_code: reason.exitCode } })}\n` : printable(`${reason.message}\n`),
-      );
+    if (reason.message !== '') io.stderr.write(failureText(reason, json));
     return reason.exitCode;
   }
+}
+
+interface Explained {
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+export function failureText({ message, exitCode }: Explained, json: boolean): string {
+  return json ? `${JSON.stringify({ error: { message: message.trim(), exit_code: exitCode } })}\n` : printable(`${message}\n`);
 }
 
 /** Prints what may stand in place of the last word, for the scripts of shells. */
@@ -116,10 +122,12 @@ function createProgram({ stdout }: InputIo, writeErr: (text: string) => void): C
     .addHelpText('after', AFTER_HELP);
 }
 
-async function explained(error: unknown, io: InputIo, usage: string, session: ApiSession | undefined): Promise<{ message: string; exitCode: number }> {
+async function explained(error: unknown, io: InputIo, usage: string, session: ApiSession | undefined): Promise<Explained> {
   // Commander has already written its message or the help, unless it was collected for a script.
   if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
   if (io.signal.aborted) {
+    // Whoever aborts with a reason has said it.
+    if (io.signal.reason instanceof Failure) return { message: '', exitCode: io.signal.reason.exitCode };
     return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };
   }
   const reason = error instanceof Failure || session === undefined ? error : (await import('./problems.ts')).explain(error, () => session.asked);

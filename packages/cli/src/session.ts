@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createClient, type Client, type Retry } from '@truckroll/client';
 import { waitingReason } from './copy/problems.ts';
 import type { Asked } from './problems.ts';
-import { DEFAULT_PROFILE, readProfiles } from './profiles.ts';
+import { DEFAULT_PROFILE, readProfiles, type Profile } from './profiles.ts';
 import { EXIT, Failure } from './terminal/failure.ts';
 import type { InputIo } from './terminal/io.ts';
 import { printable } from './terminal/printable.ts';
@@ -56,7 +56,8 @@ export class ApiSession {
    * Failure if none is known.
    */
   access(token = false): Access {
-    const { url = this.io.env['TRUCKROLL_URL'], profile } = this.#chosen;
+    const { profile } = this.#chosen;
+    const url = this.#url;
     if (profile === undefined) {
       const credentials = [KEY, TOKEN].map((names) => this.#first(names));
       const found = (token ? credentials.toReversed() : credentials).find((each) => each !== undefined);
@@ -65,8 +66,8 @@ export class ApiSession {
         return { baseUrl: baseUrlOf(url), ...found };
       }
     }
-    const name = profile ?? DEFAULT_PROFILE;
-    const kept = readProfiles(this.io.env)[name];
+    const name = this.profile;
+    const kept = this.#kept(name);
     if (kept === undefined) {
       throw new Failure(
         profile === undefined
@@ -75,9 +76,10 @@ export class ApiSession {
       );
     }
     // A credential goes nowhere but to the installation that it belongs to.
-    if (url !== undefined && baseUrlOf(url) !== kept.url)
-      throw new Failure(`The profile ${name} is for ${kept.url}, and --url or TRUCKROLL_URL is ${url}: give TRUCKROLL_API_KEY, or leave the address out.`);
-    return { baseUrl: kept.url, credential: kept.credential, source: `profile ${name}` };
+    const other = profile === undefined ? url : this.#chosen.url;
+    if (other !== undefined && baseUrlOf(other) !== kept.url)
+      throw new Failure(`The profile ${name} is for ${kept.url}, and --url or TRUCKROLL_URL is ${other}: give TRUCKROLL_API_KEY, or leave the address out.`);
+    return ofProfile(name, kept);
   }
 
   /** Of the last call; for its error. */
@@ -91,8 +93,15 @@ export class ApiSession {
 
   /** The address to log in at, if one was given. */
   get givenUrl(): string | undefined {
-    const url = this.#chosen.url ?? this.io.env['TRUCKROLL_URL'];
-    return url === undefined ? undefined : baseUrlOf(url);
+    return this.#url === undefined ? undefined : baseUrlOf(this.#url);
+  }
+
+  get #url(): string | undefined {
+    return this.#chosen.url ?? (this.io.env['TRUCKROLL_URL']?.trim() || undefined);
+  }
+
+  #kept(name: string): Profile | undefined {
+    return readProfiles(this.io.env)[name];
   }
 
   #first(names: readonly string[]): { credential: string; source: string } | undefined {
@@ -114,10 +123,15 @@ export class ApiSession {
   /** For what the API lets users do, and no keys. Throws Failure if there is only a key. */
   userClient(): Client {
     const access = this.access(true);
-    if (access.credential.startsWith('trk_')) {
-      throw new Failure('API keys may not do this. It needs a user token: put one into TRUCKROLL_TOKEN, or log in with one.', EXIT.refused);
-    }
-    return this.clientOf(access);
+    if (!isKey(access)) return this.clientOf(access);
+    const { profile } = this.#chosen;
+    const kept = this.#kept(DEFAULT_PROFILE);
+    if (profile === undefined && kept !== undefined && kept.url === access.baseUrl && !isKey(kept)) return this.clientOf(ofProfile(DEFAULT_PROFILE, kept));
+    const remedy =
+      profile === undefined
+        ? `put one for ${access.baseUrl} into TRUCKROLL_TOKEN, or log in with one`
+        : `log in with one, by \`truckroll login --profile ${profile}\``;
+    throw new Failure(`API keys may not do this, and ${access.source} has one. It needs a user token: ${remedy}.`, EXIT.refused);
   }
 
   client(): Client {
@@ -138,12 +152,15 @@ export class ApiSession {
   secret(name: string): string | undefined {
     const { [name]: value, [`${name}_FILE`]: file } = this.io.env;
     if (value !== undefined && value.trim() !== '') return value.trim();
-    if (file === undefined) return undefined;
+    if (file === undefined || file.trim() === '') return undefined;
+    let content: string;
     try {
-      return readFileSync(file, 'utf8').trim();
+      content = readFileSync(file, 'utf8').trim();
     } catch (error) {
       throw new Failure(`${name}_FILE names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`, EXIT.usage, error);
     }
+    if (content === '') throw new Failure(`${name}_FILE names ${file}, which is empty: write the credential into it, or unset the variable.`);
+    return content;
   }
 
   print(value: unknown, text: string): void {
@@ -159,10 +176,14 @@ export class ApiSession {
   }
 }
 
-/** Without a path of the API's own. Throws Failure for what is no address. */
+const isKey = ({ credential }: { readonly credential: string }): boolean => credential.startsWith('trk_');
+
+const ofProfile = (name: string, { url, credential }: Profile): Access => ({ baseUrl: url, credential, source: `profile ${name}` });
+
+/** Without a path of the API's own. Throws Failure for what is no address, which it leaves out: it may be a credential. */
 export function baseUrlOf(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new Failure(`The address of the API must begin with http:// or https://, and is ${text}: correct --url or TRUCKROLL_URL.`);
+    throw new Failure('The address of the API must begin with http:// or https://: correct --url, TRUCKROLL_URL or the line that `truckroll login` read.');
   }
   return text.replace(/\/+$/, '').replace(/(\/api)?\/v1$/, '');
 }

@@ -24,6 +24,10 @@ test('prints a sentence if there are no rows, and escapes control characters in 
   expect(card({ name: 'a\u001b[31m\nb\u202e', end: null, active: true })).toBe('name    a\\u001b[31m\\u000ab\\u202e\nend     -\nactive  yes');
 });
 
+test('prints every decimal of a number', () => {
+  expect(card({ latitude: 30.2747, margin: 0.4456, total: 12_345.5 })).toBe('latitude  30.2747\nmargin    0.4456\ntotal     12,345.5');
+});
+
 test.each([
   [0, '0 changes'],
   [1, '1 change'],

@@ -23,7 +23,7 @@ interface Reply {
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /** Sends messages to `/mcp` of the gateway and writes what it answers. The returned function resolves when its message is answered. */
-function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void): (line: string) => Promise<void> {
+function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void, signal: AbortSignal | undefined): (line: string) => Promise<void> {
   const url = `${baseUrl.trim().replace(/(?:(?:\/api)?\/v1)?\/*$/i, '')}/mcp`;
   /** What a host of the protocol before 2026-07-28 has agreed on; later ones name their version in each message. */
   let agreed: string | undefined;
@@ -45,7 +45,7 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void)
     let message: Message | null = null;
     try {
       message = JSON.parse(line) as Message;
-      const response = await fetch(url, { method: 'POST', headers: headersOf(message), body: line });
+      const response = await fetch(url, { method: 'POST', headers: headersOf(message), body: line, ...(signal && { signal }) });
       const text = await response.text();
       const events = response.headers.get('content-type')?.startsWith('text/event-stream') === true ? [...text.matchAll(/^data: ?(.+)$/gm)] : [[text, text]];
       for (const [, json = ''] of events) {
@@ -65,9 +65,11 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void)
   };
 }
 
-/** Sends each line of standard input to `/mcp`, also while earlier ones wait for their answers, which go to standard output. Ends with the input. */
-export async function serveStdio(baseUrl: string, apiKey: string): Promise<void> {
-  const send = bridge(baseUrl, apiKey, (reply) => process.stdout.write(`${JSON.stringify(reply)}\n`));
+/**
+ * Sends each line of standard input to `/mcp`, also while earlier ones wait for their answers, which go to standard output. Ends with the input;
+ * `signal` ends requests that wait. */
+export async function serveStdio(baseUrl: string, apiKey: string, signal?: AbortSignal): Promise<void> {
+  const send = bridge(baseUrl, apiKey, (reply) => process.stdout.write(`${JSON.stringify(reply)}\n`), signal);
   process.stdin.setEncoding('utf8');
   let rest = '';
   for await (const chunk of process.stdin) {

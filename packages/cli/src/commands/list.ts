@@ -8,7 +8,7 @@ import type { ApiSession } from '../session.ts';
 import { positiveInteger } from '../terminal/arguments.ts';
 
 /** Most records of a page. */
-const PAGE = 100;
+export const PAGE = 100;
 
 interface Given extends Shown {
   readonly limit: number;
@@ -47,6 +47,13 @@ export function completeList(command: Command, session: ApiSession, name: string
     });
 }
 
+/** Whether another page follows. */
+export function hasMore(
+  pagination: { readonly next_cursor?: string | null | undefined; readonly nextCursor?: string | null | undefined } | undefined,
+): boolean {
+  return (pagination?.next_cursor ?? pagination?.nextCursor) != null;
+}
+
 /** Resolves to whether there are more than `most`. */
 async function readPages(
   session: ApiSession,
@@ -64,8 +71,7 @@ async function readPages(
   for await (const { data, pagination } of pages) {
     onPage((data as unknown as JsonRecord[]).slice(0, left));
     left -= data.length;
-    const cursor = pagination?.next_cursor ?? (pagination as { nextCursor?: string | null } | undefined)?.nextCursor;
-    if (left <= 0) return left < 0 || cursor != null;
+    if (left <= 0) return left < 0 || hasMore(pagination);
   }
   return false;
 }

@@ -1,7 +1,8 @@
-import { createInterface } from 'node:readline/promises';
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { readProfiles, writeProfiles } from '../profiles.ts';
+import { changeProfiles } from '../profiles.ts';
 import { baseUrlOf, type ApiSession } from '../session.ts';
 import { Failure } from '../terminal/failure.ts';
 
@@ -32,44 +33,57 @@ export function register(program: Command, session: ApiSession): void {
     .option('--client-id <id>', 'with --device: what the issuer knows this program as', 'truckroll-cli')
     .option('--scope <scope>', 'with --device: what is asked of the issuer', 'openid')
     .addHelpText('after', HELP)
-    .action(async ({ device, clientId, scope }: Given) => {
-      const ask = asker(session);
-      const url = session.givenUrl ?? baseUrlOf(await ask('Address of the API: ', false));
-      const { signal } = session.io;
-      const byCode = async (): Promise<string> => {
-        const { signInByCode } = await import('../device-code.ts');
-        return await signInByCode({ baseUrl: url, clientId, scope, signal, say: (text) => session.note(text) });
-      };
-      const credential = device === true ? await byCode() : await ask('API key or user token: ', true);
-      ask.close();
-      if (credential === '') throw new Failure('Give an API key or a user token.');
-      const { data } = await session.clientOf({ baseUrl: url, credential, source: 'just given' }).me.get({ signal });
-      const { profile } = session;
-      const file = writeProfiles(session.io.env, { ...readProfiles(session.io.env), [profile]: { url, credential } });
-      const user = { profile, url, user: data.displayName, company: data.company.name, file };
-      session.print(user, `Logged in at ${url} as ${data.displayName} of ${data.company.name}: profile ${profile} in ${file}.`);
+    .action(async (given: Given) => {
+      const asking = asker(session);
+      await login(session, given, asking.ask).finally(asking.close);
     });
 }
 
+async function login(session: ApiSession, { device, clientId, scope }: Given, ask: Asker['ask']): Promise<void> {
+  const url = session.givenUrl ?? baseUrlOf(await ask('Address of the API: ', false));
+  const { signal } = session.io;
+  const byCode = async (): Promise<string> => {
+    const { signInByCode } = await import('../device-code.ts');
+    return await signInByCode({ baseUrl: url, clientId, scope, signal, say: (text) => session.note(text) });
+  };
+  const credential = device === true ? await byCode() : await ask('API key or user token: ', true);
+  if (credential === '') throw new Failure('Give an API key or a user token.');
+  const { data } = await session.clientOf({ baseUrl: url, credential, source: 'just given' }).me.get({ signal });
+  const { profile } = session;
+  const file = await changeProfiles(session.io.env, (profiles) => ({ ...profiles, [profile]: { url, credential } }));
+  const user = { profile, url, user: data.displayName, company: data.company.name, file };
+  session.print(user, `Logged in at ${url} as ${data.displayName} of ${data.company.name}: profile ${profile} in ${file}.`);
+}
+
 interface Asker {
-  (question: string, hidden: boolean): Promise<string>;
+  ask(question: string, hides: boolean): Promise<string>;
   close(): void;
 }
 
-/** Asks on standard error, because standard output may go into a file. */
+/** Asks on standard error, because standard output may go into a file. Without a terminal, the lines of standard input are the answers. */
 function asker({ io: { stdin, stderr, signal } }: ApiSession): Asker {
-  const terminal = stdin.isTTY === true;
-  const output = new Writable({ write: (chunk: Buffer, _, done) => (hides || stderr.write(chunk.toString()), done()) });
-  let hides = !terminal;
-  const lines = createInterface({ input: stdin, output, terminal });
-  const given = terminal ? undefined : lines[Symbol.asyncIterator]();
-  async function ask(question: string, hidden: boolean): Promise<string> {
-    if (given !== undefined) return String((await given.next()).value ?? '').trim();
+  let lines: Interface | undefined;
+  let given: AsyncIterator<string> | undefined;
+  const close = (): void => lines?.close();
+
+  async function nextLine(): Promise<string> {
+    lines ??= createInterface({ input: stdin, signal });
+    given ??= lines[Symbol.asyncIterator]();
+    return String((await given.next()).value ?? '').trim();
+  }
+
+  async function ask(question: string, hides: boolean): Promise<string> {
+    const output = new Writable({ write: (chunk: Buffer, _, done) => (hides || stderr.write(chunk.toString()), done()) });
+    const editor = (lines = createInterface({ input: stdin, output, terminal: true }));
+    // While a line is edited, the terminal sends Ctrl-C as a character. Ctrl-D closes without an answer.
+    editor.once('SIGINT', () => process.emit('SIGINT'));
     stderr.write(question);
-    hides = hidden;
-    const answer = await lines.question('', { signal });
-    if (hidden) stderr.write('\n');
+    const closed = once(editor, 'close').then(() => '');
+    const answer = await Promise.race([closed, editor.question('', { signal }).catch(() => '')]);
+    close();
+    if (hides) stderr.write('\n');
     return answer.trim();
   }
-  return Object.assign(ask, { close: () => lines.close() });
+
+  return { ask: stdin.isTTY === true ? ask : nextLine, close };
 }

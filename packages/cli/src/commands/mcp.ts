@@ -1,3 +1,4 @@
+import { addAbortSignal } from 'node:stream';
 import { serveStdio } from '@truckroll/client/mcp';
 import type { Command } from 'commander';
 import type { ApiSession } from '../session.ts';
@@ -8,6 +9,8 @@ export function register(program: Command, session: ApiSession): void {
     .description('Serve an assistant that speaks the Model Context Protocol, over standard input and output.')
     .action(async () => {
       const { baseUrl, credential } = session.access();
-      await serveStdio(baseUrl, credential);
+      const { stdin, signal } = session.io;
+      addAbortSignal(signal, stdin);
+      await serveStdio(baseUrl, credential, signal);
     });
 }

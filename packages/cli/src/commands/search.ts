@@ -1,9 +1,10 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { COLUMNS } from '../columns.ts';
 import { KINDS } from '../gen/catalog.ts';
 import { valueAt, type JsonRecord } from '../output.ts';
 import type { ApiSession } from '../session.ts';
 import { Failure } from '../terminal/failure.ts';
+import { PAGE, hasMore } from './list.ts';
 import { positiveInteger } from '../terminal/arguments.ts';
 import { table } from '../terminal/table.ts';
 
@@ -27,24 +28,28 @@ export function register(program: Command, session: ApiSession): void {
     .description('Search records of every kind that can be searched.')
     .argument('<words...>', 'beginnings of words, or a telephone number; a record has all of them')
     .addOption(new Option('--kind <kinds...>', 'only these kinds').choices(SEARCHED.map(([name]) => name)))
-    .option('--limit <number>', 'most records of each kind', most, 5)
+    .option('--limit <number>', `most records of each kind, at most ${PAGE}`, most, 5)
     .action(async (words: string[], { kind, limit }: Given) => {
       if (session.csv) throw new Failure('search prints a table or JSON: for CSV use list KIND --search.');
       const left = SEARCHED.filter(([name]) => kind?.includes(name) !== false);
       const found = new Map<string, readonly JsonRecord[]>();
+      const more = new Set<string>();
       const client = session.client();
       await Promise.all(
         Array.from({ length: AT_ONCE }, async () => {
           for (let next = left.shift(); next !== undefined; next = left.shift()) {
             const [name, { list }] = next;
-            const { data } = await client.get(list as '/v1/invoices', { query: { search: words.join(' '), limit }, signal: session.io.signal });
+            const { data, pagination } = await client.get(list as '/v1/invoices', { query: { search: words.join(' '), limit }, signal: session.io.signal });
             found.set(name, data);
+            if (hasMore(pagination)) more.add(name);
           }
         }),
       );
       const rows = SEARCHED.flatMap(([name]) => (found.get(name) ?? []).map((record): Found => ({ kind: name, record })));
       if (session.json) for (const row of rows) session.say(JSON.stringify(row));
       else session.say(table(rows, { kind: (row) => row.kind, id: ({ record }) => record['id'], what: described }, 'Nothing was found.'));
+      const cut = SEARCHED.flatMap(([name]) => (more.has(name) ? [name] : []));
+      if (cut.length > 0) session.note(`There may be more ${cut.join(', ')}: give a higher --limit, or use \`truckroll list KIND --search\`.`);
     });
 }
 
@@ -57,4 +62,8 @@ function described({ kind, record }: Found): string {
     .join(' · ');
 }
 
-const most = (text: string): number => Math.min(100, positiveInteger(text));
+function most(text: string): number {
+  const limit = positiveInteger(text);
+  if (limit > PAGE) throw new InvalidArgumentError(`Give a whole number from 1 to ${PAGE}.`);
+  return limit;
+}

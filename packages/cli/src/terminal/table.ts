@@ -45,7 +45,7 @@ const isNumber = (value: unknown): boolean => typeof value === 'number' || value
 function text(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return value.toLocaleString('en');
+  if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 12 });
   if (value instanceof Dollars) return value.toString().replace(/\B(?=(\d{3})+\.)/g, ',');
   return onOneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
