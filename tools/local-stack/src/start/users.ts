@@ -1,5 +1,4 @@
 // The users of the local installation, for its sign-in page.
-import { ApiError } from '@truckroll/contract';
 import { CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { openChannel, parseCallCredential } from '@truckroll/grpc';
 import type { IssuerUser } from '../issuer/client.ts';
@@ -26,7 +25,7 @@ export async function usersOf({ address, credential }: AdminServices): Promise<I
     });
     return (await Promise.all(lists)).flat();
   } catch (error) {
-    if (error instanceof ApiError && error.status === 503) return [];
+    if ((error as { status?: number }).status === 503) return [];
     throw error;
   } finally {
     channel.close();
