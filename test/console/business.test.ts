@@ -4,7 +4,7 @@ import readXlsxFile, { readSheet } from 'read-excel-file/node';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
 import { inspect } from './inspect.ts';
 import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
-import { saved, shows, visibleText, type ConsoleSetup } from './start-console.ts';
+import { focuses, saved, shows, visibleText, type ConsoleSetup } from './start-console.ts';
 
 let setup: ConsoleSetup;
 let page: Page;
@@ -96,6 +96,9 @@ test('lists overdue customers by amount and age, with telephone, e-mail and last
   expect(links.some((link) => link !== undefined)).toBe(true);
   await shows(page, dollars(balance(overdue)));
   await inspect(page, 'money');
+  expect(await page.$eval('.tiles a[href="#/money"]', ({ textContent }) => textContent)).toBe(wanted.length.toLocaleString());
+  await page.click('.tiles a[href="#/money"]');
+  await focuses(page, 'overdue');
   const ofAge = await page.$$eval('tbody tr:first-child td:nth-child(n + 5)', (cells) => cells.map((cell) => cell.textContent));
   for (const [index, figure] of ofAge.entries()) {
     if (figure === '–') continue;

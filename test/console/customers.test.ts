@@ -97,9 +97,13 @@ test('says which part of a customer cannot be loaded, and loads it again by itse
   await shows(page, dollars(balance(open)));
   await rows('Open invoices');
   expect((await page.$$('.failed')).length).toBe(1);
+  await shows(page, 'This is not shown, because these could not be loaded: payments.');
+  expect((await page.$$('.timeline li')).length).toBe(0);
   await inspect(page, 'customer-away');
   away = false;
   await rows('Payments, newest first');
+  await page.waitForSelector('.timeline li');
+  expect(await visibleText(page)).not.toContain('This is not shown');
   expect((await page.$$('.failed')).length).toBe(0);
   page.off('request', answer);
   await page.setRequestInterception(false);
@@ -138,6 +142,7 @@ test('shows what happened with a customer, newest first, with calls', async () =
     [owing.created_at, 'Became a customer'],
   ].filter(([at]) => at !== null && at <= now);
   await press(page, `Show all ${wanted.length}`);
+  await page.waitForFunction(() => document.activeElement === document.querySelectorAll('.timeline li')[10]);
   const lines = () => page.$$eval('.timeline li > span', (items) => items.map(({ innerText }) => innerText));
   const times = await page.$$eval('.timeline time', (shown) => shown.map(({ dateTime }) => dateTime));
   const newest = wanted.map(([at]) => at.slice(0, 19)).sort();
@@ -164,6 +169,81 @@ test('lists the forms of a customer’s jobs, which read like documents', async 
     expect(answers.some((line) => line.includes(label.toLowerCase()) && line.includes(answer))).toBe(true);
   }
   await inspect(page, 'record-form');
+});
+
+test('shows answers as they were given, and codes in words', async () => {
+  const form = (await all('form-responses')).find(({ questions }) => questions !== null);
+  const answers = [
+    ['YES_NO', 'YES', 'Yes'],
+    ['PASS_FAIL_FLAG', 'NOT_TESTED', 'Not tested'],
+    ['PASS_FAIL_FLAG', 'Pass, OK', 'Pass, OK'],
+    ['CHOICE', 'Carrier XR-15', 'Carrier XR-15'],
+    ['CHOICE', 'OFF_PEAK', 'OFF_PEAK'],
+    ['TEXT', 'OK', 'OK'],
+  ] as const;
+  const questions = answers.map(([type, value], n) => ({
+    ...form.questions[0],
+    question_id: randomUUID(),
+    answer_path: `/sections/9/questions/${n}`,
+    type,
+    value,
+  }));
+  const own = { ...form, id: randomUUID(), questions };
+  expect((await setup.system.importRecords(company, 'form-responses', [own])).problems).toEqual([]);
+  await go(`/records/form-responses/${own.id}`);
+  await page.waitForFunction((count) => document.querySelectorAll('.document tbody tr').length === count, {}, answers.length);
+  const shown = await page.$$eval('.document tbody td:last-child', (cells) => cells.map(({ innerText }) => innerText));
+  expect(shown.map((text) => text.replace(/ Photo$/, ''))).toEqual(answers.map(([, , words]) => words));
+});
+
+describe('a customer with more than is read at once', () => {
+  /** The jobs whose forms were requested. */
+  const asked = new Set<string>();
+  let more = false;
+  const answers = new Map<string, () => object>();
+  const answer = (request: any): void => {
+    const { pathname, searchParams } = new URL(request.url());
+    const body = answers.get(pathname.split('/').at(-1)!)?.();
+    if (body === undefined) return void request.continue();
+    for (const id of searchParams.getAll('job_id')) asked.add(id);
+    request.respond({ contentType: 'application/json', body: JSON.stringify(body) });
+  };
+  const copies = (record: any, length: number, next: string | null): object => ({
+    data: Array.from({ length }, () => ({ ...record, id: randomUUID() })),
+    pagination: { next_cursor: next, nextCursor: next },
+  });
+
+  beforeAll(async () => {
+    const [job] = await all(`jobs?account_id=${owing.id}`);
+    const [form] = await all('form-responses');
+    answers.set('jobs', () => copies(job, 150, null));
+    answers.set('form-responses', () => copies(form, more ? 100 : 1, more ? 'next' : null));
+    answers.set('interactions', () => copies({}, 0, more ? 'next' : null));
+    await page.setRequestInterception(true);
+    page.on('request', answer);
+  });
+  afterAll(async () => {
+    page.off('request', answer);
+    await page.setRequestInterception(false);
+  });
+
+  test('has the forms of all jobs', async () => {
+    await go('/home');
+    await shows(page, 'This month and last month');
+    await go(`/customers/${owing.id}`);
+    expect((await rows('Forms, newest first')).length).toBe(2);
+    expect(asked.size).toBe(150);
+  });
+
+  test('says which lists are a part, and that what happened is one', async () => {
+    more = true;
+    await go('/home');
+    await shows(page, 'This month and last month');
+    await go(`/customers/${owing.id}`);
+    await rows('Forms, only some of them');
+    await shows(page, 'Forms 1,000 of more');
+    await shows(page, 'This is a part of what happened: there are more calls and messages than were read.');
+  });
 });
 
 test('no page had errors, sent requests to another origin, or left anything in the browser', async () => {

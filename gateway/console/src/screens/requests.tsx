@@ -1,22 +1,22 @@
 // What programs sent with the company's keys, and what was wrong with it.
 import { listKeys, listRequests, type RequestFilter } from '../api/integrations.ts';
+import { Problem } from '../api/problem.ts';
 import type { LoggedRequest } from '../api/types.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
+import { number } from '../parts/figures.ts';
 import { MomentInput } from '../parts/moment-input.tsx';
 import { Page } from '../parts/page.tsx';
-import { ProblemBox } from '../parts/problem-box.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { clock, milliseconds, Time } from '../parts/time.tsx';
-import { useAction } from '../state/action.ts';
 import { useResource } from '../state/resource.ts';
 import { go, goInstead, places, route } from '../state/route.ts';
 import { useStore } from '../state/store.ts';
-import { saveWorkbook } from './reports/downloads.tsx';
+import { MOST_LINES } from '../xlsx/sheet.ts';
+import { RecordsDownload, saveWorkbook } from './reports/downloads.tsx';
 
 /** Poll interval in ms of the newest page: a request appears within seconds. */
 const NEWEST_MS = 5000;
-const MOST_IN_A_FILE = 2000;
 const FAILURES = [400, 401, 404, 405, 409, 410, 413, 414, 429, 431, 499, 500, 503].map(String);
 const STATUSES = new Map([
   ['failed', FAILURES],
@@ -97,7 +97,11 @@ export function Requests() {
   ];
 
   return (
-    <Page title="Requests" live={[requests]} actions={page !== undefined && page.data.length > 0 && <Save narrowing={narrowing} />}>
+    <Page
+      title="Requests"
+      live={[requests]}
+      actions={page !== undefined && page.data.length > 0 && <RecordsDownload make={(onProgress) => download(narrowing, onProgress)} />}
+    >
       <p class="lead">
         What programs sent with the company’s keys: of each key the newest 10,000 requests that succeeded and the newest 10,000 that failed, for 7 days. Values
         are not kept.
@@ -159,31 +163,23 @@ export function Requests() {
   );
 }
 
-/** Saves the newest requests that match, from this page on. */
-function Save({ narrowing }: { narrowing: Narrowing }) {
-  const { busy, problem, run } = useAction();
-  async function save(): Promise<void> {
-    const found: LoggedRequest[] = [];
-    for (let cursor = narrowing.cursor, more = true; more && found.length < MOST_IN_A_FILE; ) {
-      const { data, nextCursor } = await listRequests({ ...filterOf(narrowing), cursor, limit: 100 });
-      found.push(...data);
-      cursor = nextCursor ?? undefined;
-      more = nextCursor !== null;
-    }
-    const titles = ['When (UTC)', 'Key', 'Method', 'Route', 'Status', 'Error', 'What was wrong', 'Milliseconds', 'Address', 'Request id'];
-    const columns = titles.map((title) => ({ title, kind: title === 'Status' || title === 'Milliseconds' ? ('count' as const) : ('text' as const) }));
-    const rows = found.map((each) => {
+/** Saves all requests that match, newest first. */
+async function download(narrowing: Narrowing, onProgress: (count: number) => void): Promise<void> {
+  const rows: (string | number | null)[][] = [];
+  let cursor: string | undefined;
+  do {
+    const { data, nextCursor } = await listRequests({ ...filterOf(narrowing), cursor, limit: 100 });
+    for (const each of data) {
       const { at, key, method, route: path, status, errorCode, details, durationMs, address, id } = each;
-      return [at, key.name, method, path, status, errorCode, details.length === 0 ? null : faults(each).join('\n'), durationMs, address, id];
-    });
-    await saveWorkbook('truckroll-requests', [{ name: 'Requests', facts: [], columns, rows, total: undefined }]);
-  }
-  return (
-    <>
-      <button type="button" disabled={busy} onClick={() => void run(save)}>
-        Download for Excel
-      </button>
-      <ProblemBox problem={problem} title="The file was not made." focus />
-    </>
-  );
+      rows.push([at, key.name, method, path, status, errorCode, details.length === 0 ? null : faults(each).join('\n'), durationMs, address, id]);
+    }
+    onProgress(rows.length);
+    if (nextCursor !== null && rows.length >= MOST_LINES) {
+      throw new Problem(`There are more than ${number(MOST_LINES)} requests, the most that a spreadsheet is made of here. Choose a key or a shorter time.`);
+    }
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  const titles = ['When (UTC)', 'Key', 'Method', 'Route', 'Status', 'Error', 'What was wrong', 'Milliseconds', 'Address', 'Request id'];
+  const columns = titles.map((title) => ({ title, kind: title === 'Status' || title === 'Milliseconds' ? ('count' as const) : ('text' as const) }));
+  await saveWorkbook('truckroll-requests', [{ name: 'Requests', facts: [], columns, rows, total: undefined }]);
 }

@@ -1,5 +1,8 @@
 // What a spreadsheet shows, before it is one.
 
+/** Most lines of a spreadsheet: a browser makes it in memory. */
+export const MOST_LINES = 200_000;
+
 export interface SheetColumn {
   readonly title: string;
   /** Money is in cents here and in dollars in the file. */

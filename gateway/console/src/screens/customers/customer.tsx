@@ -18,21 +18,18 @@ import { Badge } from '../../parts/badge.tsx';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded, Part } from '../../parts/part.tsx';
-import { Rows } from '../../parts/rows.tsx';
+import { Rows, howMany, newestFirst } from '../../parts/rows.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Day, When, timeOfDay, today } from '../../parts/time.tsx';
 import { useResource, type Resource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { session } from '../../state/session.ts';
 import { invoiceColumns, paymentColumns, visitColumns } from '../records/columns.tsx';
-import { Timeline } from '../records/document.tsx';
 import { Forms } from '../records/form.tsx';
 import { Mail, Telephone } from './reach.tsx';
-import { happenings, spokenOf } from './timeline.tsx';
+import { History, spokenOf } from './timeline.tsx';
 
 const RELOAD_MS = 60_000;
-/** Newest jobs whose forms are listed: as many ids as the API takes. */
-const MOST_JOBS = 100;
 
 /** What one customer's records have in common: a part of the page for each list. */
 function useOf<T>(id: string, path: string, date: (record: T) => string): Resource<Listed<T>> {
@@ -114,12 +111,12 @@ export function Customer({ id }: { id: string }) {
       </div>
       <div class="columns">
         <div>
-          <Part title="Next visits" resource={visits}>
+          <Part title="Next visits" resource={visits} beside={among}>
             {(list) => (
               <Rows of={list.records.filter(({ ends_at: at }) => at >= now).reverse()} caption="Next visits" none="No visit is planned." columns={VISITS} />
             )}
           </Part>
-          <Part title="Open invoices" resource={invoices}>
+          <Part title="Open invoices" resource={invoices} beside={among}>
             {(list) => (
               <Rows
                 of={list.records.filter(({ status, amounts }) => status === 'OPEN' && amounts.open_balance_cents !== 0)}
@@ -129,31 +126,19 @@ export function Customer({ id }: { id: string }) {
               />
             )}
           </Part>
-          <Timeline
-            of={happenings(
-              {
-                account: of,
-                jobs: jobs.value?.records ?? [],
-                visits: visits.value?.records ?? [],
-                invoices: invoices.value?.records ?? [],
-                payments: payments.value?.records ?? [],
-                interactions: interactions.value?.records ?? [],
-              },
-              now,
-            )}
-          />
+          <History account={of} lists={{ jobs, visits, invoices, payments, interactions }} now={now} />
           <Part title="Jobs" resource={jobs} beside={howMany}>
-            {(list) => <Rows of={list.records} caption="Jobs, newest first" none="No jobs yet." columns={JOBS} />}
+            {(list) => <Rows of={list.records} caption={newestFirst('Jobs', list)} none="No jobs yet." columns={JOBS} />}
           </Part>
-          <Part title="Past visits" resource={visits}>
+          <Part title="Past visits" resource={visits} beside={among}>
             {(list) => (
-              <Rows of={list.records.filter(({ ends_at: at }) => at < now)} caption="Past visits, newest first" none="No visits yet." columns={VISITS} />
+              <Rows of={list.records.filter(({ ends_at: at }) => at < now)} caption={newestFirst('Past visits', list)} none="No visits yet." columns={VISITS} />
             )}
           </Part>
           <Part title="Payments" resource={payments} beside={howMany}>
-            {(list) => <Rows of={list.records} caption="Payments, newest first" none="No payments yet." columns={PAYMENTS} />}
+            {(list) => <Rows of={list.records} caption={newestFirst('Payments', list)} none="No payments yet." columns={PAYMENTS} />}
           </Part>
-          {jobs.value && jobs.value.records.length > 0 && <Forms query={{ job_id: jobs.value.records.slice(0, MOST_JOBS).map(({ id: job }) => job) }} />}
+          {jobs.value && jobs.value.records.length > 0 && <Forms by="job_id" ids={jobs.value.records.map(({ id: job }) => job)} partly={jobs.value.more} />}
           <Part title="Calls and messages" resource={interactions} beside={howMany}>
             {(list) => <Rows of={list.records} caption="Calls and messages, newest first" none="None yet." columns={INTERACTIONS} />}
           </Part>
@@ -174,7 +159,8 @@ export function Customer({ id }: { id: string }) {
   );
 }
 
-const howMany = ({ records, more }: Listed<unknown>): string => `${records.length.toLocaleString()}${more ? ' of more' : ''}`;
+/** Of a list that leaves out some of what was read. */
+const among = ({ records, more }: Listed<unknown>) => more && `among the first ${records.length.toLocaleString()} that were created`;
 
 function Fact({ title, children }: { title: string; children: ComponentChildren }) {
   return (

@@ -1,23 +1,56 @@
 import type { Account, Interaction, Invoice, Job, Payment, Visit } from '../../api/business.ts';
+import type { Listed } from '../../api/reports.ts';
 import { dollars } from '../../parts/money.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { methodName, titleCase } from '../../parts/words.ts';
+import type { Resource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { visitStatus } from '../records/badges.tsx';
-import type { Happening } from '../records/document.tsx';
+import { Timeline, type Happening } from '../records/document.tsx';
 
-interface Known {
-  account: Account | undefined;
-  jobs: readonly Job[];
-  visits: readonly Visit[];
-  invoices: readonly Invoice[];
-  payments: readonly Payment[];
-  interactions: readonly Interaction[];
+interface Lists {
+  jobs: Resource<Listed<Job>>;
+  visits: Resource<Listed<Visit>>;
+  invoices: Resource<Listed<Invoice>>;
+  payments: Resource<Listed<Payment>>;
+  interactions: Resource<Listed<Interaction>>;
 }
 
-/** What happened with a customer until `now`. */
-export function happenings({ account, jobs, visits, invoices, payments, interactions }: Known, now: string): Happening[] {
+const NAMES: Readonly<Record<keyof Lists, string>> = {
+  jobs: 'jobs',
+  visits: 'visits',
+  invoices: 'invoices',
+  payments: 'payments',
+  interactions: 'calls and messages',
+};
+
+/** What happened with a customer until `now`. It waits for every list, because nobody sees that one is missing. */
+export function History({ account, lists, now }: { account: Account | undefined; lists: Lists; now: string }) {
+  const names = (wanted: (list: Resource<Listed<unknown>>) => boolean): string =>
+    Object.entries(NAMES)
+      .filter(([key]) => wanted(lists[key as keyof Lists]))
+      .map(([, name]) => name)
+      .join(', ');
+  const away = names(({ problem }) => problem !== undefined);
+  const cut = names(({ value }) => value?.more === true);
+  const known = account !== undefined && names(({ value }) => value === undefined) === '';
+  return (
+    <Timeline of={known ? happenings(account, lists, now) : []}>
+      {away !== '' && (
+        <p class="warning">
+          {known ? 'This may lack what is new' : 'This is not shown'}, because these could not be loaded: {away}.
+        </p>
+      )}
+      {known && cut !== '' && <p class="warning">This is a part of what happened: there are more {cut} than were read.</p>}
+      {!known && away === '' && <Skeleton />}
+    </Timeline>
+  );
+}
+
+function happenings(account: Account, lists: Lists, now: string): Happening[] {
+  const of = <T,>({ value }: Resource<Listed<T>>): readonly T[] => value?.records ?? [];
   const all: Happening[] = [
-    ...jobs.map(({ id, number, summary, job_type: type, created_at: at }) => ({
+    ...of(lists.jobs).map(({ id, number, summary, job_type: type, created_at: at }) => ({
       at,
       what: (
         <>
@@ -25,7 +58,7 @@ export function happenings({ account, jobs, visits, invoices, payments, interact
         </>
       ),
     })),
-    ...visits.map((visit) => ({
+    ...of(lists.visits).map((visit) => ({
       at: visit.starts_at,
       what: (
         <>
@@ -34,7 +67,7 @@ export function happenings({ account, jobs, visits, invoices, payments, interact
         </>
       ),
     })),
-    ...invoices.map(({ id, number, issued_at: at, amounts }) => ({
+    ...of(lists.invoices).map(({ id, number, issued_at: at, amounts }) => ({
       at,
       day: true,
       what: (
@@ -43,7 +76,7 @@ export function happenings({ account, jobs, visits, invoices, payments, interact
         </>
       ),
     })),
-    ...payments.map(({ id, occurred_at: at, method, status, amount_cents: cents }) => ({
+    ...of(lists.payments).map(({ id, occurred_at: at, method, status, amount_cents: cents }) => ({
       at,
       what: (
         <>
@@ -52,7 +85,7 @@ export function happenings({ account, jobs, visits, invoices, payments, interact
         </>
       ),
     })),
-    ...interactions.map((each) => ({
+    ...of(lists.interactions).map((each) => ({
       at: each.started_at,
       what: (
         <>
@@ -60,7 +93,7 @@ export function happenings({ account, jobs, visits, invoices, payments, interact
         </>
       ),
     })),
-    { at: account?.created_at ?? null, what: 'Became a customer', day: true },
+    { at: account.created_at, what: 'Became a customer', day: true },
   ];
   return all.filter(({ at }) => at !== null && at <= now);
 }

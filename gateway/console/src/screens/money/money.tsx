@@ -49,11 +49,24 @@ export function Money() {
               </div>
               <div>
                 <dt>Customers who are overdue</dt>
-                <dd class="figure">{overdue.length.toLocaleString()}</dd>
+                <dd class="figure">
+                  {/* The list is below. The part of the address after # is the place, so the link cannot be one to an element. */}
+                  <a
+                    href={places.money}
+                    onClick={(event) => {
+                      event.preventDefault();
+                      document.getElementById('overdue')!.focus();
+                    }}
+                  >
+                    {overdue.length.toLocaleString()}
+                  </a>
+                </dd>
               </div>
             </dl>
             <section aria-labelledby="overdue">
-              <h2 id="overdue">Overdue customers</h2>
+              <h2 id="overdue" tabIndex={-1}>
+                Overdue customers
+              </h2>
               {accounts.problem && <Failure resource={accounts} what="Telephone numbers and e-mail addresses" />}
               {payments.problem && <Failure resource={payments} what="The last payments" />}
               {overdue.length === 0 ? (

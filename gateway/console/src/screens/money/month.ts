@@ -4,7 +4,7 @@ import { Problem } from '../../api/problem.ts';
 import { pagesOf } from '../../api/reports.ts';
 import { number } from '../../parts/figures.ts';
 import type { Range } from '../reports/calendar.ts';
-import { MOST_LINES } from '../reports/sources.ts';
+import { MOST_LINES } from '../../xlsx/sheet.ts';
 
 export type ReadAll = <T>(path: string, query: Readonly<Record<string, string | readonly string[]>>) => Promise<T[]>;
 

@@ -6,6 +6,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { readRecord } from '../../api/reports.ts';
 import type { Account } from '../../api/business.ts';
 import { Loaded } from '../../parts/part.tsx';
+import { ShowAll } from '../../parts/show-all.tsx';
 import { Day, Time } from '../../parts/time.tsx';
 import { useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
@@ -87,28 +88,25 @@ export interface Happening {
 /** What is shown of a timeline at first. */
 const FIRST = 10;
 
-/** What happened, newest first. */
-export function Timeline({ of }: { of: readonly Happening[] }) {
+/** What happened, newest first, below a line that says what is missing. */
+export function Timeline({ of, children }: { of: readonly Happening[]; children?: ComponentChildren }) {
   const [all, setAll] = useState(false);
   const known = of.filter((each): each is Happening & { at: string } => each.at !== null).sort((a, b) => b.at.localeCompare(a.at));
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline">What happened</h2>
-      <ol class="timeline">
-        {known.slice(0, all ? undefined : FIRST).map(({ at, what, day }, index) => (
-          <li key={index}>
-            <span>{what}</span>
-            {day ? <Day at={at} /> : <Time at={at} />}
-          </li>
-        ))}
-      </ol>
-      {!all && known.length > FIRST && (
-        <p class="pages">
-          <button type="button" class="small" onClick={() => setAll(true)}>
-            Show all {known.length}
-          </button>
-        </p>
+      {children}
+      {known.length > 0 && (
+        <ol class="timeline">
+          {known.slice(0, all ? undefined : FIRST).map(({ at, what, day }, index) => (
+            <li key={index}>
+              <span>{what}</span>
+              {day ? <Day at={at} /> : <Time at={at} />}
+            </li>
+          ))}
+        </ol>
       )}
+      {!all && known.length > FIRST && <ShowAll count={known.length} first={FIRST} onShow={() => setAll(true)} />}
     </section>
   );
 }

@@ -1,10 +1,9 @@
-import type { FormResponse, Job } from '../../api/business.ts';
-import type { Query } from '../../api/client.ts';
+import { inPages, type FormResponse, type Job } from '../../api/business.ts';
 import { readList, readRecord } from '../../api/reports.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Part } from '../../parts/part.tsx';
-import { Rows } from '../../parts/rows.tsx';
+import { Rows, howMany, newestFirst } from '../../parts/rows.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Day, Time } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
@@ -13,8 +12,8 @@ import { places } from '../../state/route.ts';
 import { Developer, Facts, Timeline } from './document.tsx';
 
 const LINK_MS = 300_000;
-/** Most forms that a list shows. */
-const MOST = 200;
+/** Most forms that are read of 100 jobs. */
+const MOST = 500;
 
 const titleOf = ({ name, label }: FormResponse): string => (label === '' || label === name ? name : `${name}: ${label}`);
 
@@ -23,19 +22,29 @@ function FormBadge({ completed }: Pick<FormResponse, 'completed'>) {
   return completed ? <Badge tone="good">Complete</Badge> : <Badge tone="busy">Incomplete</Badge>;
 }
 
-/** The forms that the API lists by these filters, newest first. */
-export function Forms({ query }: { query: Query }) {
+interface Given {
+  by: 'job_id' | 'appointment_id';
+  ids: readonly string[];
+  /** Whether there are more jobs than these. */
+  partly?: boolean;
+}
+
+/** The forms of these jobs or visits, newest first. */
+export function Forms({ by, ids, partly = false }: Given) {
   const forms = useResource(
-    `forms ${JSON.stringify(query)}`,
-    async (signal) =>
-      (await readList<FormResponse>('form-responses', query, MOST, signal)).records.toSorted((a, b) => b.created_at.localeCompare(a.created_at)),
+    `forms of ${ids.join()} ${partly}`,
+    async (signal) => {
+      const lists = await inPages(ids, async (some) => [await readList<FormResponse>('form-responses', { [by]: some }, MOST, signal)]);
+      const records = lists.flatMap((list) => list.records).sort((a, b) => b.created_at.localeCompare(a.created_at));
+      return { records, more: partly || lists.some(({ more }) => more) };
+    },
     undefined,
     undefined,
     LINK_MS,
   );
   return (
-    <Part title="Forms" resource={forms}>
-      {(list) => <Rows of={list} caption="Forms, newest first" none="No forms." columns={COLUMNS} />}
+    <Part title="Forms" resource={forms} beside={howMany}>
+      {(list) => <Rows of={list.records} caption={newestFirst('Forms', list)} none="No forms." columns={COLUMNS} />}
     </Part>
   );
 }
@@ -110,10 +119,13 @@ export function FormDocument({ record }: { record: FormResponse }) {
   );
 }
 
+/** Answers of these types are codes; all others are somebody's words. */
+const CODED = new Set(['YES_NO', 'PASS_FAIL_FLAG']);
+
 function Answer({ question: { type, value, attached_photo_url: photo } }: { question: NonNullable<FormResponse['questions']>[number] }) {
   return (
     <>
-      {value === null ? <span class="soft">–</span> : type === 'TEXT' ? value : titleCase(value)}
+      {value === null ? <span class="soft">–</span> : CODED.has(type) && /^[A-Z][A-Z_]*$/.test(value) ? titleCase(value) : value}
       {photo !== null && /^https?:/.test(photo) && (
         <>
           {' '}

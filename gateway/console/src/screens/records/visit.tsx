@@ -54,7 +54,7 @@ export function VisitDocument({ record }: { record: Visit }) {
           />
         )}
       </article>
-      <Forms query={{ appointment_id: id }} />
+      <Forms by="appointment_id" ids={[id]} />
       <Timeline
         of={[
           { at: record.created_at, what: `Booked by ${by.name}` },

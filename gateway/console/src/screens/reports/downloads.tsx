@@ -1,5 +1,7 @@
+import { useState } from 'preact/hooks';
 import { readReportCsv } from '../../api/reports.ts';
 import { save } from '../../parts/download.ts';
+import { number } from '../../parts/figures.ts';
 import { ProblemBox } from '../../parts/problem-box.tsx';
 import { useAction } from '../../state/action.ts';
 import { Problem } from '../../api/problem.ts';
@@ -19,6 +21,24 @@ export async function saveWorkbook(name: string, sheets: readonly Sheet[]): Prom
     throw new Problem('The part of the console that writes spreadsheets could not be loaded. Check the connection and try again.');
   });
   save(`${name}.xlsx`, await workbook(sheets));
+}
+
+/** Reads all records anew, and says how many it has. */
+export function RecordsDownload({ make }: { make: (onProgress: (count: number) => void) => Promise<void> }) {
+  const { busy, problem, run } = useAction();
+  const [count, setCount] = useState(0);
+  const start = (): Promise<void> => {
+    setCount(0);
+    return make(setCount);
+  };
+  return (
+    <>
+      <button type="button" disabled={busy} onClick={() => void run(start)}>
+        {busy ? `Reading… ${number(count)}` : 'Download for Excel'}
+      </button>
+      <ProblemBox problem={problem} title="The file was not made." focus />
+    </>
+  );
 }
 
 export function Download({ name, sheets }: { name: string; sheets: () => Promise<readonly Sheet[]> }) {

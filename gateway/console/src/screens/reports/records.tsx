@@ -1,13 +1,10 @@
-import { useState } from 'preact/hooks';
 import type { Reading, RecordKind, RecordOf } from '../../api/records.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { number } from '../../parts/figures.ts';
 import { Page } from '../../parts/page.tsx';
-import { ProblemBox } from '../../parts/problem-box.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { methodName, titleCase } from '../../parts/words.ts';
-import { useAction } from '../../state/action.ts';
 import type { Sheet } from '../../xlsx/sheet.ts';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places, route } from '../../state/route.ts';
@@ -17,7 +14,7 @@ import type { Figures } from './aging.ts';
 import { dayName, rangeName } from './calendar.ts';
 import { readFigures } from './data.ts';
 import { addUp, type Measure, type Report, type Source } from './definitions.ts';
-import { saveWorkbook, fileName } from './downloads.tsx';
+import { RecordsDownload, saveWorkbook, fileName } from './downloads.tsx';
 import { figure, figureOf } from './figures.tsx';
 import { groupName } from './group-name.ts';
 import { chosenOf, factsOf, recordsSheet } from './sheets.ts';
@@ -79,24 +76,6 @@ export function Records({ report }: { report: Report }) {
         </>
       )}
     </Page>
-  );
-}
-
-/** Reads all records anew, and says how many it has. */
-export function RecordsDownload({ make }: { make: (onProgress: (count: number) => void) => Promise<void> }) {
-  const { busy, problem, run } = useAction();
-  const [count, setCount] = useState(0);
-  const start = (): Promise<void> => {
-    setCount(0);
-    return make(setCount);
-  };
-  return (
-    <>
-      <button type="button" disabled={busy} onClick={() => void run(start)}>
-        {busy ? `Reading… ${number(count)}` : 'Download for Excel'}
-      </button>
-      <ProblemBox problem={problem} title="The file was not made." focus />
-    </>
   );
 }
 

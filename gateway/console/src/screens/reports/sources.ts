@@ -3,13 +3,12 @@ import type { ApiRecord, JobRecord, Reading, RecordKind, RecordOf } from '../../
 import { Problem } from '../../api/problem.ts';
 import { pagesOf, readList } from '../../api/reports.ts';
 import { number } from '../../parts/figures.ts';
+import { MOST_LINES } from '../../xlsx/sheet.ts';
 import { marginOf, type Source } from './definitions.ts';
 import { asked, type View } from './view.ts';
 
 /** Most records of one figure that are loaded to add them up. */
 export const MOST_RECORDS = 5_000;
-/** Most lines of a spreadsheet: a browser makes it in memory. */
-export const MOST_LINES = 200_000;
 
 const PATHS: Record<RecordKind, string> = { invoices: 'invoices', payments: 'payments', refunds: 'refunds', jobs: 'job-financials' };
 export const TITLES: Record<RecordKind, string> = { invoices: 'Invoices', payments: 'Payments', refunds: 'Refunds', jobs: 'Jobs' };
