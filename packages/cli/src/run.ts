@@ -126,7 +126,7 @@ async function explained(error: unknown, io: InputIo, usage: string, session: Ap
   // Commander has already written its message or the help, unless it was collected for a script.
   if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
   if (io.signal.aborted) {
-    // Whoever aborts with a reason has said it.
+    // The reason has been said already.
     if (io.signal.reason instanceof Failure) return { message: '', exitCode: io.signal.reason.exitCode };
     return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };
   }

@@ -25,7 +25,7 @@ test('keeps what another program changes at the same time', async () => {
   expect({ ...readProfiles(environment()) }).toEqual({ first: own, second: own });
 });
 
-test('has no profile that nobody made', () => {
+test('has only profiles that were made', () => {
   expect(readProfiles(environment())['constructor']).toBeUndefined();
   write({ first: own });
   expect(readProfiles(environment())['constructor']).toBeUndefined();
