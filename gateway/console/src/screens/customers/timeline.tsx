@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<keyof Lists, string>> = {
   interactions: 'calls and messages',
 };
 
-/** What happened with a customer until `now`. It waits for every list, because nobody sees that one is missing. */
+/** What happened with a customer until `now`. It waits for every list, because a missing one does not show. */
 export function History({ account, lists, now }: { account: Account | undefined; lists: Lists; now: string }) {
   const names = (wanted: (list: Resource<Listed<unknown>>) => boolean): string =>
     Object.entries(NAMES)

@@ -119,7 +119,7 @@ export function FormDocument({ record }: { record: FormResponse }) {
   );
 }
 
-/** Answers of these types are codes; all others are somebody's words. */
+/** Answers of these types are codes; all others are in people's words. */
 const CODED = new Set(['YES_NO', 'PASS_FAIL_FLAG']);
 
 function Answer({ question: { type, value, attached_photo_url: photo } }: { question: NonNullable<FormResponse['questions']>[number] }) {
