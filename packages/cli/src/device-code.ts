@@ -78,6 +78,9 @@ async function issuerOf(baseUrl: string, signal: AbortSignal): Promise<string> {
   const issuer = answer.ok ? metadata?.authorization_servers?.[0] : undefined;
   if (issuer === undefined) throw new Failure(`${baseUrl} names no issuer to sign in at: paste an API key or a user token instead.`, EXIT.refused);
   if (!URL.canParse(issuer))
-    throw new Failure(`${baseUrl} names the issuer ${issuer}, which is no address: report it to the operator, or paste an API key or a user token.`, EXIT.refused);
+    throw new Failure(
+      `${baseUrl} names the issuer ${issuer}, which is no address: report it to the operator, or paste an API key or a user token.`,
+      EXIT.refused,
+    );
   return issuer;
 }
