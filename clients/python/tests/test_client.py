@@ -67,6 +67,12 @@ class Calls(Asking):
         with self.assertRaisesRegex(ValueError, "^token must be"):
             Truckroll(BASE, "")
 
+    def test_token_is_not_shown(self) -> None:
+        for token in ("trk_\u2026", "trk_a\nb", "trk_a b"):
+            with self.assertRaises(ValueError) as raised:
+                Truckroll(BASE, token).company.get()
+            self.assertNotIn(token, str(raised.exception))
+
     def test_filters_ids_and_headers(self) -> None:
         client = self.client(described, headers={"X-One": "1", "Authorization": "Basic x"})
         list(client.invoices.list(status=["OPEN", "PAID"], created_from="2026-03-01T00:00:00+01:00"))

@@ -28,7 +28,10 @@ class Settings:
 
     def headers_of(self, headers: Mapping[str, str] | None, key: str | None) -> dict[str, str]:
         """Headers of a request. The token is read anew for every call."""
-        token = self.token if isinstance(self.token, str) else self.token()
+        token = (self.token if isinstance(self.token, str) else self.token()).strip()
+        # The error of httpx would show the token.
+        if re.fullmatch("[!-~]+", token) is None:
+            raise ValueError("The token has characters that keys and tokens do not have: copy it again, whole.")
         own = {"Authorization": f"Bearer {token}"}
         if key is not None:
             own["Idempotency-Key"] = key
