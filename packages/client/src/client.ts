@@ -88,7 +88,9 @@ export function createClient(options: ClientOptions): Client {
   async function raw(method: Method, path: string, input: Input = {}): Promise<Response> {
     const writes = REPEATABLE_WRITES.includes(`${method} ${path}`);
     const url = addressOf(base, path, input);
-    const token = typeof options.token === 'function' ? await options.token() : options.token;
+    const token = (typeof options.token === 'function' ? await options.token() : options.token).trim();
+    // Fetch's own error would show the token.
+    if (!/^[!-~]+$/.test(token)) throw new TypeError('The token has characters that keys and tokens do not have: copy it again, whole.');
     // Node's fetch throws an uncaught AssertionError if the connection closes while a compressed answer above 128 KB is
     // still being decompressed (nodejs/undici#5360).
     const headers = new Headers({ accept: 'application/json', 'accept-encoding': 'identity' });

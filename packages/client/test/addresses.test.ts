@@ -39,3 +39,12 @@ test('names a missing address or token', () => {
   );
   expect(() => createClient({ baseUrl: 'https://api.example.com', token: '' })).toThrow(TypeError);
 });
+
+test.each(['trk_…', 'trk_a\nb', 'trk_a b'])('refuses the token %j without showing it', async (token) => {
+  const refused = await createClient({ baseUrl: 'http://127.0.0.1:9', token })
+    .get('/v1/company')
+    .catch((error: Error) => error);
+  const { message } = refused as Error;
+  expect(message).toMatch(/^The token has characters/);
+  expect(message).not.toContain(token);
+});
