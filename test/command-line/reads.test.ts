@@ -121,6 +121,7 @@ test('suggests the kind, option, value or field that was meant', async () => {
 test('says what is wrong with the address and the credential, to people and to scripts', async () => {
   for (const [env, code, message] of [
     [{ TRUCKROLL_API_KEY: 'trk_unknown' }, 1, /does not accept the credential \(TRUCKROLL_API_KEY\)/],
+    [{ TRUCKROLL_API_KEY: 'trk_…' }, 2, /TRUCKROLL_API_KEY has characters that keys and tokens do not have/],
     [{ TRUCKROLL_API_KEY: '' }, 2, /give an API key in TRUCKROLL_API_KEY/],
     [{ TRUCKROLL_URL: 'nowhere' }, 2, /must begin with http/],
     [{ TRUCKROLL_URL: `${system.baseUrl}/docs/start` }, 1, /docs\/start is not the address of the API/],

@@ -56,6 +56,10 @@ export class ApiSession {
    * Failure if none is known.
    */
   access(token = false): Access {
+    return requireSendable(this.#access(token));
+  }
+
+  #access(token: boolean): Access {
     const { profile } = this.#chosen;
     const url = this.#url;
     if (profile === undefined) {
@@ -139,7 +143,7 @@ export class ApiSession {
   }
 
   clientOf(access: Access): Client {
-    this.#asked = access;
+    this.#asked = requireSendable(access);
     const { baseUrl, credential } = access;
     const onRetry = (retry: Retry): void => {
       const reason = waitingReason(retry);
@@ -186,4 +190,10 @@ export function baseUrlOf(text: string): string {
     throw new Failure('The address of the API must begin with http:// or https://: correct --url, TRUCKROLL_URL or the line that `truckroll login` read.');
   }
   return text.replace(/\/+$/, '').replace(/(\/api)?\/v1$/, '');
+}
+
+/** Throws Failure for what no header can hold, such as a sample's `trk_…`. It is not shown: it may be most of a key. */
+function requireSendable(access: Access): Access {
+  if (/^[!-~]+$/.test(access.credential)) return access;
+  throw new Failure(`${access.source} has characters that keys and tokens do not have: copy the key or token again, whole.`, EXIT.usage);
 }

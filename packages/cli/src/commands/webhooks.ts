@@ -66,7 +66,7 @@ export function register(program: Command, session: ApiSession): void {
 
   group
     .command('test')
-    .description('Send a test event at once, and show the answer.')
+    .description('Send a test event at once, and show its delivery, which is pending.')
     .argument('<id>', 'of the endpoint')
     .option('--event-type <type>', 'send the example of this type; default: webhook.test')
     .action(async (id: string, { eventType }: { eventType?: string }) => {

@@ -3,7 +3,6 @@ import { EXIT, Failure } from '../terminal/failure.ts';
 import { reasonsOf } from '../terminal/reasons.ts';
 
 const OF_FILE: Readonly<Record<number, string>> = {
-  1: 'it has tables of another program. Choose another file.',
   5: 'another program is writing to it. End that program, or wait for it.',
   8: 'it may not be changed. Choose another file, or change its permissions.',
   13: 'the disk is full. Free some space, then run the command again.',
@@ -23,8 +22,11 @@ export function explain(error: unknown, file: string, baseUrl: string): unknown 
   }
   const code = (error as { errcode?: number }).errcode;
   if (code === undefined) return error;
+  if (code === 1 && /no such|already exists|column/.test((error as Error).message)) {
+    return new Failure(`${file} cannot be used: it has tables of another program. Choose another file.`, EXIT.unreachable, error);
+  }
   // Extended codes have more in their higher bytes.
-  const reason = OF_FILE[code & 0xff] ?? `SQLite says: ${(error as Error).message}. Choose another file.`;
+  const reason = OF_FILE[code & 0xff] ?? `SQLite says: ${(error as Error).message}. Free some space if the disk is full; else choose another file.`;
   return new Failure(`${file} cannot be used: ${reason}`, EXIT.unreachable, error);
 }
 
