@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { positiveInteger } from '@truckroll/integrator-cli/terminal/arguments';
 import { CompanyAdminServiceService, type CompanyAccount, type UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import { Option, type Command } from 'commander';
-import { totalsTable } from '../import/totals.ts';
 import { demoSize, isoNow, limitOrDefault, onOff } from '../arguments.ts';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { limits } from '../limits.ts';
@@ -105,15 +104,12 @@ export function register(program: Command, session: Session): void {
 }
 
 async function createSandbox(session: Session, given: Required<Pick<Settings, 'name' | 'timezone'>> & Settings): Promise<void> {
-  const { createDemoCompany, importDemo, requireUsable } = await import('../demo/create.ts');
+  const { createFilledCompany, showFilled } = await import('../demo/create.ts');
   const { name, timezone, id } = given;
   const options = { seed: randomInt(2 ** 32), size: demoSize(given.size ?? 'small'), timezone, until: isoNow() };
-  requireUsable(options);
-  const company = await createDemoCompany(session, options, { name, sandbox: true, ...settings(given), ...(id === undefined ? {} : { id }) });
-  const totals = await importDemo(session, company);
-  const answer = { company_id: company.companyId, user_id: company.userId, api_key: company.apiKey };
-  session.print({ ...answer, files: totals }, `${totalsTable(totals)}\n\n${card(answer)}`);
-  if (totals.some(({ refused }) => refused > 0)) session.exitCode = EXIT.refused;
+  const own = { name, sandbox: true, ...settings(given), ...(id === undefined ? {} : { id }) };
+  const { company, totals } = await createFilledCompany(session, options, own);
+  showFilled(session, { company_id: company.companyId, user_id: company.userId, api_key: company.apiKey }, totals);
 }
 
 type Row = ReturnType<typeof asPlain>;

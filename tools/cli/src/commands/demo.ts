@@ -2,8 +2,6 @@ import type { DemoOptions } from '@truckroll/demo-company';
 import { Option, type Command } from 'commander';
 import { demoSize, isoNow, moment, seedNumber } from '../arguments.ts';
 import { formatInstant } from '@truckroll/contract';
-import { EXIT } from '@truckroll/integrator-cli/terminal/failure';
-import { totalsTable } from '../import/totals.ts';
 import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
 import { card } from '@truckroll/integrator-cli/terminal/table';
@@ -54,17 +52,13 @@ async function ensure(session: Session, given: Given): Promise<void> {
 }
 
 async function create(session: Session, given: Given): Promise<void> {
-  const { createDemoCompany, importDemo, requireUsable } = await import('../demo/create.ts');
+  const { createFilledCompany, showFilled } = await import('../demo/create.ts');
   const seed = given.seed ?? Math.floor(Math.random() * 2 ** 32);
   const options: DemoOptions = { seed, size: demoSize(given.size ?? 'small'), timezone: given.timezone, until: untilOf(given) };
-  requireUsable(options);
-  const company = await createDemoCompany(session, options, given.name === undefined ? {} : { name: given.name });
-  const totals = await importDemo(session, company);
+  const { company, totals } = await createFilledCompany(session, options, given.name === undefined ? {} : { name: given.name });
   const { companyId, userId, apiKey } = company;
   const { token } = await issueToken(session.state, { subject: userId, companyId, lifetimeSeconds: TOKEN_SECONDS });
-  const answer = { company_id: companyId, user_id: userId, seed, until: options.until, api_key: apiKey, user_token: token };
-  session.print({ ...answer, files: totals }, `${totalsTable(totals)}\n\n${card(answer)}`);
-  if (totals.some(({ refused }) => refused > 0)) session.exitCode = EXIT.refused;
+  showFilled(session, { company_id: companyId, user_id: userId, seed, until: options.until, api_key: apiKey, user_token: token }, totals);
 }
 
 function untilOf(given: Given): string {

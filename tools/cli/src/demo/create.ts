@@ -9,9 +9,10 @@ import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { describeCompany, generateCompany, type DemoOptions, type DemoRecord } from '@truckroll/demo-company';
 import type { NotedCompany } from '@truckroll/local-stack/demo-companies';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { card } from '@truckroll/integrator-cli/terminal/table';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batches } from '../import/lines.ts';
-import type { Totals } from '../import/totals.ts';
+import { totalsTable, type Totals } from '../import/totals.ts';
 import type { Session } from '../session.ts';
 
 /** What is stored about a demo company, so that the next start finds it. */
@@ -32,8 +33,21 @@ export async function createDemoCompany(session: Session, options: DemoOptions, 
   return { options, companyId, imported: false, ...(await createCredentials(session, companyId)) };
 }
 
+/** Creates a company with generated records, a user and a key. Throws Failure before it creates anything if the generator cannot use the options. */
+export async function createFilledCompany(session: Session, options: DemoOptions, settings: Partial<CreateCompanyRequest>) {
+  requireUsable(options);
+  const company = await createDemoCompany(session, options, settings);
+  return { company, totals: await importDemo(session, company) };
+}
+
+/** Prints what was created. The exit code says whether a record was refused. */
+export function showFilled(session: Session, answer: Readonly<Record<string, unknown>>, totals: readonly Totals[]): void {
+  session.print({ ...answer, files: totals }, `${totalsTable(totals)}\n\n${card(answer)}`);
+  if (totals.some(({ refused }) => refused > 0)) session.exitCode = EXIT.refused;
+}
+
 /** Throws if the generator cannot use them. */
-export function requireUsable(options: DemoOptions): void {
+function requireUsable(options: DemoOptions): void {
   try {
     generateCompany(options);
   } catch (error) {
