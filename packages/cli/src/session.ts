@@ -5,7 +5,7 @@ import type { Asked } from './problems.ts';
 import { DEFAULT_PROFILE, readProfiles, type Profile } from './profiles.ts';
 import { EXIT, Failure } from './terminal/failure.ts';
 import type { InputIo } from './terminal/io.ts';
-import { printable } from './terminal/printable.ts';
+import { TerminalSession } from './terminal/session.ts';
 
 /** After these attempts the API counts as away: about a quarter of a minute. */
 const RETRIES = 4;
@@ -26,16 +26,10 @@ interface Chosen {
   readonly csv?: boolean;
 }
 
-/** One run of the program: what was chosen for every command, and how it answers. */
-export class ApiSession {
-  readonly io: InputIo;
-  exitCode: number = EXIT.done;
+/** One run of the program, with what was chosen for every command. */
+export class ApiSession extends TerminalSession<InputIo> {
   #chosen: Chosen = {};
   #asked: Asked | undefined;
-
-  constructor(io: InputIo) {
-    this.io = io;
-  }
 
   /** Takes the options that every command has. */
   choose(given: Chosen): void {
@@ -86,7 +80,7 @@ export class ApiSession {
     return ofProfile(name, kept);
   }
 
-  /** Of the last call; for its error. */
+  /** The address of the last call and the source of its credential, for its error. */
   get asked(): Asked {
     return this.#asked ?? this.access();
   }
@@ -124,7 +118,7 @@ export class ApiSession {
     return this.access().credential;
   }
 
-  /** For what the API lets users do, and no keys. Throws Failure if there is only a key. */
+  /** A client for what the API allows users, but not keys. Throws Failure if there is only a key. */
   userClient(): Client {
     const access = this.access(true);
     if (!isKey(access)) return this.clientOf(access);
@@ -165,18 +159,6 @@ export class ApiSession {
     }
     if (content === '') throw new Failure(`${name}_FILE names ${file}, which is empty: write the credential into it, or unset the variable.`);
     return content;
-  }
-
-  print(value: unknown, text: string): void {
-    this.say(this.json ? JSON.stringify(value) : text);
-  }
-
-  say(text: string): void {
-    this.io.stdout.write(`${printable(text)}\n`);
-  }
-
-  note(text: string): void {
-    this.io.stderr.write(`${printable(text)}\n`);
   }
 }
 

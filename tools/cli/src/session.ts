@@ -13,7 +13,7 @@ import { parseDatabaseUrl } from '@truckroll/postgres';
 import { ConfigError, env, isUrlOf, readConfig, type Config, type Setting, type Settings } from '@truckroll/process';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Io } from '@truckroll/integrator-cli/terminal/io';
-import { printable } from '@truckroll/integrator-cli/terminal/printable';
+import { TerminalSession } from '@truckroll/integrator-cli/terminal/session';
 import { fromService } from './refusal.ts';
 import { readState, stateFolder } from './state.ts';
 
@@ -24,16 +24,10 @@ interface Ready {
   kafkaBrokers?: string;
 }
 
-export class Session {
-  readonly io: Io;
+export class Session extends TerminalSession {
   #state: string | undefined;
   json = false;
-  exitCode: number = EXIT.done;
   readonly #channels = new Map<Owner, Channel>();
-
-  constructor(io: Io) {
-    this.io = io;
-  }
 
   /** The folder of the local installation. Throws Failure if it cannot be trusted. */
   get state(): string {
@@ -156,18 +150,6 @@ export class Session {
 
   #seenByAll(option: string, variable: string): void {
     this.note(`${option} is deprecated, as every process of this machine can read it: set ${variable}, or ${variable}_FILE to a file's name.`);
-  }
-
-  print(value: unknown, text: string): void {
-    this.say(this.json ? JSON.stringify(value) : text);
-  }
-
-  say(text: string): void {
-    this.io.stdout.write(`${printable(text)}\n`);
-  }
-
-  note(text: string): void {
-    this.io.stderr.write(`${printable(text)}\n`);
   }
 
   close(): void {

@@ -2,8 +2,8 @@ import { createClient, type ChangeKind, type ChangesPage, type Client, type Comp
 import { openSqliteStore, type SqliteStore } from '@truckroll/client/sqlite';
 import { EXIT } from '../terminal/failure.ts';
 import { counted, createProgress, duration, type Progress } from '../terminal/progress.ts';
-import type { Io } from '../terminal/io.ts';
 import { explain, waitingReason } from './problems.ts';
+import type { TerminalSession } from '../terminal/session.ts';
 import { table } from '../terminal/table.ts';
 
 /** Retries after which the API counts as away: about a minute. With --follow, the command waits for it. */
@@ -12,20 +12,11 @@ const RETRIES = 20;
 const FIRST = { retries: 2, timeoutMs: 10_000 };
 
 interface Syncing {
-  readonly session: CopySession;
+  readonly session: TerminalSession;
   readonly file: string;
   readonly api: Client;
   readonly store: SqliteStore;
   readonly options: { signal: AbortSignal; kinds?: ChangeKind[] };
-}
-
-/** What keeping a copy needs of a command line. */
-export interface CopySession {
-  readonly io: Io;
-  readonly json: boolean;
-  exitCode: number;
-  print(value: unknown, text: string): void;
-  note(text: string): void;
 }
 
 export interface CopyOptions {
@@ -38,7 +29,7 @@ export interface CopyOptions {
 }
 
 /** Brings the copy up to date, or follows changes until the user interrupts. Throws Failure. */
-export async function keepCopy(session: CopySession, { file, baseUrl, apiKey, kinds, ...given }: CopyOptions): Promise<void> {
+export async function keepCopy(session: TerminalSession, { file, baseUrl, apiKey, kinds, ...given }: CopyOptions): Promise<void> {
   const { signal } = session.io;
   const access = { baseUrl, token: apiKey };
   let store: SqliteStore | undefined;
@@ -116,7 +107,7 @@ function count(counts: { upserted: number; deleted: number }, data: ChangesPage[
   for (const { change } of data) counts[change === 'DELETED' ? 'deleted' : 'upserted'] += 1;
 }
 
-function report(session: CopySession, file: string, caughtUp: CaughtUp, compared: readonly Comparison[] | undefined): void {
+function report(session: TerminalSession, file: string, caughtUp: CaughtUp, compared: readonly Comparison[] | undefined): void {
   const { records, upserted, deleted, as_of: asOf, seconds } = caughtUp;
   const parts = [
     `${file} is complete as of ${asOf}: ${counted(records, 'record')}.`,
