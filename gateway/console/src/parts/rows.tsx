@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Listed } from '../api/reports.ts';
+import { number } from './figures.ts';
 import { ShowAll } from './show-all.tsx';
 import { Table, type Column } from './table.tsx';
 
@@ -7,7 +8,7 @@ import { Table, type Column } from './table.tsx';
 const FIRST = 5;
 
 /** "12", or "500 of more" beside the title of a list. */
-export const howMany = ({ records, more }: Listed<unknown>): string => `${records.length.toLocaleString()}${more ? ' of more' : ''}`;
+export const howMany = ({ records, more }: Listed<unknown>): string => `${number(records.length)}${more ? ' of more' : ''}`;
 
 /** The caption of a list that was sorted after it was read. A part of it may lack the newest. */
 export const newestFirst = (title: string, { more }: Listed<unknown>): string => `${title}, ${more ? 'only some of them' : 'newest first'}`;

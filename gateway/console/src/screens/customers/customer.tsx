@@ -15,6 +15,7 @@ import {
 } from '../../api/business.ts';
 import { readRecord, type Listed } from '../../api/reports.ts';
 import { Badge } from '../../parts/badge.tsx';
+import { number } from '../../parts/figures.ts';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded, Part } from '../../parts/part.tsx';
@@ -160,7 +161,7 @@ export function Customer({ id }: { id: string }) {
 }
 
 /** Of a list that leaves out some of what was read. */
-const among = ({ records, more }: Listed<unknown>) => more && `among the first ${records.length.toLocaleString()} that were created`;
+const among = ({ records, more }: Listed<unknown>) => more && `among the first ${number(records.length)} that were created`;
 
 function Fact({ title, children }: { title: string; children: ComponentChildren }) {
   return (
