@@ -50,7 +50,7 @@ const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
 const DIGESTS_PER_MINUTE = 10;
 /** Every request waits for authentication, so a slower answer is as bad as none. */
 const IDENTITY_DEADLINE_MS = 3000;
-/** Requests wait in memory meanwhile, and a crash loses them. */
+/** Until integrations answers, the requests are in memory only, and a crash loses them. */
 const STORE_DEADLINE_MS = 3000;
 
 /** Longest wait in ms for every service to answer once: more than a new installation needs. After it, the gateway serves without the others. */

@@ -144,7 +144,7 @@ test('while integrations is away or older, requests are dropped and counted, wit
   expect(calls).toHaveLength(sent);
 });
 
-test('beside an integrations service of a release without the history, requests are answered and counted as missing', async () => {
+test('requests are answered, and counted as missing in the history, if integrations has a release that keeps none', async () => {
   const gateway = await startGateway();
   try {
     expect((await gateway.get('/v1/invoices')).status).toBe(200);

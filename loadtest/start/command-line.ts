@@ -1,4 +1,4 @@
-// How long the integrators' command line takes to start, as published, and Node with nothing to do.
+// Measures the start of the integrators' command line, as published, and of Node with nothing to do.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';

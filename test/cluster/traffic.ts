@@ -14,7 +14,7 @@ interface Counted {
   readonly written: number;
   /** Answers 503 with Retry-After. */
   readonly refused: number;
-  /** Of the answers since the last disruption began, refusals included. */
+  /** Milliseconds to answers since the last disruption began, refusals included. */
   readonly latency: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly failures: readonly { readonly request: string; readonly startedAt: string; readonly reason: string }[];
 }

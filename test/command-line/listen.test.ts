@@ -1,4 +1,4 @@
-// `truckroll listen` of integrators: an endpoint of its own, whose deliveries reach a program on this machine. Real services and dispatcher.
+// `truckroll listen` of integrators makes an endpoint whose deliveries reach a program on this machine. Real services and dispatcher.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

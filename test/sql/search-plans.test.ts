@@ -30,7 +30,7 @@ beforeAll(async () => {
   database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 1 });
   await database.query({ text: 'alter table accounts disable trigger guard_projection' });
   for (const id of [company, randomUUID()]) {
-    // The first half is in the north, the second in the south, and one in 10,000 in both. One in three has a street of its own.
+    // The first half is in the north, the second in the south, and one in 10,000 in both. One in three has a street that no other has.
     await database.query({
       text: `with made as (
           select n, gen_random_uuid() as id, timestamptz '2024-01-01' + n * interval '1 minute' as at,

@@ -105,7 +105,7 @@ export function shedding(limiter: Limiter): RequestStep {
   };
 }
 
-/** Counts the request against the limits per minute of its key and company. `route` is what it is for, if anything. */
+/** Counts the request against the limits per minute of its key and company. `route` is the path of a request without an operation, for its history. */
 export function rateLimit(limits: Limits, limitClass: LimitClass, route?: string): RequestStep {
   return (exchange) => {
     if (route !== undefined) exchange.route = route;

@@ -85,7 +85,7 @@ function cell(value: unknown): unknown {
   return value.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, '$1Z');
 }
 
-/** As the API's own CSV has it: spreadsheets skip white space and treat full-width characters as plain ones. */
+/** Equal to the rule of the API's CSV. Spreadsheets skip white space and treat full-width characters as plain ones. */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
 
 /** Text is quoted, and defused where a spreadsheet would take it for a formula (decisions §13 and §16). */

@@ -3,14 +3,14 @@ import { ConnectionError, TruckrollError } from '@truckroll/client';
 import { EXIT, Failure } from './terminal/failure.ts';
 import { reasonsOf } from './terminal/reasons.ts';
 
-/** Of the call that failed. */
+/** The address of a failed call, and the source of its credential. */
 export interface Asked {
   readonly baseUrl: string;
   /** Where the credential comes from. */
   readonly source: string;
 }
 
-/** Anything but a failed call is returned as it is. */
+/** Returns the error of a failed call in words, and any other error unchanged. */
 export function explain(error: unknown, asked: () => Asked): unknown {
   if (error instanceof TruckrollError) return new Failure(ofAnswer(error, asked()), error.status >= 500 ? EXIT.unreachable : EXIT.refused, error);
   if (!(error instanceof ConnectionError)) return error;

@@ -78,7 +78,7 @@ export async function changeProfiles(env: Environment, change: (profiles: Profil
   }
 }
 
-/** Creates the file once no other program has it. One that a killed program left is taken over. */
+/** Waits until no other program works on the file, and creates it. Takes over the file that a killed program has left. */
 async function createAlone(file: string): Promise<void> {
   for (;;) {
     try {

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 
 const commands = join(import.meta.dirname, '../src/commands');
 
-/** Makes the program as it is for these words, to inspect its options: commands declare only those of what is named. It cannot be run. */
+/** Makes a program whose options can be inspected, but which cannot be run. It depends on the words, because commands declare options only for what is named. */
 export async function programs(): Promise<(words: readonly string[]) => Command> {
   const names = globSync('*.ts', { cwd: commands }).map((file) => basename(file, '.ts'));
   const modules = new Map(await Promise.all(names.map(async (name) => [name, await import(join(commands, `${name}.ts`))] as const)));

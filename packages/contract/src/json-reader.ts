@@ -99,7 +99,7 @@ function readOne(field: Field, value: unknown, context: FieldContext): unknown {
   if (field.shape !== undefined) return readObject(field.shape, value, pathOf(context), context.keys, context.problems);
   if (field.endless && typeof value === 'string' && beyondInstants(value) === 'after') return field.nullClears === true ? zeroOf(field) : null;
   const checked = checkValue(field, value);
-  // In the message, zero stands for null.
+  // Messages hold null as zero.
   const clears = 'value' in checked && field.nullClears === true && checked.value === zeroOf(field);
   if ('value' in checked && !clears) return checked.value;
   const problem = 'value' in checked ? ({ code: 'OUT_OF_RANGE', message: 'Give null to remove it, or another value.' } as const) : checked;

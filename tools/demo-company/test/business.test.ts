@@ -23,7 +23,7 @@ describe('a business', () => {
     expect(new Coverage().read(Object.entries(data).map(([path, records]) => ({ path, records }))).misfits).toEqual([]);
   });
 
-  test('has some 200 visits a week and fewer next week, and leaves some visits without a technician', () => {
+  test('has some 200 visits a week and fewer next week, and visits without a technician among them', () => {
     for (const week of [-14, -7]) expect(Math.abs(between(week, week + 7).length - 210)).toBeLessThan(40);
     expect(between(1, 8).length).toBeGreaterThan(90);
     expect(between(1, 8).length).toBeLessThan(180);

@@ -6,7 +6,7 @@ export interface Arrival extends WaitingDelivery {
   readonly answer: number | string | undefined;
 }
 
-/** As long as Truckroll waits for an endpoint. */
+/** Milliseconds to wait for an answer: those that Truckroll waits for an endpoint. */
 const WITHIN_MS = 15_000;
 
 /** Sends a delivery as Truckroll does (Standard Webhooks). Resolves to the status, or to the reason why there is none. */

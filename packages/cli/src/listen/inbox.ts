@@ -80,7 +80,7 @@ export async function openInbox(client: Client, events: readonly string[] | unde
       return expiresAt;
     },
     read: async () => await read().catch(unlessGone),
-    /** Runs after Ctrl-C too, so it has a time limit of its own. */
+    /** Does not end with Ctrl-C, after which it runs, but after a time limit. */
     async close() {
       await client.webhooks.delete(id, { signal: AbortSignal.timeout(CLOSE_WITHIN_MS) }).catch((error: unknown) => {
         if (!isGone(error)) throw error;

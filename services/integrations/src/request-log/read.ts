@@ -36,7 +36,7 @@ interface Row {
 
 interface Wanted {
   readonly companyId: string;
-  /** Of these keys; null for all. */
+  /** Keys whose requests to list; null for all. */
   readonly keys: readonly string[] | null;
   /** Only failed requests, or only others; null for both. */
   readonly failed: boolean | null;
@@ -90,7 +90,7 @@ async function page(db: Queryable, wanted: Wanted, after: Place, limit: number, 
 }
 
 async function rowsBefore(db: Queryable, { companyId, keys, failed, from }: Wanted, after: Place, { at, id }: Place, bytes: number): Promise<Row[]> {
-  // Of one key, the primary key gives the order.
+  // The primary key gives the order of one key's rows.
   const [kind, ofKeys] = keys === null ? ['', ''] : keys.length === 1 ? ['_of_key', ' and key_id = $9'] : ['_of_keys', ' and key_id = any($9::uuid[])'];
   const { rows } = await db.query<Row>({
     name: `list_request_log${kind}${failed === true ? '_failed' : ''}`,
