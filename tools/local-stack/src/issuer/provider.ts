@@ -46,9 +46,9 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
     },
     async extraTokenClaims(_context, token) {
       const subject = (token as { accountId?: string }).accountId;
-      const company = (await users()).find((user) => user.subject === subject)?.company;
-      if (company === undefined) throw new Error('the user is not known now: choose again on the sign-in page');
-      return { company_id: company.id };
+      const user = (await users()).find((one) => one.subject === subject);
+      if (user === undefined) throw new Error('the user is not known now: choose again on the sign-in page');
+      return user.company === undefined ? {} : { company_id: user.company.id };
     },
     features: {
       devInteractions: { enabled: false },
