@@ -52,6 +52,7 @@ const programs = {
   'test:cluster': { script: 'test/cluster/main.ts' },
   'check:docs': { script: 'test/docs/main.ts' },
   'check:generators': { script: 'test/generators/main.ts' },
+  'check:runtimes': { script: 'test/runtimes/main.ts' },
   'check:chart': { script: 'deploy/check-chart.mjs' },
   'check:api': { script: 'scripts/check-api.mjs' },
   'check:client': { script: 'scripts/check-client.mjs' },

@@ -2,7 +2,8 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installed, run } from '../support/installed.ts';
 
-export function npmPackages(folder: string, packages: Readonly<Record<string, string>>): void {
+/** The node_modules with the packages, whose scripts are not run. */
+export function npmModules(packages: Readonly<Record<string, string>>): string {
   const name = Object.entries(packages)
     .map(([each, version]) => `${each.replace(/^@|\/.*$/g, '')}-${version}`)
     .join('_');
@@ -10,8 +11,12 @@ export function npmPackages(folder: string, packages: Readonly<Record<string, st
     writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, dependencies: packages }));
     run(place, 'npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts');
   });
+  return join(from, 'node_modules');
+}
+
+export function npmPackages(folder: string, packages: Readonly<Record<string, string>>): void {
   rmSync(join(folder, 'node_modules'), { recursive: true, force: true });
-  symlinkSync(join(from, 'node_modules'), join(folder, 'node_modules'));
+  symlinkSync(npmModules(packages), join(folder, 'node_modules'));
 }
 
 export function jar(group: string, artifact: string, version: string): string {
