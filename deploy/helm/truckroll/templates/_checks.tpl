@@ -46,7 +46,13 @@ These values are missing:
 {{- define "truckroll.missing" -}}
 {{- $values := .Values }}
 {{- if not $values.postgresql.host }}
-postgresql.host: where PostgreSQL is
+{{- $without := list }}
+{{- range $component, $facts := include "truckroll.components" . | fromYaml }}
+{{- if and $facts.postgresql (not (get $values.postgresql $component).host) }}{{ $without = append $without $component }}{{ end }}
+{{- end }}
+{{- if $without }}
+postgresql.host: where PostgreSQL is (for {{ join ", " $without }})
+{{- end }}
 {{- end }}
 {{- range $role, $secret := $values.postgresql.existingSecrets }}
 {{- if and (not $secret) (not (and (eq $role "migrate") (eq $values.migrations.mode "none"))) }}

@@ -143,10 +143,30 @@ envFrom:
 {{- uniq $ports | toJson }}
 {{- end }}
 
-{{/* Server lists of PostgreSQL, as a JSON list: the ones for statements, then those for sessions. */}}
+{{/* Settings of PostgreSQL for a component, as JSON: its own, then the shared ones: (dict "root" $ "component" name or "") */}}
+{{- define "truckroll.postgresqlOf" -}}
+{{- $shared := .root.Values.postgresql }}
+{{- $own := get $shared .component | default dict }}
+{{- /* The shared server for sessions does not belong to a server of one's own; its usual port does. */}}
+{{- $usual := deepCopy $shared }}
+{{- if $own.host }}{{ $_ := set $usual "session" (dict "port" ($shared.session).port) }}{{ end }}
+{{- merge (deepCopy $own) $usual | toJson }}
+{{- end }}
+
+{{/* Components that have a server or database of their own, as a JSON list. */}}
+{{- define "truckroll.ownDatabases" -}}
+{{- $names := list }}
+{{- range $component, $facts := include "truckroll.components" . | fromYaml }}
+{{- if and $facts.postgresql (get $.Values.postgresql $component) }}{{ $names = append $names $component }}{{ end }}
+{{- end }}
+{{- toJson $names }}
+{{- end }}
+
+{{/* Server lists of PostgreSQL for a component, as a JSON list: the ones for statements, then those for sessions: (dict "root" $ "component" name or "") */}}
 {{- define "truckroll.databases" -}}
 {{- $servers := list }}
-{{- range list .Values.postgresql (.Values.postgresql.session | default dict) }}
+{{- $postgresql := include "truckroll.postgresqlOf" . | fromJson }}
+{{- range list $postgresql ($postgresql.session | default dict) }}
 {{- if .host }}{{ $servers = append $servers (include "truckroll.withPorts" (dict "hosts" .host "port" .port)) }}{{ end }}
 {{- end }}
 {{- toJson $servers }}
@@ -166,15 +186,19 @@ envFrom:
 {{- end }}
 {{- end }}
 
-{{/* PostgreSQL connection of a role. The URL has no user or password, so pg takes them from these variables, which need no escaping. */}}
-{{- define "truckroll.databaseEnv" -}}
-{{- $values := .root.Values.postgresql }}
-{{- range $index, $servers := include "truckroll.databases" .root | fromJsonArray }}
-- name: {{ index (list "DATABASE_URL" "DATABASE_SESSION_URL") $index }}
+{{/* URLs of PostgreSQL for a component: (dict "root" $ "component" name or "" "prefix" of the variables) */}}
+{{- define "truckroll.databaseUrls" -}}
+{{- $values := include "truckroll.postgresqlOf" . | fromJson }}
+{{- range $index, $servers := include "truckroll.databases" . | fromJsonArray }}
+- name: {{ $.prefix }}{{ index (list "DATABASE_URL" "DATABASE_SESSION_URL") $index }}
   value: {{ printf "postgres://%s/%s%s" $servers $values.database (ternary "" (printf "?%s" $values.parameters) (empty $values.parameters)) | quote }}
 {{- end }}
-{{ include "truckroll.secretEnv" (dict "variable" "PGUSER" "secret" .secret "key" $values.usernameKey) }}
-{{ include "truckroll.secretEnv" (dict "variable" "PGPASSWORD" "secret" .secret "key" $values.passwordKey) }}
+{{- end }}
+
+{{/* User and password of a role: (dict "root" $ "secret" name). The URLs have neither, so pg takes them from these variables, which need no escaping. */}}
+{{- define "truckroll.databaseRole" -}}
+{{ include "truckroll.secretEnv" (dict "variable" "PGUSER" "secret" .secret "key" .root.Values.postgresql.usernameKey) }}
+{{ include "truckroll.secretEnv" (dict "variable" "PGPASSWORD" "secret" .secret "key" .root.Values.postgresql.passwordKey) }}
 {{- end }}
 
 {{/* Where certificate authorities are, as a JSON list of sources of a projected volume. */}}
