@@ -12,6 +12,7 @@ const HELP = `npm run test:faults -- [options]
   --rounds <count>    how often each process and server is hit during a run: 3
   --clients <count>   clients that write at once: 24
   --events <count>    events for webhooks, without faults and again with them: 10000
+  --servers <count>   1 PostgreSQL for all services, or 4, each of which is killed: 1; for writes and webhooks
   --pooled            PgBouncer in transaction mode before PostgreSQL, and killed as well; for writes
   --seed <number>     what clients and faults do follows from it, though not the moment at which it meets: random
 
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     clients: { type: 'string', default: '24' },
     events: { type: 'string', default: '10000' },
+    servers: { type: 'string', default: '1' },
     pooled: { type: 'boolean', default: false },
     seed: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -39,12 +41,15 @@ await runMain(async () => {
     process.stdout.write(HELP);
     return 0;
   }
+  if (!['1', '4'].includes(values.servers)) throw new Problem('--servers takes 1 or 4.');
+  if (values.servers === '4' && values.pooled) throw new Problem('--pooled stands before one server: leave out --servers.');
   const options = {
     writes: wholeNumber('writes'),
     rounds: wholeNumber('rounds'),
     clients: wholeNumber('clients'),
     events: wholeNumber('events'),
     pooled: values.pooled,
+    separate: values.servers === '4',
     seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : wholeNumber('seed'),
     say,
   };

@@ -6,6 +6,8 @@ export interface PartOptions {
   readonly clients: number;
   readonly events: number;
   readonly pooled: boolean;
+  /** Whether each service has a PostgreSQL of its own. */
+  readonly separate: boolean;
   readonly seed: number;
   readonly say: Say;
 }

@@ -7,7 +7,7 @@ import { describeCounts, describeFaults, describeViolations, prefixed } from './
 
 const TARGETS = ['webhook-dispatcher', 'integrations', 'kafka', 'postgres'];
 
-export async function webhooksPart({ seed, events, say }: PartOptions): Promise<Part> {
+export async function webhooksPart({ seed, events, separate, say }: PartOptions): Promise<Part> {
   const runs: readonly Pick<WebhooksOptions, 'name' | 'faults'>[] = [
     { name: 'calm' },
     { name: 'faults', faults: { targets: TARGETS, rounds: 2, gapMs: [0, 300], awayMs: [50, 2500], pauses: 0, atOnce: 1 } },
@@ -15,7 +15,12 @@ export async function webhooksPart({ seed, events, say }: PartOptions): Promise<
   say('webhooks: starting the system …');
   const receiver = await startReceiver();
   try {
-    const installation = await Installation.start({ say, without: ['billing', 'reporting'], environment: { WEBHOOK_ALLOWED_TARGETS: receiver.target } });
+    const installation = await Installation.start({
+      say,
+      without: ['billing', 'reporting'],
+      environment: { WEBHOOK_ALLOWED_TARGETS: receiver.target },
+      separate,
+    });
     try {
       let passed = true;
       let figures: Record<string, number> = {};

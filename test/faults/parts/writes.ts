@@ -8,9 +8,9 @@ import { describeCounts, describeFaults, describeViolations, prefixed } from './
 /** Every process that a write or its event passes through, so not the webhook dispatcher. */
 const TARGETS = ['gateway', 'scheduling', 'integrations', 'reporting', 'postgres', 'kafka', 'redis'];
 
-export async function writesPart({ seed, writes, rounds, clients, pooled, say }: PartOptions): Promise<Part> {
+export async function writesPart({ seed, writes, rounds, clients, pooled, separate, say }: PartOptions): Promise<Part> {
   say('writes: starting the system …');
-  const installation = await Installation.start({ say, without: ['webhook-dispatcher'], pooled });
+  const installation = await Installation.start({ say, without: ['webhook-dispatcher'], pooled, separate });
   try {
     const faults = { targets: pooled ? [...TARGETS, 'pgbouncer'] : TARGETS, rounds, gapMs: [500, 4500], awayMs: [50, 2500], pauses: 0.3, atOnce: 2 } as const;
     const result = await runWrites(installation, { seed, writes, clients, visits: 200, thinkMs: 150, notify: 0.1, faults, say });

@@ -4,18 +4,17 @@ import type { Say } from '@truckroll/local-stack';
 import type { Database } from '@truckroll/postgres';
 import type { KafkaClient } from '../../../packages/outbox/src/index.ts';
 import type { Issuer } from '../../support/tokens.ts';
-import { prepare, type Prepared, type Running } from './prepared.ts';
+import { prepare, type Layout, type Prepared, type Running } from './prepared.ts';
 import { Program } from './program.ts';
 import { ServerTarget } from './server.ts';
 import type { Target } from './target.ts';
 
-export interface InstallationOptions {
+/** A PostgreSQL of a service, and PgBouncer, are fault targets as well. */
+export interface InstallationOptions extends Layout {
   readonly say: Say;
   readonly environment?: Readonly<Record<string, string>>;
   readonly preload?: Readonly<Record<string, string>>;
   readonly without?: readonly string[];
-  /** Whether services use PostgreSQL through PgBouncer, which is then a fault target as well. */
-  readonly pooled?: boolean;
 }
 
 export class Installation implements Running {
@@ -35,8 +34,8 @@ export class Installation implements Running {
     this.#prepared = prepared;
   }
 
-  static async start({ say, environment = {}, preload = {}, without = [], pooled = false }: InstallationOptions): Promise<Installation> {
-    const prepared = await prepare(say, environment, pooled);
+  static async start({ say, environment = {}, preload = {}, without = [], ...layout }: InstallationOptions): Promise<Installation> {
+    const prepared = await prepare(say, environment, layout);
     const programs = new Map<string, Program>();
     const { logs, watchdog } = prepared;
     for (const one of prepared.plan.processes) {
@@ -61,9 +60,12 @@ export class Installation implements Running {
   }
 
   targets(names: readonly string[]): Target[] {
-    const { pooler } = this.#prepared;
+    const { pooler, servers, ownServers } = this.#prepared;
     const own = (name: string): Target | undefined => (name === pooler?.name ? pooler : this.programs.get(name));
-    return names.map((name) => own(name) ?? new ServerTarget(name as 'postgres' | 'redis' | 'kafka', this.#prepared.servers));
+    return names.flatMap((name): Target | readonly Target[] => {
+      const target = own(name) ?? new ServerTarget(name as 'postgres' | 'redis' | 'kafka', servers);
+      return name === 'postgres' ? [target, ...ownServers.targets] : target;
+    });
   }
 
   get operator(): Prepared['operator'] {

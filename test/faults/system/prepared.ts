@@ -1,11 +1,13 @@
 // Servers that may be killed, and the environments that `npm start` would give the processes of a system on them.
 import { join } from 'node:path';
+import { databaseVariable } from '@truckroll/contract';
 import { parseCallCredential, type CallCredential, type Channel } from '@truckroll/grpc';
 import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers } from '@truckroll/local-stack';
-import { Database } from '@truckroll/postgres';
+import type { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
 import { plan, type StartPlan } from '../../../tools/local-stack/src/start/plan.ts';
+import { NONE, RoutedDatabase, startOwnServers, type OwnServers } from './own-servers.ts';
 import { startPooler, type Pooler } from './pooler.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 
@@ -27,17 +29,30 @@ export interface Prepared {
   readonly servers: Servers;
   readonly plan: StartPlan;
   readonly pooler: Pooler | undefined;
+  readonly ownServers: OwnServers;
   readonly environment: NodeJS.ProcessEnv;
   readonly credentials: readonly CallCredential[];
   readonly database: Database;
-  readonly operator: Readonly<Record<'DATABASE_URL' | 'KAFKA_BROKERS', string>>;
+  /** Names each server for the command line. */
+  readonly operator: Readonly<Record<string, string>>;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
   close(): Promise<void>;
 }
 
-/** Separate servers for this run, even if the environment names some. `environment` replaces that of `npm start`. With `pooled`, services use PgBouncer. */
-export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
+export interface Layout {
+  /** Services use PostgreSQL through PgBouncer. */
+  readonly pooled?: boolean;
+  /** Each service has a PostgreSQL of its own. */
+  readonly separate?: boolean;
+}
+
+/** Separate servers for this run, even if the environment names some. `environment` replaces that of `npm start`. */
+export async function prepare(
+  say: Say,
+  environment: Readonly<Record<string, string>> = {},
+  { pooled = false, separate = false }: Layout = {},
+): Promise<Prepared> {
   const folder = runFolder('fault-runs');
   const watchdog = new Watchdog();
   watchdog.deleteAtEnd(folder);
@@ -49,7 +64,11 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
     // Not `careless`: an acknowledged commit must survive the death of its server.
     const servers = await startServers({ folder, ports, watchdog, password: secrets.databasePassword, say: (line) => void (verbose && say(line)) });
     verbose = false;
-    const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, database: 'truckroll' });
+    const logs = join(folder, 'logs');
+    const context = { folder, ports, logs, watchdog, say: silent, careless: true, address: '127.0.0.1' };
+    const password = secrets.databasePassword;
+    const ownServers = separate ? await startOwnServers({ ...context, careless: false, password }) : NONE;
+    const { databaseUrls, adminUrls } = await provision({ adminUrl: servers.databaseUrl, own: ownServers.urls, secret: password, database: 'truckroll' });
     const { TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_JWKS_FILE } = issuer.environment as Record<string, string>;
     const whole = await plan({
       state: folder,
@@ -62,18 +81,17 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
       tokens: { issuer: TOKEN_ISSUER!, audience: TOKEN_AUDIENCE!, jwksFile: TOKEN_JWKS_FILE! },
       environment: { LOG_LEVEL: 'warn', PORT: String(await choosePort()), ...environment },
     });
-    const logs = join(folder, 'logs');
-    const context = { folder, ports, logs, watchdog, say: silent, careless: true, address: '127.0.0.1' };
     const pooler = pooled ? await startPooler(context, servers.databaseUrl, databaseUrls) : undefined;
-    const admin = new URL(servers.databaseUrl);
-    admin.pathname = '/truckroll';
-    const database = new Database({ url: admin.href, maxConnections: 2, statementTimeoutMs: 60_000 });
+    const url = adminUrls.integrations;
+    const database = new RoutedDatabase({ url, maxConnections: 2, statementTimeoutMs: 60_000 }, ownServers.urls);
+    const named = Object.entries(ownServers.urls).map(([owner, own]) => [databaseVariable(owner), own]);
     return {
       folder,
       watchdog,
       servers,
       database,
-      operator: { DATABASE_URL: admin.href, KAFKA_BROKERS: servers.kafkaBrokers },
+      ownServers,
+      operator: { ...Object.fromEntries(named), DATABASE_URL: url, KAFKA_BROKERS: servers.kafkaBrokers },
       issuer,
       logs,
       plan: pooler === undefined ? whole : { ...whole, processes: whole.processes.map(pooler.through) },

@@ -5,17 +5,22 @@ import { HANG } from '../wait.ts';
 import { family, signalAll } from './family.ts';
 import type { Target } from './target.ts';
 
-export class ServerTarget implements Target {
-  readonly name: ServerName;
-  readonly #servers: Servers;
+export type KillableServers = Pick<Servers, 'running' | 'restart'>;
 
-  constructor(name: ServerName, servers: Servers) {
+export class ServerTarget implements Target {
+  readonly name: string;
+  readonly #server: ServerName;
+  readonly #servers: KillableServers;
+
+  /** `name` tells servers of one kind apart. */
+  constructor(server: ServerName, servers: KillableServers, name: string = server) {
     this.name = name;
+    this.#server = server;
     this.#servers = servers;
   }
 
   async kill(): Promise<void> {
-    const { daemon } = this.#servers.running.get(this.name)!;
+    const { daemon } = this.#servers.running.get(this.#server)!;
     // Stopped first, so that it cannot fork a child that the list would lack.
     signalAll([daemon.pid!], 'SIGSTOP');
     const all = family(daemon.pid!).flatMap((pid) => identify(pid) ?? []);
@@ -29,7 +34,7 @@ export class ServerTarget implements Target {
   }
 
   start(): Promise<void> {
-    return this.#servers.restart(this.name);
+    return this.#servers.restart(this.#server);
   }
 
   pause(): void {
@@ -41,6 +46,6 @@ export class ServerTarget implements Target {
   }
 
   #family(): number[] {
-    return family(this.#servers.running.get(this.name)!.daemon.pid!);
+    return family(this.#servers.running.get(this.#server)!.daemon.pid!);
   }
 }
