@@ -71,3 +71,8 @@ export const owners = LISTED.filter((component) => 'postgresql' in component).ma
 export function addressVariable(owner: string): string {
   return `${owner.toUpperCase()}_ADDRESS`;
 }
+
+/** What names the PostgreSQL of one owner where owners do not share a server, such as `BILLING_DATABASE_URL`. */
+export function databaseVariable(owner: string, kind: 'URL' | 'SESSION_URL' = 'URL'): string {
+  return `${owner.toUpperCase()}_DATABASE_${kind}`;
+}

@@ -1,4 +1,4 @@
-import { addressVariable, type Owner } from '@truckroll/contract/components';
+import { addressVariable, databaseVariable, type Owner } from '@truckroll/contract/components';
 import {
   openChannel,
   optionalCallCredentialSetting,
@@ -20,7 +20,7 @@ import { readState, stateFolder } from './state.ts';
 interface Ready {
   baseUrl?: string;
   apiKey?: string;
-  databaseUrl?: string;
+  databaseUrls?: Partial<Record<Owner, string>>;
   kafkaBrokers?: string;
 }
 
@@ -114,11 +114,22 @@ export class Session extends TerminalSession {
     return found.replace(/\/+$/, '').replace(/(\/api)?\/v1$/, '');
   }
 
-  databaseUrl(): string {
-    const found = this.secret('DATABASE_SESSION_URL') ?? this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
-    if (found === undefined || parseDatabaseUrl(found) === undefined)
-      throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
-    return found;
+  /** The server of the service's schema, past a pooler if there is one, and the variable that names it. */
+  database(owner: Owner): { url: string; variable: string } {
+    const own = databaseVariable(owner);
+    const named = [databaseVariable(owner, 'SESSION_URL'), own, 'DATABASE_SESSION_URL', 'DATABASE_URL'];
+    for (const variable of named) {
+      const url = this.secret(variable);
+      if (url === undefined) continue;
+      if (parseDatabaseUrl(url) === undefined)
+        throw new Failure(`${variable} is no address of a database, such as postgres://user:password@host:5432/truckroll.`);
+      return { url, variable };
+    }
+    const local = readState<Ready>(this.state, 'ready.json')?.databaseUrls?.[owner];
+    if (local !== undefined) return { url: local, variable: 'DATABASE_URL' };
+    throw new Failure(
+      `No database of ${owner} is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll, or ${own} if ${owner} has a server of its own.`,
+    );
   }
 
   kafka<S extends Settings>(settings: S): Config<S> {

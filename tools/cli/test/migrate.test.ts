@@ -58,6 +58,29 @@ test('records in the audit trail which database role migrated each schema, and w
   expect(rows.map(({ applied }) => applied > 0)).toEqual([...owners.map(() => true), ...owners.map(() => false)]);
 });
 
+test('migrates a service with a server of its own there, and names its variable', async () => {
+  const other = await freshDatabase({});
+  const its = await createSession({ url: other.url });
+  try {
+    await its.query({ text: 'create schema billing' });
+    env = { ...env, BILLING_DATABASE_URL: other.url };
+    const lacking = JSON.parse((await migrate('--check')).stdout) as { missing: Record<string, string[]> };
+    expect(lacking.missing).toMatchObject({ billing: expect.arrayContaining(['billing/0001_billing']) as string[], scheduling: [] });
+    expect((await migrate()).code).toBe(0);
+    const { rows } = await its.query<{ schemas: string[] }>({
+      text: `select array_agg(distinct schemaname::text) as schemas from pg_tables where schemaname = any($1)`,
+      values: [SCHEMAS],
+    });
+    expect(rows).toEqual([{ schemas: ['billing'] }]);
+    const wrong = await truckroll(['migrate', '--check'], { ...env, BILLING_DATABASE_URL: 'billing' }, tmpdir());
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('BILLING_DATABASE_URL is no address of a database') as string });
+  } finally {
+    delete env['BILLING_DATABASE_URL'];
+    await its.close();
+    await other.drop();
+  }
+});
+
 test('says which grant a role without rights lacks', async () => {
   const stranger = `stranger_${suffix}`;
   await admin.query({ text: `create role ${stranger} login password 'x'` });

@@ -8,30 +8,38 @@ export interface Provisioning {
   readonly adminUrl: string;
   /** Created when missing. Default: the database of `adminUrl`. */
   readonly database?: string;
+  /** The same as `adminUrl` for services that have a server of their own. Their databases must exist. */
+  readonly own?: Partial<Record<Owner, string>>;
   /** The roles' passwords are derived from this, so that every checkout with the same secret derives the same ones. */
   readonly secret: string;
 }
 
+export interface Provisioned {
+  /** URLs of the owners' roles. */
+  readonly databaseUrls: Readonly<Record<Owner, string>>;
+  /** URLs of administrators in the same databases. */
+  readonly adminUrls: Readonly<Record<Owner, string>>;
+}
+
 /** Each owner's role owns the schema of its name and cannot enter any other. */
-export async function provision(options: Provisioning): Promise<Readonly<Record<Owner, string>>> {
-  const url = new URL(options.adminUrl);
-  if (options.database !== undefined) {
-    url.href = await createDatabase(url.href, options.database);
+export async function provision({ adminUrl, database, own = {}, secret }: Provisioning): Promise<Provisioned> {
+  const shared = database === undefined ? adminUrl : await createDatabase(adminUrl, database);
+  const [adminUrls, databaseUrls] = [{} as Record<Owner, string>, {} as Record<Owner, string>];
+  for (const schema of owners) {
+    const url = new URL(own[schema] ?? shared);
+    // A server that others use too keeps the passwords that they know.
+    const known = own[schema] === undefined && database !== undefined ? secret : url.password || secret;
+    const password = createHmac('sha256', known).update(`role ${schema}`).digest('hex');
+    adminUrls[schema] = url.href;
+    await within(url.href, async (client) => {
+      // Two checkouts that share a server may start at the same time.
+      await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
+      await createRole(client, schema, password);
+    });
+    [url.username, url.password] = [schema, password];
+    databaseUrls[schema] = url.href;
   }
-  const secret = options.database === undefined ? url.password || options.secret : options.secret;
-  const passwords = owners.map((schema) => [schema, createHmac('sha256', secret).update(`role ${schema}`).digest('hex')] as const);
-  await within(url.href, async (client) => {
-    // Two checkouts that share a server may start at the same time.
-    await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
-    for (const [schema, password] of passwords) await createRole(client, schema, password);
-  });
-  const urls = passwords.map(([schema, password]) => {
-    const own = new URL(url);
-    own.username = schema;
-    own.password = password;
-    return [schema, own.href] as const;
-  });
-  return Object.fromEntries(urls) as Record<Owner, string>;
+  return { databaseUrls, adminUrls };
 }
 
 /** Creates the database if it is missing. Resolves to its URL. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '../src/problem.ts';
-import { provision } from '../src/roles.ts';
+import { createDatabase, provision } from '../src/roles.ts';
 import { startPostgres } from '../src/servers/postgres.ts';
 import { Scratch, kill, occupant, sql } from './support.ts';
 
@@ -93,7 +93,7 @@ describe('roles', () => {
   });
 
   test('each has its own schema and cannot enter the others', async () => {
-    const urls = await provision({ adminUrl: admin, database: 'truckroll', secret: 'secret' });
+    const { databaseUrls: urls } = await provision({ adminUrl: admin, database: 'truckroll', secret: 'secret' });
     await sql(urls.billing, 'create table billing.invoice as select 1 as id');
     await expect(sql(urls.billing, 'select id from billing.invoice')).resolves.toEqual([{ id: 1 }]);
     for (const statement of ['select id from billing.invoice', 'create table billing.mine ()', 'create schema mine']) {
@@ -104,6 +104,15 @@ describe('roles', () => {
   test('creating them again changes nothing', async () => {
     const options = { adminUrl: admin, database: 'truckroll', secret: 'secret' };
     expect(await provision(options)).toEqual(await provision(options));
+  });
+
+  test('a service with a server of its own has its schema there only', async () => {
+    const own = await createDatabase(admin, 'of_billing');
+    const { databaseUrls, adminUrls } = await provision({ adminUrl: admin, database: 'shared', own: { billing: own }, secret: 'secret' });
+    expect([new URL(databaseUrls.billing).pathname, new URL(databaseUrls.reporting).pathname]).toEqual(['/of_billing', '/shared']);
+    const schemas = (url: string) => sql(url, `select nspname from pg_namespace where nspname in ('billing', 'reporting')`);
+    expect([await schemas(adminUrls.billing), await schemas(adminUrls.reporting)]).toEqual([[{ nspname: 'billing' }], [{ nspname: 'reporting' }]]);
+    await sql(databaseUrls.billing, 'create table billing.invoice as select 1 as id');
   });
 
   test('reports in one sentence a user that may not create them', async () => {

@@ -22,7 +22,8 @@ transaction. Newer schemas stay unchanged, and applied migrations are skipped: i
 at once, while services of this version and of the previous one are serving.
 
 DATABASE_URL names the database and the role, which must be a member of each schema's owner; the owners own the new objects.
-Migrations need a session: DATABASE_SESSION_URL is used instead if set.
+Migrations need a session: DATABASE_SESSION_URL is used instead if set. A service with a server of its own is named by a variable
+of its own, such as BILLING_DATABASE_URL, with BILLING_DATABASE_SESSION_URL past a pooler.
 
 Examples:
   DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll truckroll migrate
@@ -45,12 +46,16 @@ export function register(program: Command, session: Session): void {
     .addOption(durationOption('--wait <duration>', 'how long to wait for PostgreSQL', '1m'))
     .addHelpText('after', HELP)
     .action(async ({ check, wait }: Options) => {
-      const url = session.databaseUrl();
       const until = performance.now() + wait * 1000;
       const names: Record<string, string[]> = {};
       let noted: string | undefined;
       const { recordMigration } = await import('@truckroll/integrations/schema');
-      for (const { schema, migrations } of await schemas()) {
+      const all = await schemas();
+      // Before anything is migrated, so that a variable that is missing leaves nothing half done.
+      const servers = new Map(all.map(({ schema }) => [schema, session.database(schema as Owner)]));
+      const trail = servers.get(TRAIL)!;
+      for (const { schema, migrations } of all) {
+        const { url, variable } = servers.get(schema)!;
         const work = check ? () => missing(url, { schema, migrations }) : () => migrate({ url, schema, sets: migrations });
         const again = (error: unknown): boolean => {
           if (!isUnavailable(error) || performance.now() >= until) return false;
@@ -59,12 +64,12 @@ export function register(program: Command, session: Session): void {
           noted = reason;
           return true;
         };
-        const insist = <T>(task: () => Promise<T>): Promise<T> =>
+        const insist = <T>(task: () => Promise<T>, named = variable): Promise<T> =>
           retrying(task, again, session.io.signal).catch((error: unknown) => {
-            throw explained(error, schema);
+            throw explained(error, schema, named);
           });
         const applied = (names[schema] = await insist(work));
-        if (!check) await insist(() => asOwner({ url, schema: TRAIL }, (owner) => recordMigration(owner, schema, applied)));
+        if (!check) await insist(() => asOwner({ url: trail.url, schema: TRAIL }, (owner) => recordMigration(owner, schema, applied)), trail.variable);
       }
       const count = Object.values(names).flat().length;
       if (check && count > 0) session.exitCode = EXIT.refused;
@@ -102,13 +107,13 @@ function reasonOf(error: unknown): string {
   return message || code || 'no answer';
 }
 
-function explained(error: unknown, schema: string): unknown {
+function explained(error: unknown, schema: string, variable: string): unknown {
   if (isUnavailable(error)) {
-    return new Failure(`PostgreSQL cannot be used (${reasonOf(error)}): correct DATABASE_URL, or wait longer with --wait.`, EXIT.unreachable, error);
+    return new Failure(`PostgreSQL cannot be used (${reasonOf(error)}): correct ${variable}, or wait longer with --wait.`, EXIT.unreachable, error);
   }
   if (error instanceof MigrationError || error instanceof PoolerError) return new Failure(error.message, EXIT.refused, error);
   if (error instanceof StatementError && DENIED.includes(error.sqlState)) {
-    const remedy = `give the role of DATABASE_URL what its owner has (grant <owner of ${schema}> to <role>), or create the schema first`;
+    const remedy = `give the role of ${variable} what its owner has (grant <owner of ${schema}> to <role>), or create the schema first`;
     return new Failure(`PostgreSQL refuses to migrate ${schema} (${error.message}): ${remedy}.`, EXIT.refused, error);
   }
   return error;

@@ -1,4 +1,4 @@
-import { formatInstant } from '@truckroll/contract';
+import { formatInstant, type Owner } from '@truckroll/contract';
 import { createKafka, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
 import { Database, PoolerError, createSession, isUnavailable } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
@@ -21,8 +21,8 @@ Services publish their records when they start; \`truckroll verify\` then finds 
 Prints webhook deliveries that may be sent twice, because they may have been sent after the backup; published events that are
 missing from the restored database; and messages that are not sent, because they may have been sent already (UNKNOWN).
 
-DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`. KAFKA_BROKERS and
-the other KAFKA_ variables are those of the services; with ACLs the user needs to read every topic and alter the services' groups.
+DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`; BILLING_DATABASE_URL
+and its like name the server of one service. Run it too if only one of several servers was restored. KAFKA_BROKERS and the other KAFKA_ variables are those of the services; with ACLs the user needs to read every topic and alter the services' groups.
 
 It is safe to repeat, even after an interruption, until a component has started.
 
@@ -49,23 +49,20 @@ export function register(program: Command, session: Session): void {
     .action(async ({ lag, wait }: Options) => {
       // Loaded here, because other commands do not need the services.
       const { SERVICES, renew } = await import('../restored/renew.ts');
-      const url = session.databaseUrl();
       const kafka = createKafka('restored', session.kafka(kafkaSettings()), silentLog);
       const groups = SERVICES.flatMap((service) => service.groups.map(({ group }) => group));
-      const lock = await createSession({ url, applicationName: 'truckroll-restored', statementTimeoutMs: 0 }).catch((error: unknown) => {
-        throw away(error, 'PostgreSQL', 'DATABASE_URL');
-      });
-      const databases = new Map(
-        SERVICES.map(({ schema }) => [schema, new Database({ url, schema, maxConnections: 2, statementTimeoutMs: 0, applicationName: 'truckroll-restored' })]),
-      );
+      const settings = { statementTimeoutMs: 0, applicationName: 'truckroll-restored' };
+      const servers = SERVICES.map(({ schema }) => ({ schema, ...session.database(schema as Owner) }));
+      const databases = new Map(servers.map(({ schema, url }) => [schema, new Database({ url, schema, maxConnections: 2, ...settings })]));
+      const locks: Lock[] = [];
       try {
-        await stopped(until(wait), session.io.signal, async () => [
-          ...(await relaysAtWork(
-            lock,
-            SERVICES.map(({ schema }) => schema),
-          )),
-          ...(await consumersAtWork(kafka, groups)),
-        ]);
+        for (const { schema, url, variable } of servers) {
+          const connection = await createSession({ url, ...settings }).catch((error: unknown) => {
+            throw away(error, `PostgreSQL of ${schema}`, variable);
+          });
+          locks.push({ schema, connection });
+        }
+        await stopped(until(wait), session.io.signal, async () => [...(await relaysAtWork(locks)), ...(await consumersAtWork(kafka, groups))]);
         const progress = createProgress(session.io, 'reading topics', 'events', session.json);
         const say = (line: string): void => {
           progress.clear();
@@ -76,7 +73,7 @@ export function register(program: Command, session: Session): void {
         session.print(renewed, describe(renewed));
       } finally {
         for (const database of databases.values()) await database.close();
-        await lock.close();
+        for (const { connection } of locks) await connection.close();
       }
     });
 }
@@ -99,11 +96,17 @@ async function stopped(deadline: number, signal: AbortSignal, look: () => Promis
   }
 }
 
-/** Takes the locks of the owners' relays and keeps them until the session ends. Returns the schemas whose relay still runs. */
-async function relaysAtWork(lock: Awaited<ReturnType<typeof createSession>>, schemas: readonly string[]): Promise<string[]> {
+/** A connection to the server of a schema, which holds the lock of its relay. */
+interface Lock {
+  readonly schema: string;
+  readonly connection: Awaited<ReturnType<typeof createSession>>;
+}
+
+/** Takes the locks of the owners' relays and keeps them until the connections end. Returns the schemas whose relay still runs. */
+async function relaysAtWork(locks: readonly Lock[]): Promise<string[]> {
   const working: string[] = [];
-  for (const schema of schemas) {
-    const { rows } = await lock.query<{ locked: boolean }>({
+  for (const { schema, connection } of locks) {
+    const { rows } = await connection.query<{ locked: boolean }>({
       text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
       values: [relayLock(schema)],
     });

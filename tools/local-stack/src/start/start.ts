@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { databaseVariable, owners, type Owner } from '@truckroll/contract/components';
 import { formatAddress } from '@truckroll/process/addresses';
 import { COMPILED, SYSTEM, bundleSupervisor, bundleSystem } from '../../../../scripts/bundles.mjs';
 import type { DemoAccess } from '../demo-companies.ts';
@@ -78,10 +79,8 @@ async function bringUp({ state, environment, observed = false, watched = false }
   bundling.catch(() => undefined);
   const [adminUrl, redisUrl] = await Promise.all([servers.address('postgres'), servers.address('redis')]);
   signal.throwIfAborted();
-  const own = environment['DATABASE_URL'] ? {} : { database: 'truckroll' };
-  const databaseUrls = await provision({ adminUrl, secret: secrets.databasePassword, ...own });
-  const databaseUrl = new URL(adminUrl);
-  if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
+  const created = environment['DATABASE_URL'] ? {} : { database: 'truckroll' };
+  const { databaseUrls, adminUrls } = await provision({ adminUrl, own: ownServers(environment), secret: secrets.databasePassword, ...created });
   const bundles = await bundling;
   const signsIn = !hasOwnIssuer(environment);
   const tokens = tokenIssuer(state, signsIn ? `http://${formatAddress(loopback, await ports.take('token-issuer'))}` : undefined);
@@ -93,7 +92,8 @@ async function bringUp({ state, environment, observed = false, watched = false }
   }
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, ...(watched ? watchedNode(environment) : { NODE_COMPILE_CACHE: COMPILED }) };
-  for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
+  for (const name of ['DATABASE_URL', ...owners.map((owner) => databaseVariable(owner)), 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES])
+    for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
   // Kafka takes longest to start. Processes serve without it until then, and their outboxes keep what they have to publish.
   const system = runSystem({ processes: whole.processes, state, watchdog, say, environment: inherited, signal });
@@ -116,7 +116,7 @@ async function bringUp({ state, environment, observed = false, watched = false }
   const prometheusUrl = observed ? await observe({ state, address: loopback, ports, watchdog, say, processes: whole.processes }) : undefined;
   announce(state, whole, access, {
     ...(prometheusUrl === undefined ? {} : { prometheusUrl }),
-    databaseUrl: databaseUrl.href,
+    databaseUrls: adminUrls,
     redisUrl,
     kafkaBrokers: brokers,
   });
@@ -125,6 +125,12 @@ async function bringUp({ state, environment, observed = false, watched = false }
   await rm(join(state, 'compile-cache'), { recursive: true, force: true });
   // It stops esbuild when it has finished, which the watch still needs.
   if (!watched) await bundleSupervisor().catch(() => undefined);
+}
+
+/** URLs of the servers of services that have one of their own. */
+function ownServers(environment: NodeJS.ProcessEnv): Partial<Record<Owner, string>> {
+  const named = owners.map((owner): [Owner, string | undefined] => [owner, environment[databaseVariable(owner)] || undefined]);
+  return Object.fromEntries(named.filter(([, url]) => url !== undefined)) as Partial<Record<Owner, string>>;
 }
 
 async function bundledOnce(): Promise<ReadonlyMap<string, string>> {
