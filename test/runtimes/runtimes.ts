@@ -62,7 +62,7 @@ const deno = ofProcess('Deno 2.9.6', { deno: '2.9.6' }, (modules) => [
   '--allow-env',
 ]);
 
-/** The runtime of Cloudflare's Workers. It takes every module by name in its configuration. */
+/** The runtime of Workers. Its configuration names every module. */
 const workers: Runtime = {
   name: 'workerd 1.20261117.1',
   async run(folder, task) {

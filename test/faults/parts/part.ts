@@ -6,7 +6,7 @@ export interface PartOptions {
   readonly clients: number;
   readonly events: number;
   readonly pooled: boolean;
-  /** Whether each service has a PostgreSQL of its own. */
+  /** Whether each service has a separate PostgreSQL. */
   readonly separate: boolean;
   readonly seed: number;
   readonly say: Say;

@@ -1,4 +1,4 @@
-// A PostgreSQL for each service but one, beside the server that `startServers` starts.
+// A separate PostgreSQL for each service except integrations, which uses the server of `startServers`.
 import { join } from 'node:path';
 import { owners, type Owner } from '@truckroll/contract';
 import { Ports, createDatabase } from '@truckroll/local-stack';
@@ -8,7 +8,6 @@ import type { RunningServer, ServerContext } from '../../../tools/local-stack/sr
 import { ServerTarget } from './server.ts';
 import type { Target } from './target.ts';
 
-/** Stays on the common server, which the programs of operators are given first. */
 const AT_HOME: Owner = 'integrations';
 
 export interface OwnServers {

@@ -43,7 +43,7 @@ export interface Prepared {
 export interface Layout {
   /** Services use PostgreSQL through PgBouncer. */
   readonly pooled?: boolean;
-  /** Each service has a PostgreSQL of its own. */
+  /** Each service has a separate PostgreSQL. */
   readonly separate?: boolean;
 }
 

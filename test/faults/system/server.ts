@@ -12,7 +12,7 @@ export class ServerTarget implements Target {
   readonly #server: ServerName;
   readonly #servers: KillableServers;
 
-  /** `name` tells servers of one kind apart. */
+  /** `name` is for reports, where there are several servers of a kind. */
   constructor(server: ServerName, servers: KillableServers, name: string = server) {
     this.name = name;
     this.#server = server;

@@ -128,7 +128,7 @@ export class Session extends TerminalSession {
     const local = readState<Ready>(this.state, 'ready.json')?.databaseUrls?.[owner];
     if (local !== undefined) return { url: local, variable: 'DATABASE_URL' };
     throw new Failure(
-      `No database of ${owner} is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll, or ${own} if ${owner} has a server of its own.`,
+      `No database of ${owner} is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll, or ${own} if ${owner} is on another server.`,
     );
   }
 

@@ -58,7 +58,7 @@ test('records in the audit trail which database role migrated each schema, and w
   expect(rows.map(({ applied }) => applied > 0)).toEqual([...owners.map(() => true), ...owners.map(() => false)]);
 });
 
-test('migrates a service with a server of its own there, and names its variable', async () => {
+test('migrates a service on the server that its variable names, and names that variable in errors', async () => {
   const other = await freshDatabase({});
   const its = await createSession({ url: other.url });
   try {

@@ -106,7 +106,7 @@ describe('roles', () => {
     expect(await provision(options)).toEqual(await provision(options));
   });
 
-  test('a service with a server of its own has its schema there only', async () => {
+  test('a service on a separate server has its schema only there', async () => {
     const own = await createDatabase(admin, 'of_billing');
     const { databaseUrls, adminUrls } = await provision({ adminUrl: admin, database: 'shared', own: { billing: own }, secret: 'secret' });
     expect([new URL(databaseUrls.billing).pathname, new URL(databaseUrls.reporting).pathname]).toEqual(['/of_billing', '/shared']);
