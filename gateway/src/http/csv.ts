@@ -1,5 +1,6 @@
 // Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
 import { codec, formatInstant, type EnumShape, type Field, type Operation, type Shape } from '@truckroll/contract';
+import { withoutFormula } from '@truckroll/contract/formula';
 
 /**
  * Parameters of CSV answers with their values, the default first. `amounts` is how amounts of money are written (decisions §16); `bom` is
@@ -11,9 +12,6 @@ export type CsvForm = { [P in CsvParameter]?: (typeof CSV_PARAMETERS)[P][number]
 type CsvAmounts = (typeof CSV_PARAMETERS)['amounts'][number];
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
-
-/** Beginnings that spreadsheets may run as a formula. Spreadsheets skip leading white space and treat full-width characters as plain ones. */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
 
 export interface CsvPage {
   body: Buffer;
@@ -69,7 +67,7 @@ function textOf(field: Field): (value: unknown) => string {
   if (field.repeated) throw new Error(`${field.name} has several values, a cell of a spreadsheet has one`);
   switch (field.kind) {
     case 'string':
-      return (value) => quoted(guarded(String(value)));
+      return (value) => quoted(withoutFormula(String(value)));
     case 'enum':
       return (value) => quoted((field.enum as EnumShape).spellings.get(String(value)) ?? '');
     case 'timestamp':
@@ -91,10 +89,6 @@ function textOf(field: Field): (value: unknown) => string {
 export function dollars(cents: unknown): string {
   const digits = String(Math.abs(cents as number)).padStart(3, '0');
   return `${(cents as number) < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-}
-
-function guarded(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
 }
 
 /** Text is always quoted: some locales separate cells with a semicolon, which would split an unquoted text. */

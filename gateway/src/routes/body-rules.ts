@@ -1,6 +1,7 @@
 // Checks a body beyond its single fields. Its problems are added to the fields' problems: an answer lists every failure of a request.
 import {
   checkExpiry,
+  checkExpiryChange,
   checkRanges,
   checkRecoveryRange,
   checkWebhookHeaders,
@@ -31,8 +32,9 @@ interface Rule {
 }
 
 const STATE: Rule = { of: ['enabled', 'state', 'resumeSkipped'], check: checkWebhookState };
-/** An expiry of 0 removes the present one. */
-const EXPIRY: Rule = { of: ['expiresAt'], check: ({ expires_at }) => checkExpiry((expires_at as number | null | undefined) || null, now()) };
+type Expiring = { expires_at?: number | null };
+const EXPIRY: Rule = { of: ['expiresAt'], check: ({ expires_at }: Expiring) => checkExpiry(expires_at, now()) };
+const EXPIRY_CHANGE: Rule = { of: ['expiresAt'], check: ({ expires_at }: Expiring) => checkExpiryChange(expires_at, now()) };
 /** Judges each header by itself, so that others may be unreadable. */
 const HEADERS: Rule = { of: [], check: ({ headers }) => checkWebhookHeaders(readableHeaders(headers)) };
 
@@ -40,7 +42,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   CreateApiKey: [EXPIRY],
   RecoverWebhook: [{ of: ['since', 'until'], check: (message) => checkRecoveryRange(message as { since: number; until?: number | null }, now()) }],
   CreateWebhook: [STATE, HEADERS, EXPIRY],
-  UpdateWebhook: [STATE, HEADERS, EXPIRY],
+  UpdateWebhook: [STATE, HEADERS, EXPIRY_CHANGE],
 };
 
 /** Skips rules over a field that could not be read: `found` has the problems of single fields. */

@@ -1,4 +1,5 @@
 // Records as a table, as JSON lines or as CSV.
+import { withoutFormula } from '@truckroll/contract/formula';
 import { Option, type Command } from 'commander';
 import type { ApiSession } from './session.ts';
 import { Failure } from './terminal/failure.ts';
@@ -85,14 +86,10 @@ function cell(value: unknown): unknown {
   return value.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, '$1Z');
 }
 
-/** Equal to the rule of the API's CSV. Spreadsheets skip white space and treat full-width characters as plain ones. */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
-
 /** Text is quoted, and defused where a spreadsheet would take it for a formula (decisions §13 and §16). */
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean' || value instanceof Dollars) return String(value);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const defused = FORMULA.test(text) ? `'${text}` : text;
-  return `"${defused.replaceAll('"', '""')}"`;
+  return `"${withoutFormula(text).replaceAll('"', '""')}"`;
 }

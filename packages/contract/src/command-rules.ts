@@ -7,6 +7,11 @@ export function checkExpiry(expiresAt: number | null | undefined, now: number): 
   return [{ field: 'expiresAt', code: 'OUT_OF_RANGE', message: 'Give a time in the future, or none for what is not to end by itself.' }];
 }
 
+/** The same for a change, in which 0 removes the present expiry. */
+export function checkExpiryChange(expiresAt: number | null | undefined, now: number): JsonProblem[] {
+  return expiresAt === 0 ? [] : checkExpiry(expiresAt, now);
+}
+
 /** A recovery range must begin in the past and end after it begins. Microseconds. */
 export function checkRecoveryRange({ since, until }: { since: number; until?: number | null | undefined }, now: number): JsonProblem[] {
   if ((until ?? now) > since) return [];

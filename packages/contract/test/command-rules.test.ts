@@ -1,4 +1,4 @@
-import { checkExpiry, checkRecoveryRange, checkWebhookHeaders, checkWebhookState } from '../src/command-rules.ts';
+import { checkExpiry, checkExpiryChange, checkRecoveryRange, checkWebhookHeaders, checkWebhookState } from '../src/command-rules.ts';
 
 const NOW = 1_800_000_000_000_000;
 
@@ -17,6 +17,11 @@ describe('the end of a new API key', () => {
   ])('must not be %s', (_, expiresAt) => {
     expect(checkExpiry(expiresAt, NOW)).toMatchObject([{ field: 'expiresAt', code: 'OUT_OF_RANGE', message: expect.stringContaining('future') }]);
   });
+});
+
+test('a change of the end may remove it by 0, and is judged as a new one otherwise', () => {
+  expect([0, null, NOW + 1].map((expiresAt) => checkExpiryChange(expiresAt, NOW))).toEqual([[], [], []]);
+  expect([checkExpiryChange(NOW, NOW), checkExpiry(0, NOW)]).toMatchObject([[{ code: 'OUT_OF_RANGE' }], [{ code: 'OUT_OF_RANGE' }]]);
 });
 
 describe('the range of a recovery', () => {

@@ -4,6 +4,7 @@ import {
   ApiError,
   TEST_EVENT,
   checkExpiry,
+  checkExpiryChange,
   checkWebhookState,
   exampleRecord,
   formatInstant,
@@ -109,7 +110,7 @@ async function update(context: Context, request: wire.UpdateWebhookRequest): Pro
       const before = await selectEndpoint(tx, companyId, id);
       refuseBroken([
         ...checkWebhookState(request),
-        ...checkExpiry(expires_at || null, now()),
+        ...checkExpiryChange(expires_at, now()),
         ...(await endpointProblems(context, tx, companyId, parts, { ...before, ...held })),
       ]);
       await setFilter(tx, companyId, id, filter);

@@ -1,4 +1,5 @@
 // Invoices and payments of a month as CSV, a line per line item, for the import of an accounting program (docs/how-to/console.md).
+import { withoutFormula } from '@truckroll/contract/formula';
 import type { Invoice, Payment } from '../../api/business.ts';
 import { decimal } from '../../parts/money.ts';
 import { dayOf } from '../../parts/time.tsx';
@@ -53,12 +54,11 @@ function csv(columns: readonly string[], rows: readonly Cell[][]): string {
   return [columns, ...rows].map((row) => `${row.map(written).join(',')}\r\n`).join('');
 }
 
-/** Beginnings that spreadsheets may run as a formula, as in the API's CSV. Amounts are no texts. */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
+/** Amounts may begin with a minus. */
 const AMOUNT = /^-?\d+\.\d\d$/;
 
 function written(cell: Cell): string {
   const text = String(cell ?? '');
-  const safe = typeof cell !== 'number' && FORMULA.test(text) && !AMOUNT.test(text) ? `'${text}` : text;
+  const safe = typeof cell === 'number' || AMOUNT.test(text) ? text : withoutFormula(text);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
