@@ -110,12 +110,17 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
       headers: headerComponents,
       responses,
       securitySchemes: {
-        ApiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'trk_…', description: 'An API key of the company: every read, and the scheduling writes.' },
+        ApiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'trk_…',
+          description: 'An API key of the company: reads, and the scheduling writes. Each operation names the credentials that it takes.',
+        },
         UserToken: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'A token of a user of the company: every read, the scheduling writes, and changes under `/api/v1`.',
+          description: 'A token of a user of the company: whatever a key may do, and changes under `/api/v1`.',
         },
       },
     },

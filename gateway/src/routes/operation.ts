@@ -191,15 +191,15 @@ function limitClassOf({ kind, verb }: Operation): LimitClass {
 }
 
 const CHANGERS = {
-  api_key: { kind: 'PRINCIPAL_KIND_KEY', refusal: 'Changes here need an API key; a user token can only read.' },
-  user_token: { kind: 'PRINCIPAL_KIND_USER', refusal: 'Changes here need a user token; an API key can only read.' },
+  api_key: { kind: 'PRINCIPAL_KIND_KEY', refusal: 'This needs an API key: send one in place of the user token.' },
+  user_token: { kind: 'PRINCIPAL_KIND_USER', refusal: 'This needs a user token: send one in place of the API key.' },
 } as const;
 
 /** The contract says which credential an operation needs; every credential may read where it says nothing (decisions §8). */
-function checkAccess({ changedBy, verb }: Operation, kind: string): void {
+function checkAccess({ changedBy }: Operation, kind: string): void {
   if (changedBy === undefined || changedBy === 'any') return;
   const changer = CHANGERS[changedBy];
-  if (kind !== changer.kind) throw unauthenticated(verb === 'GET' ? 'This belongs to a user: send a user token in place of the API key.' : changer.refusal);
+  if (kind !== changer.kind) throw unauthenticated(changer.refusal);
 }
 
 function withLimit(query: Query, limit: number): Query {
