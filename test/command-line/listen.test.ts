@@ -20,23 +20,25 @@ let system: System;
 let dispatcher: Service;
 let company: TestCompany;
 let program: Server;
+let refusing = false;
 const requests: { headers: Record<string, string>; body: string }[] = [];
 
 beforeAll(async () => {
-  system = await startSystem();
-  company = await system.createCompany();
-  const settings = webhookDispatcherConfig(system.dispatcherEnvironment);
-  dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, callCredential: testCaller('webhook-dispatcher') });
-  await dispatcher.start();
   program = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += chunk));
     request.on('end', () => {
+      if (request.url === '/tested') return void response.writeHead(refusing ? 500 : 200).end(refusing ? 'no\u001b[31m such tenant' : 'thanks');
       requests.push({ headers: request.headers as Record<string, string>, body });
       response.writeHead(requests.length === 1 ? 503 : 204).end();
     });
   });
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
+  system = await startSystem({ webhookAllowedTargets: [`127.0.0.1:${(program.address() as AddressInfo).port}`] });
+  company = await system.createCompany();
+  const settings = webhookDispatcherConfig(system.dispatcherEnvironment);
+  dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, callCredential: testCaller('webhook-dispatcher') });
+  await dispatcher.start();
 }, 60_000);
 afterAll(async () => {
   program.close();
@@ -44,11 +46,13 @@ afterAll(async () => {
   await system.stop();
 });
 
-async function listen(credential: Record<string, string>, signal: AbortSignal, ...args: string[]) {
+const listen = (credential: Record<string, string>, signal: AbortSignal, ...args: string[]) => truckroll(credential, signal, 'listen', '--json', ...args);
+
+async function truckroll(credential: Record<string, string>, signal: AbortSignal, ...args: string[]) {
   let out = '';
   let err = '';
   const io = { env: { TRUCKROLL_URL: system.baseUrl, ...credential }, cwd: '.', stdin: process.stdin, signal };
-  const code = await run(['listen', '--json', ...args], { ...io, stdout: { write: (text) => (out += text) }, stderr: { write: (text) => (err += text) } });
+  const code = await run(args, { ...io, stdout: { write: (text) => (out += text) }, stderr: { write: (text) => (err += text) } });
   return { code, out, err };
 }
 
@@ -90,6 +94,23 @@ test('sends events on in order, signed, and removes its endpoint at the end', as
   ]);
   expect(requests.filter(({ headers }) => headers['webhook-test'] === 'true')).toHaveLength(1);
   expect(await endpoints()).toEqual([]);
+}, 60_000);
+
+test('`webhooks test` shows what the receiver answered, and fails where it refused', async () => {
+  const token = { TRUCKROLL_TOKEN: system.userToken(company) };
+  const call = (...args: string[]) => truckroll(token, new AbortController().signal, 'webhooks', ...args);
+  const url = `http://127.0.0.1:${(program.address() as AddressInfo).port}/tested`;
+  const { id } = JSON.parse((await call('create', url, '--events', 'service_request.created', '--json')).out);
+  const accepted = await call('test', id, '--json');
+  expect([accepted.code, JSON.parse(accepted.out)]).toEqual([
+    0,
+    expect.objectContaining({ status: 'succeeded', httpStatus: 200, answer: 'thanks', reason: null }),
+  ]);
+  refusing = true;
+  const { code, out } = await call('test', id);
+  expect(code).toBe(1);
+  for (const line of [/^httpStatus +500$/m, /^milliseconds +\d+$/m, /^answer +no\\u001b\[31m such tenant$/m]) expect(out).toMatch(line);
+  await call('delete', id);
 }, 60_000);
 
 test('ends with Ctrl-C, and removes its endpoint then', async () => {

@@ -67,6 +67,8 @@ test('lists the first records and says that there are more, or all of them', asy
   expect(records(some)).toHaveLength(110);
   const all = await program.run(['list', 'accounts', '--all', '--json']);
   expect([records(all).length, all.err]).toEqual([121, '']);
+  const both = await program.run(['list', 'accounts', '--all', '--limit', '5']);
+  expect([both.code, both.out, both.err]).toEqual([2, '', expect.stringContaining("option '--limit <number>' cannot be used with option '--all'")]);
 });
 
 test('prints CSV that a spreadsheet does not take for a formula, and JSON with the chosen fields', async () => {

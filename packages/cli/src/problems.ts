@@ -25,8 +25,7 @@ function innermost({ cause }: Error): Error | undefined {
 
 function ofAnswer({ status, code, message, details, requestId, retryAfterSeconds }: TruckrollError, { baseUrl, source }: Asked): string {
   if (code === 'UNRECOGNIZED') return `${message.replace('baseUrl', 'TRUCKROLL_URL or --url')}`;
-  if (status === 401)
-    return `The API does not accept the credential (${source}): ${message} It may be revoked or expired${source.startsWith('profile') ? ': log in again' : ''}.`;
+  if (status === 401) return `The API does not accept the credential (${source}): ${message}`;
   if (status === 404 && message.startsWith('Nothing is at this path'))
     return `${baseUrl} is not the address of the API: correct TRUCKROLL_URL or --url. (${message})`;
   const again = retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`;

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ListedKind } from '../catalog.ts';
 import { COLUMNS } from '../columns.ts';
 import { addFilters, queryOf, type FilterQuery } from '../filters.ts';
@@ -30,7 +30,7 @@ export function completeList(command: Command, session: ApiSession, name: string
   const { options = [], fields } = kind;
   addFilters(command, options);
   addOutput(command)
-    .option('--limit <number>', 'most records to print', positiveInteger, 50)
+    .addOption(new Option('--limit <number>', 'most records to print').argParser(positiveInteger).default(50).conflicts('all'))
     .option('--all', 'print every record')
     .action(async ({ limit, all, ...given }: Given) => {
       const most = all === true ? Infinity : limit;

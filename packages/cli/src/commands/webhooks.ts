@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { KINDS } from '../gen/catalog.ts';
 import type { ListedKind } from '../catalog.ts';
 import type { ApiSession } from '../session.ts';
-import { Failure } from '../terminal/failure.ts';
+import { EXIT, Failure } from '../terminal/failure.ts';
 import { card } from '../terminal/table.ts';
 import { completeList } from './list.ts';
 
@@ -11,7 +11,7 @@ Everything but list needs a user token, in TRUCKROLL_TOKEN or a profile: API key
 
 Examples:
   truckroll webhooks create https://example.com/hook --events service_request.created interaction.completed
-  truckroll webhooks test <id>
+  truckroll webhooks test <id>          # exit code 1 unless the receiver accepts the test
   truckroll webhooks rotate-secret <id>`;
 
 interface Creation {
@@ -66,12 +66,16 @@ export function register(program: Command, session: ApiSession): void {
 
   group
     .command('test')
-    .description('Send a test event at once, and show its delivery, which is pending.')
+    .description('Send a test event, and show what the receiver answered.')
     .argument('<id>', 'of the endpoint')
     .option('--event-type <type>', 'send the example of this type; default: webhook.test')
     .action(async (id: string, { eventType }: { eventType?: string }) => {
-      const { data } = await session.userClient().webhooks.test(id, eventType === undefined ? {} : ({ eventType } as never), options);
-      session.print(data, card({ ...data }));
+      const client = session.userClient();
+      const { data } = await client.webhooks.test(id, eventType === undefined ? {} : ({ eventType } as never), options);
+      const { testResult } = await import('../test-result.ts');
+      const { outcome, delivered } = await testResult(client, id, data, session.io.signal);
+      session.print(outcome, card(outcome));
+      if (!delivered) session.exitCode = EXIT.refused;
     });
 
   group

@@ -15,6 +15,8 @@ interface Syncing {
   readonly session: TerminalSession;
   readonly file: string;
   readonly api: Client;
+  /** Does not repeat a call that fails. */
+  readonly hasty: Client;
   readonly store: SqliteStore;
   readonly options: { signal: AbortSignal; kinds?: ChangeKind[] };
 }
@@ -47,7 +49,14 @@ export async function keepCopy(session: TerminalSession, { file, baseUrl, apiKey
         session.note(reason);
       },
     });
-    const syncing: Syncing = { session, file, api, store, options: { signal, ...(kinds && { kinds }) } };
+    const syncing: Syncing = {
+      session,
+      file,
+      api,
+      hasty: createClient({ ...access, ...FIRST, retries: 0 }),
+      store,
+      options: { signal, ...(kinds && { kinds }) },
+    };
     const caughtUp = await catchUp(syncing, progress).finally(progress.end);
     const compared = given.verify ? await api.verify(store, syncing.options) : undefined;
     report(session, file, caughtUp, compared);
@@ -69,12 +78,12 @@ interface CaughtUp {
   readonly seconds: number;
 }
 
-async function catchUp({ session, api, store, options }: Syncing, progress: Progress): Promise<CaughtUp> {
+async function catchUp({ session, api, hasty, store, options }: Syncing, progress: Progress): Promise<CaughtUp> {
   const startedAt = performance.now();
   const before = await store.progress();
   let load = before?.load ?? 1;
   // Only a load has a known end.
-  let total = before?.loaded ? undefined : await recordsOf(api, options);
+  let total = before?.loaded ? undefined : await recordsOf(hasty, options);
   let done = countOf(store, load);
   const counts = { upserted: 0, deleted: 0 };
   const onPage = ({ data }: ChangesPage, after: SyncProgress): void => {
@@ -93,9 +102,15 @@ async function catchUp({ session, api, store, options }: Syncing, progress: Prog
   return { records: countOf(store), ...counts, as_of: asOf, seconds };
 }
 
-async function recordsOf(api: Client, { kinds, signal }: Syncing['options']): Promise<number> {
-  const { data } = await api.get('/api/v1/integrations/changes/digest', { signal, query: kinds ? { kinds } : {} });
-  return data.reduce((sum, digest) => sum + digest.count, 0);
+/** Undefined if the API does not answer at once, or not again in this minute: only the progress needs it. */
+async function recordsOf(hasty: Client, { kinds, signal }: Syncing['options']): Promise<number | undefined> {
+  try {
+    const { data } = await hasty.get('/api/v1/integrations/changes/digest', { signal, query: kinds ? { kinds } : {} });
+    return data.reduce((sum, digest) => sum + digest.count, 0);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
 }
 
 function countOf({ database }: SqliteStore, load?: number): number {

@@ -1,0 +1,43 @@
+// What the receiver answered to the test of an endpoint.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@truckroll/client';
+
+/** Longer than a delivery may take: an attempt has 15 s, and may wait for others to the same receiver. */
+const LONGEST_WAIT_MS = 30_000;
+const BETWEEN_MS = 250;
+const LONGEST_ANSWER = 200;
+
+interface Sent {
+  readonly id: string;
+  readonly eventId: string;
+}
+
+export interface TestResult {
+  readonly outcome: Readonly<Record<string, unknown>>;
+  readonly delivered: boolean;
+}
+
+/** Waits for the only attempt. If it takes too long, the outcome is that of a pending delivery. */
+export async function testResult(client: Client, endpoint: string, { id, eventId }: Sent, signal: AbortSignal): Promise<TestResult> {
+  const until = performance.now() + LONGEST_WAIT_MS;
+  for (;;) {
+    const { status, attempts } = (await client.webhooks.deliveries.get(endpoint, id, { signal })).data;
+    const attempt = attempts.at(-1);
+    if (attempt !== undefined) return { outcome: { id, eventId, status, ...answerOf(attempt) }, delivered: attempt.succeeded };
+    if (status !== 'pending' || performance.now() > until) {
+      return { outcome: { id, eventId, status, reason: `no attempt within ${LONGEST_WAIT_MS / 1000} s: see the console, or the delivery` }, delivered: false };
+    }
+    await sleep(BETWEEN_MS, undefined, { signal });
+  }
+}
+
+type Attempt = Awaited<ReturnType<Client['webhooks']['deliveries']['get']>>['data']['attempts'][number];
+
+function answerOf({ startedAt, endedAt, response, errorMessage }: Attempt): Record<string, unknown> {
+  return {
+    httpStatus: response?.status ?? null,
+    milliseconds: Date.parse(endedAt) - Date.parse(startedAt),
+    answer: response === null ? null : [...response.body].slice(0, LONGEST_ANSWER).join(''),
+    reason: errorMessage,
+  };
+}
