@@ -20,7 +20,20 @@ export function docsSources() {
       .sort()
       .map((name) => join(folder, name));
   const styles = join(root, 'gateway/console/styles/base.css');
-  return [...within(source), ...within(join(root, 'docs')), styles, join(root, 'gateway/openapi.json'), join(root, 'pnpm-lock.yaml'), import.meta.filename];
+  // The picture of records is drawn from the contract.
+  const contract = readdirSync(join(root, 'proto'), { recursive: true })
+    .filter((name) => name.endsWith('.proto'))
+    .sort()
+    .map((name) => join(root, 'proto', name));
+  return [
+    ...within(source),
+    ...within(join(root, 'docs')),
+    ...contract,
+    styles,
+    join(root, 'gateway/openapi.json'),
+    join(root, 'pnpm-lock.yaml'),
+    import.meta.filename,
+  ];
 }
 
 export async function buildDocs() {

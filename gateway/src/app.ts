@@ -158,7 +158,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
           pages: {
             '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
             '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
-            ...docsPages(words),
+            ...docsPages(words, config.docsDemoKeyFile),
             ...clientPages(words),
             ...consolePages(consoleSignIn(config), installations()),
             '/.well-known/api-catalog': catalogPage(base),

@@ -1,8 +1,14 @@
 // /docs as browsers and programs get it; its scripts are tested in test/console.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { operations, publicEvents } from '@truckroll/contract';
+import { generateApiKey, operations, publicEvents } from '@truckroll/contract';
 import { codeBlock } from '../docs/src/code.ts';
 import { markdown } from '../docs/src/markdown.ts';
+import { docsPages } from '../src/docs.ts';
+import type { Document } from '../src/http/documents.ts';
+import type { Page } from '../src/routes/public-pages.ts';
 import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
@@ -69,7 +75,7 @@ test('shows every operation with a sample in each language, its credential, and 
     for (const language of ['bash', 'typescript', 'python']) expect(section).toContain(`id="${id}-${language}"`);
     expect(section).toContain(changedBy === 'user_token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_API_KEY');
     expect(section.includes(`id="${id}-body"`)).toBe(/-d .*\{/.test(section));
-    for (const status of ['400', '401', '429', '500', '503']) expect(section).toContain(`Example of ${status}`);
+    for (const status of ['400', '401', '429', '500', '503']) expect(section).toContain(`docs/errors#error-${status}">${status}</a>`);
   }
   for (const { type } of publicEvents) expect(all).toContain(`>${type} <a class="anchor"`);
   expect(all).toMatch(/<code>expected_revision<\/code> <span class="note required">required</);
@@ -93,6 +99,41 @@ test('serves each page as Markdown to programs, at .md or by Accept, and lists t
   expect(list.text).toMatch(/^# .*\n\n> /);
   const listed = [...list.text.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => `/${to}`);
   expect(listed.toSorted()).toEqual(['/clients/index.json', '/openapi.json', ...[...pages.keys()].map((path) => `${path}.md`)].toSorted());
+});
+
+test('shows each error once, on a page with an example of each status', () => {
+  const { text } = pages.get('/docs/errors')!;
+  for (const status of ['400', '401', '404', '409', '410', '429', '500', '503']) expect(text).toContain(`<h3 id="error-${status}">`);
+  const others = [...pages].filter(([path]) => path.startsWith('/docs/reference/')).map(([, page]) => page.text);
+  expect(others.join()).not.toContain('&quot;UNAUTHENTICATED&quot;');
+  expect(others.join().split('id="schema-Invoice"')).toHaveLength(2);
+});
+
+test('draws how records refer to each other, and says the same in a table and to programs', async () => {
+  const { text } = pages.get('/docs/records')!;
+  expect(text).toMatch(/<svg class="map".*<text [^>]*>invoices<\/text>/s);
+  expect(text).toContain('<code>line_items.job_id</code>'.replace('line_items.', ''));
+  expect((await request(`${gateway.url}/docs/records.md`)).text).toMatch(/^\| invoices \| accounts \| `account` \|$/m);
+});
+
+test('shows a key only where the gateway is given one, and nothing else of the file', async () => {
+  expect([...pages.values()].some(({ text }) => text.includes('name="demo"'))).toBe(false);
+  expect((await request(`${gateway.url}/docs/demo.json`)).status).toBe(401);
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-docs-'));
+  const file = join(folder, 'key');
+  const shown = docsPages((text) => text, file);
+  const demo = shown['/docs/demo.json'] as () => Page;
+  try {
+    expect(demo).toThrow('There is no demo company yet.');
+    writeFileSync(file, 'a secret of the machine');
+    expect(demo).toThrow('There is no demo company yet.');
+    const key = generateApiKey();
+    writeFileSync(file, key);
+    expect(JSON.parse(demo().body.toString())).toEqual({ key });
+    expect((shown['/docs'] as readonly Document[])[0]!.body.toString()).toContain('<meta name="demo"');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('shows HTML in a text as text, and rejects code in an unknown language', () => {

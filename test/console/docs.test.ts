@@ -1,5 +1,7 @@
 // The documentation in a browser, and some of its samples on a real system. npm run check:docs runs all samples.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import type { Browser, Page } from 'puppeteer-core';
@@ -17,11 +19,13 @@ const folder = process.env['SCREENSHOTS'];
 let system: System;
 let target: Target;
 let browser: Browser;
+let keyFolder: string;
 let tab: Tab;
 let page: Page;
 
 beforeAll(async () => {
-  system = await startSystem();
+  keyFolder = mkdtempSync(join(tmpdir(), 'truckroll-docs-'));
+  system = await startSystem({ gatewaySettings: { DOCS_DEMO_KEY_FILE: join(keyFolder, 'key') } });
   const company = await system.createCompany();
   target = { url: system.baseUrl, key: company.apiKey, token: system.userToken(company) };
   browser = await startBrowser();
@@ -29,6 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await system.stop();
+  rmSync(keyFolder, { recursive: true });
 });
 beforeEach(async () => {
   tab = await openTab(browser, system.baseUrl);
@@ -48,7 +53,7 @@ async function prefer(scheme: string): Promise<void> {
   ]);
 }
 
-test.each(['/docs', '/docs/reports', '/docs/reference/job-assignments', '/nowhere'])(
+test.each(['/docs', '/docs/reports', '/docs/records', '/docs/reference/job-assignments', '/nowhere'])(
   '%s has no accessibility problem that axe finds, in either colour scheme, and fits the width of a phone',
   async (path) => {
     await open(path);
@@ -105,6 +110,28 @@ test('code is copied as shown, and a chosen language applies to all samples and 
   expect((await shown('.samples code'))[0]).toMatch(/^import/);
 });
 
+test('samples have the key that the gateway is given, and reads are run by keyboard, their answer beside the sample', async () => {
+  await open('/docs/reference/tags');
+  expect(await page.$('.run')).toBeNull();
+  writeFileSync(join(keyFolder, 'key'), target.key);
+  await page.reload();
+  await page.waitForSelector('.run button');
+  expect(await page.$eval('.samples code', (code) => code.textContent)).toBe(
+    `curl "${target.url}/v1/tags?limit=2" \\\n  -H "Authorization: Bearer ${target.key}"`,
+  );
+  await tabTo(page, 'Run');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.querySelector('.run [role="status"]')?.textContent?.includes(': 200 in'));
+  expect(await page.$eval('.run pre', (answer) => JSON.parse(answer.textContent).data)).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
+  // Only a detail of an own record can be read.
+  await page.$$eval('.run button', (buttons) => buttons[1]!.click());
+  await page.waitForFunction(() => document.querySelectorAll('.run [role="status"]')[1]?.textContent === 'The demo company has none.');
+  await open('/docs/reference/api-key');
+  await page.waitForSelector('.run button');
+  expect(await page.$$eval('.run', (places) => places.map((place) => place.closest('section')?.querySelector('h2')?.id))).toEqual(['listApiKeys']);
+});
+
 test('a heading links to itself, also by keyboard, and the page marks the section being read', async () => {
   await open('/docs/errors');
   await tabTo(page, '#');
@@ -112,7 +139,7 @@ test('a heading links to itself, also by keyboard, and the page marks the sectio
   await page.waitForFunction(() => location.hash === '#what-to-do');
   await open('/docs/errors#retries-that-do-no-harm');
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  await page.waitForFunction(() => document.querySelector('.contents [aria-current]')?.textContent === 'Retries that do no harm');
+  await page.waitForFunction(() => document.querySelector('.contents [aria-current]')?.textContent === 'Examples');
 });
 
 test('on a phone the menu opens over the page, closes again and returns the focus', async () => {

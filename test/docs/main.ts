@@ -1,7 +1,9 @@
-// npm run check:docs: runs every sample of the reference and the guides, and triggers every documented error. The system is that of
+// npm run check:docs: runs every sample of the reference and the guides, triggers every documented error, and checks that agents can use the
+// pages. The system is that of
 // npm start, or the one in TRUCKROLL_URL.
 import { join } from 'node:path';
 import { buildSite } from '../../gateway/docs/src/site.ts';
+import { checkForAgents } from './agents.ts';
 import { checkErrors, checkSamples } from './check.ts';
 import { guideCode } from './guide-code.ts';
 import { runSample } from './run-sample.ts';
@@ -33,6 +35,7 @@ try {
     }),
   );
   for (const operation of operations.filter(({ idempotent }) => idempotent)) await check(operation);
+  wrong.push(...(await checkForAgents(target)));
   for (const { name, code, language } of guideCode(root)) {
     const { code: exit, stdout, stderr } = await runSample(code, language, target);
     if (exit !== 0) wrong.push(`${name}: ended with ${exit}\n${stdout}${stderr}`);

@@ -66,8 +66,8 @@ export function fieldList(rows: readonly Row[], link: SchemaLink): Html {
   )}</dl>`;
 }
 
-export function namedSchema(name: string, schema: Schema, link: SchemaLink): Html {
-  const example = schema.examples?.[0];
+export function namedSchema(name: string, schema: Schema, link: SchemaLink, withExample = true): Html {
+  const example = withExample ? schema.examples?.[0] : undefined;
   return html`<section>
 ${heading(3, `schema-${name}`, name)}
 ${markdown(schema.description ?? '')}

@@ -7,6 +7,7 @@ import { firstSentence, renderMarkdown } from './markdown.ts';
 /** Pages by file of docs/, in reading order and by the heading of the navigation. Links to these files become links to their pages. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Guides: {
+    'overview.md': '/docs',
     'tutorials/first-integration.md': '/docs/start',
     'how-to/command-line.md': '/docs/command-line',
     'reference/errors.md': '/docs/errors',
@@ -88,14 +89,12 @@ function linkFrom(docs: string, file: string, path: string, others: ReadonlySet<
     const inside = target.startsWith('/') ? target : GUIDES[posix.normalize(posix.join(posix.dirname(file), target))];
     const known =
       inside !== undefined &&
-      (others.has(inside) ||
-        Object.values(GUIDES).includes(inside) ||
-        ['/console', '/openapi.json', '/llms.txt', '/clients/index.json', '/docs'].includes(inside));
+      (others.has(inside) || Object.values(GUIDES).includes(inside) || ['/console', '/openapi.json', '/llms.txt', '/clients/index.json'].includes(inside));
     if (!known) {
       if (!target.startsWith('/') && existsSync(join(docs, dirname(file), target))) return undefined;
       throw new Error(`docs/${file} links to ${href}, which is nowhere`);
     }
-    const page = others.has(inside) || inside.startsWith('/docs/');
+    const page = others.has(inside) || /^\/docs(\/|$)/.test(inside);
     return `${rootFrom(path)}${inside.slice(1)}${page ? ending : ''}${anchor === undefined ? '' : `#${anchor}`}`;
   };
 }

@@ -12,6 +12,8 @@ export interface SitePage {
   body: Html;
   headings: readonly Heading[];
   markdown: string;
+  /** Whether the text needs the whole width, so that the page's contents stand in the menu. */
+  wide?: true;
 }
 
 /** The relative link from a path to the root. Pages have no absolute links, because a proxy may add a path prefix. */
@@ -23,7 +25,7 @@ export function rootFrom(path: string): string {
 export function layout(page: SitePage, pages: readonly SitePage[], root = rootFrom(page.path)): Html {
   const at = pages.indexOf(page);
   const [before, after] = at < 0 ? [undefined, undefined] : [pages[at - 1], pages[at + 1]];
-  const contents = page.headings.filter(({ level }) => level === 2);
+  const contents = contentsOf(page);
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -44,26 +46,38 @@ ${at >= 0 && html`<link rel="alternate" type="text/markdown" href="${root}${page
 <search id="search" data-index="${root}docs/search.json" data-root="${root}" hidden></search>
 <a class="wide-only" href="${root}console">Console</a>
 <a class="wide-only" href="${root}openapi.json">openapi.json</a>
+<a class="wide-only" href="${root}llms.txt">llms.txt</a>
 <button class="menu-button" type="button" popovertarget="menu">Menu</button>
 </div></header>
-<div class="columns">
+<div class="columns${page.wide ? ' wide' : ''}">
 <nav id="menu" popover aria-label="Documentation">${navigation(page, pages, root)}</nav>
 <main id="content" tabindex="-1">
 <h1>${page.title}</h1>
 ${page.body}
 <p class="around">${before && html`<a rel="prev" href="${root}${before.path.slice(1)}">‹ ${before.title}</a>`}${after && html`<a rel="next" href="${root}${after.path.slice(1)}">${after.title} ›</a>`}</p>
 </main>
-${contents.length > 1 && html`<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${contents.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>`}
+${!page.wide && contents && html`<nav class="contents" aria-label="On this page"><p>On this page</p>${contents}</nav>`}
 </div>
 </body>
 </html>
 `;
 }
 
+/** Undefined for a page that needs none. */
+function contentsOf({ headings }: SitePage): Html | undefined {
+  const sections = headings.filter(({ level }) => level === 2);
+  return sections.length > 1 ? html`<ul>${sections.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul>` : undefined;
+}
+
 function navigation(page: SitePage, pages: readonly SitePage[], root: string): Html {
   const groups = Map.groupBy(pages, ({ group }) => group);
   return html`${[...groups].map(
     ([group, members]) =>
-      html`<p>${group}</p><ul>${members.map((each) => html`<li><a href="${root}${each.path.slice(1)}"${each === page && html` aria-current="page"`}>${each.title}</a></li>`)}</ul>`,
+      html`<p>${group}</p><ul>${members.map((each) => html`<li><a href="${root}${each.path.slice(1)}"${each === page && html` aria-current="page"`}>${each.title}</a>${each === page && page.wide && inMenu(page)}</li>`)}</ul>`,
   )}`;
+}
+
+function inMenu(page: SitePage): Html | undefined {
+  const contents = contentsOf(page);
+  return contents && html`<div class="contents">${contents}</div>`;
 }

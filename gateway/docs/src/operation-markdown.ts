@@ -17,7 +17,9 @@ export function operationMarkdown({ summary, verb, path, description, credential
     ...rowsOf('Parameters', parameters),
     ...(body === undefined ? [] : [...rowsOf('Body', body.rows), ...fenced('json', JSON.stringify(body.example, null, 2))]),
     ...samples.slice(0, 1).flatMap(({ language, code }) => fenced(language, code)),
-    ...answersOf(answers),
+    ...answersOf(answers.filter(({ status }) => Number(status) < 400)),
+    `Errors: ${answers.flatMap(({ status }) => (Number(status) < 400 ? [] : [`\`${status}\``])).join(', ')}. [What each means](../errors.md) is described once.`,
+    '',
   ].join('\n');
 }
 

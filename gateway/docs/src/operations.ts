@@ -1,5 +1,5 @@
 // An operation as both forms of its page, HTML and Markdown, show it.
-import { resolve, type Description, type Operation, type Schema } from './description.ts';
+import { resolve, schemaName, type Description, type Operation, type Schema } from './description.ts';
 import { errorExample } from './errors.ts';
 import { bodyExample, exampleOf } from './examples.ts';
 import { samplesOf } from './samples.ts';
@@ -46,11 +46,31 @@ export function operationView(path: string, verb: string, operation: Operation, 
     samples: [],
   };
   view.samples = samplesOf(view);
+  const record = recordOf(operation, description);
+  if (record !== undefined) view.record = record;
+  const trial = trialOf(view, description);
+  if (trial !== undefined) view.trial = trial;
   view.answers = answersOf(operation, description).map((answer) => {
     const error = Number(answer.status) >= 400 ? errorExample(answer.status, view) : undefined;
     return error === undefined ? answer : { ...answer, error, example: errorBody(error, description) };
   });
   return view;
+}
+
+/** The schema of `data`, or of its items. */
+function recordOf({ responses }: Operation, description: Description): string | undefined {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+  const schema = success && resolve(success, description).content?.['application/json']?.schema;
+  const data = schema && resolve(schema, description).properties?.['data'];
+  return data && schemaName(data.items ?? data);
+}
+
+/** Undefined for an operation with ids that no list has. */
+function trialOf({ verb, credential, path, target, pathIds }: OperationView, { paths }: Description): OperationView['trial'] {
+  if (verb !== 'GET' || credential === 'token') return undefined;
+  if (pathIds.length === 0) return { path: target };
+  const list = path.replace(/\/\{id\}$/, '');
+  return pathIds.length === 1 && list !== path && paths[list]?.['get'] !== undefined ? { path: target, list } : undefined;
 }
 
 function limitOf(path: string, changes: boolean): OperationView['limit'] {

@@ -1,7 +1,7 @@
 // Builds a page for each group of operations, with the schemas that only this group uses, and one page for shared schemas.
 import { namesWithin, schemaName, type Description, type Operation } from './description.ts';
 import { namedSchema } from './fields.ts';
-import { html, slug } from './html.ts';
+import { html, slug, type Html } from './html.ts';
 import { rootFrom, type SitePage } from './layout.ts';
 import { firstSentence, heading, markdown, type Heading } from './markdown.ts';
 import { operationSection, webhookSection } from './operation-html.ts';
@@ -83,10 +83,19 @@ function pageOf(group: Group, placeOf: ReadonlyMap<string, string>, description:
     return `${place === path ? '' : `${root}${place.slice(1)}`}#schema-${schema}`;
   };
   const components = description.components['schemas'] ?? {};
+  // The fields of a record stand beside the first answer that has it.
+  const shownBy = new Map<string, Html>();
+  const beside = new Set<string>();
+  for (const { id, record } of operations) {
+    if (record === undefined || beside.has(record) || !schemas.includes(record)) continue;
+    beside.add(record);
+    shownBy.set(id, namedSchema(record, components[record] ?? {}, link, false));
+  }
+  const others = schemas.filter((each) => !beside.has(each));
   const headings: Heading[] = [
     ...operations.map(({ id, summary }) => ({ id, text: summary, level: 2 })),
     ...webhooks.map(({ id, type }) => ({ id, text: type, level: 2 })),
-    ...(schemas.length > 0 ? [{ id: 'schemas', text: 'Schemas', level: 2 }] : []),
+    ...(others.length > 0 ? [{ id: 'schemas', text: 'Schemas', level: 2 }] : []),
     ...schemas.map((each) => ({ id: `schema-${each}`, text: each, level: 3 })),
   ];
   return {
@@ -94,11 +103,12 @@ function pageOf(group: Group, placeOf: ReadonlyMap<string, string>, description:
     title: group.title,
     group: kindOf(group),
     headings,
+    wide: true,
     description: firstSentence(group.description),
     body: html`${markdown(group.description)}
-${operations.map((operation) => operationSection(operation, link, root))}
+${operations.map((operation) => operationSection(operation, link, root, shownBy.get(operation.id)))}
 ${webhooks.map((webhook) => webhookSection(webhook, link))}
-${schemas.length > 0 && html`${heading(2, 'schemas', 'Schemas')}${schemas.map((each) => namedSchema(each, components[each] ?? {}, link))}`}`,
+${others.length > 0 && html`${heading(2, 'schemas', 'Schemas')}${others.map((each) => namedSchema(each, components[each] ?? {}, link))}`}`,
     markdown: [
       `# ${name}`,
       '',

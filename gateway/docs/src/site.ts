@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import { readDescription } from './description.ts';
 import { guidePages } from './guides.ts';
-import { html } from './html.ts';
+import { errorsPage } from './errors-page.ts';
+import { Html, html } from './html.ts';
 import { layout, rootFrom, type SitePage } from './layout.ts';
 import { renderMarkdown } from './markdown.ts';
 import type { OperationView } from './views.ts';
+import { recordsPage } from './records.ts';
 import { referenceOf } from './reference.ts';
 import { searchEntries } from './search-entries.ts';
 
@@ -31,10 +33,13 @@ const ROOT = '{{root}}';
 export function buildSite(root: string): Site {
   const description = readDescription(join(root, 'gateway'));
   const reference = referenceOf(description);
-  const guides = guidePages(join(root, 'docs'), new Set(reference.pages.map(({ path }) => path)));
+  const records = recordsPage();
+  const guides = guidePages(join(root, 'docs'), new Set([records, ...reference.pages].map(({ path }) => path)));
   const { Guides: own = [], ...others } = Object.groupBy(guides, ({ group }) => group);
-  const home = homePage(description.info, own);
-  const pages = [home, ...own, ...reference.pages, ...Object.values(others).flatMap((group) => group ?? [])];
+  const known = own.map((page) =>
+    page.path === '/docs' ? homePage(page, description.info) : page.path === '/docs/errors' ? errorsPage(page, reference.operations) : page,
+  );
+  const pages = [...known, records, ...reference.pages, ...Object.values(others).flatMap((group) => group ?? [])];
   const missing: SitePage = {
     path: '',
     title: 'Nothing is at this address',
@@ -45,11 +50,14 @@ export function buildSite(root: string): Site {
     body: html`<p>There is <a href="${ROOT}docs">the documentation</a>, <a href="${ROOT}console">the console</a>, and <a href="${ROOT}openapi.json">the description for machines</a>.</p>`,
   };
   const files = [
-    ...pages.flatMap((page): SiteFile[] => [
-      { path: page.path, name: `${page.path.slice(1)}.html`, type: HTML, text: layout(page, pages).text },
-      { path: page.path, name: `${page.path.slice(1)}.md`, type: MARKDOWN, text: page.markdown },
-      { path: `${page.path}.md`, name: `${page.path.slice(1)}.md`, type: MARKDOWN, text: page.markdown },
-    ]),
+    ...pages.flatMap((page): SiteFile[] => {
+      const [name, text] = [`${page.path.slice(1)}.md`, withDirective(page)];
+      return [
+        { path: page.path, name: `${page.path.slice(1)}.html`, type: HTML, text: layout(page, pages).text },
+        { path: page.path, name, type: MARKDOWN, text },
+        { path: `${page.path}.md`, name, type: MARKDOWN, text },
+      ];
+    }),
     { path: '/docs/search.json', name: 'search.json', type: 'application/json', text: JSON.stringify(searchEntries(pages)) },
     { path: '/llms.txt', name: 'llms.txt', type: 'text/plain; charset=utf-8', text: llms(description.info, pages) },
     { path: '', name: 'missing.html', type: HTML, text: layout(missing, pages, ROOT).text },
@@ -57,22 +65,30 @@ export function buildSite(root: string): Site {
   return { files, operations: reference.operations };
 }
 
-function homePage(info: { title: string; version: string; 'x-release': string; description: string }, guides: readonly SitePage[]): SitePage {
-  const path = '/docs';
-  const root = rootFrom(path);
-  const { body, headings } = renderMarkdown(info.description);
+/** Programs that come to one page find the others (https://agentdocsspec.com). */
+function withDirective({ path, markdown }: SitePage): string {
+  return markdown.replace(/^(# .*\n)/, `$1\n> [/llms.txt](${rootFrom(path)}llms.txt) lists every page.\n`);
+}
+
+/** The overview, whose tasks become cards, and what applies to the whole API. */
+function homePage(page: SitePage, info: { title: string; version: string; 'x-release': string; description: string }): SitePage {
+  const root = rootFrom(page.path);
+  const { body, headings } = renderMarkdown(info.description.replace(/^.*\n\n/, ''));
   return {
-    path,
-    title: 'Overview',
-    group: 'Guides',
-    description: info.title,
-    headings,
-    body: html`<p>${info.title}. Version ${info.version}, as release ${info['x-release']} serves it. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address.</p>
-<ul class="cards">${guides.map((guide) => html`<li><a href="${root}${guide.path.slice(1)}">${guide.title}</a> <span>${guide.description}</span></li>`)}</ul>
-${body}
-<p id="changelog">What changes is announced in the <a href="${root}docs/changelog">changelog</a>.</p>`,
-    markdown: `# ${info.title}\n\n${info.description}`,
+    ...page,
+    headings: [...page.headings, ...headings],
+    body: html`${cards(page.body)}
+<p>Version ${info.version}, as release ${info['x-release']} serves it. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address. What changes is announced in the <a href="${root}docs/changelog">changelog</a>.</p>
+${body}`,
+    markdown: `${page.markdown}\n${info.description.replace(/^.*\n\n/, '')}`,
   };
+}
+
+/** Puts each part under a heading of level 3 into a card. */
+function cards({ text }: Html): Html {
+  const [before = '', ...parts] = text.split(/(?=<h3 )/);
+  const [last = '', after = ''] = (parts.pop() ?? '').split(/(?=<h2 )/);
+  return new Html(`${before}<ul class="cards">${[...parts, last].map((part) => `<li>${part}</li>`).join('')}</ul>${after}`);
 }
 
 /** The list of all pages for programs (https://llmstxt.org). */

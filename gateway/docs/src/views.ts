@@ -36,6 +36,10 @@ export interface OperationView {
   body?: { description: string; schema: Schema; rows: Row[]; example: unknown };
   answers: AnswerView[];
   samples: Sample[];
+  /** Schema of the record or row that a success holds, if it has one of its own. */
+  record?: string;
+  /** For a read that a key may do: what a browser requests to try it. `list` has the id that stands in `path`. */
+  trial?: { path: string; list?: string };
 }
 
 export interface WebhookView {

@@ -4,6 +4,9 @@ import { issueToken } from './issue-token.ts';
 /** In the state folder: `{ "companies": [ … ] }`, including the API keys, which the database stores only as hashes. */
 export const DEMO_COMPANIES_FILE = 'demo-companies.json';
 
+/** In the state folder: the key of the first, with which readers of the documentation of `npm start` run samples. */
+export const DEMO_KEY_FILE = 'docs-demo-key';
+
 export interface NotedCompany {
   readonly companyId: string;
   readonly userId: string;

@@ -1,4 +1,4 @@
-import { IPV4, listeningOf, requireAddress } from '../src/start/listening.ts';
+import { IPV4, isLoopback, listeningOf, requireAddress } from '../src/start/listening.ts';
 
 const said: string[] = [];
 const listening = (host: string | undefined) => {
@@ -22,6 +22,10 @@ test.each([
 test.each(['x86_64-conda-linux-gnu', 'localhost', '10.0.0.256'])('ignores HOST=%s, which is no IP address, and says so', (host) => {
   expect(listening(host)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   expect(said.splice(0)).toEqual([`HOST is ${host}, which is no IP address: the API listens on 127.0.0.1.`]);
+});
+
+test('knows what only this machine reaches', () => {
+  expect(['127.0.0.1', '127.1.2.3', '::1', '0.0.0.0', '::', '192.0.2.7'].map(isLoopback)).toEqual([true, true, true, false, false, false]);
 });
 
 test('refuses an address that this machine does not have, and says what to set', async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DEMO_COMPANIES_FILE, accessTo, type DemoAccess, type NotedCompany } from '../demo-companies.ts';
+import { DEMO_COMPANIES_FILE, DEMO_KEY_FILE, accessTo, type DemoAccess, type NotedCompany } from '../demo-companies.ts';
 import { readJson } from '../files.ts';
 import { ROOT } from '../folder.ts';
 import { Problem } from '../problem.ts';
@@ -8,7 +9,9 @@ import { read } from './readiness.ts';
 
 /** Finds the demo companies, or creates what is missing with the command line, which keeps their keys in the state folder. */
 export async function demoAccess(state: string, baseUrl: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
-  return (await foundAgain(state, baseUrl)) ?? (await made(state, { ...environment, TRUCKROLL_URL: baseUrl }, signal));
+  const access = (await foundAgain(state, baseUrl)) ?? (await made(state, { ...environment, TRUCKROLL_URL: baseUrl }, signal));
+  writeFileSync(join(state, DEMO_KEY_FILE), access.apiKey, { mode: 0o600 });
+  return access;
 }
 
 /** Credentials of the existing companies, when both are fully imported and each key still opens its own company. */

@@ -27,6 +27,8 @@ export function listeningOf(given: string | undefined, say: Say): Listening {
   return { host, reachedAt: host === '::' || host === '0.0.0.0' ? loopback : host, loopback };
 }
 
+export const isLoopback = (host: string): boolean => host === '::1' || host.startsWith('127.');
+
 /** Throws Problem if this machine does not have the address. */
 export async function requireAddress({ host }: Listening): Promise<void> {
   const server = createServer().listen(0, host);

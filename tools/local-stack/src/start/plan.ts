@@ -4,9 +4,10 @@ import { addressVariable, owners, type Owner } from '@truckroll/contract/compone
 import { formatAddress, parseAddress } from '@truckroll/process/addresses';
 import { ROOT } from '../folder.ts';
 import { CONSOLE_CLIENT_ID } from '../issuer/client.ts';
+import { DEMO_KEY_FILE } from '../demo-companies.ts';
 import { Problem } from '../problem.ts';
 import { isFree, type Ports } from '../ports.ts';
-import { IPV4, type Listening } from './listening.ts';
+import { IPV4, isLoopback, type Listening } from './listening.ts';
 import type { StopOrder } from '../processes/stop-in-order.ts';
 import type { Say } from '../say.ts';
 import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
@@ -123,6 +124,8 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
       ...credential('gateway'),
       ...peers,
       ...(hasOwnIssuer(environment) ? {} : issuer),
+      // Shows the demo company's key to every reader, so only where this machine alone reaches the gateway.
+      ...(isLoopback(listening.host) ? { DOCS_DEMO_KEY_FILE: join(state, DEMO_KEY_FILE) } : {}),
       ...(signsIn ? { CONSOLE_CLIENT_ID, CONSOLE_SIGN_IN_NAME: 'npm start' } : {}),
     },
     baseUrl,
