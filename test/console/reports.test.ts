@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Page } from 'puppeteer-core';
 import { readSheet } from 'read-excel-file/node';
+import { rangeName } from '../../gateway/console/src/screens/reports/calendar.ts';
 import { answerOf } from '../reports/oracle/answer.ts';
 import { periodsOf } from '../reports/oracle/dates.ts';
 import type { Question } from '../reports/oracle/question.ts';
@@ -93,6 +94,8 @@ test('technicians are ranked by their own figures and have no total; one of them
   const revenue = Object.values(rows).map((of) => sum(of!, 'revenue_cents'));
   const ranked = await cells('.groups table');
   expect(ranked.map((row) => cents(row['Revenue']!))).toEqual(revenue.sort((a, b) => b - a));
+  for (const _ of [1, 2]) await page.click('[aria-label="Sort by Revenue"]');
+  expect((await cells('.groups table')).map((row) => cents(row['Revenue']!))).toEqual(revenue.toReversed());
   expect(await page.$$('tfoot, .tiles, .report-chart')).toEqual([]);
   const [id, own] = Object.entries(rows)[0]!;
   await go(`${report}?${CUSTOM}&bucket=month&team_member_id=${id}`);
@@ -384,12 +387,9 @@ test('a print has the figures and the table of the chart, and no controls', asyn
   await page.waitForSelector('.report-chart');
   await page.emulateMediaType('print');
   const visible = (selector: string): Promise<boolean> => page.$eval(selector, (element) => element.checkVisibility());
-  expect([await visible('.report-filters'), await visible('.downloads'), await visible('.report-chart svg'), await visible('.as-table table')]).toEqual([
-    false,
-    false,
-    true,
-    true,
-  ]);
+  expect([await visible('.report-filters'), await visible('.downloads'), await visible('.groups .sort')]).toEqual([false, false, false]);
+  expect([await visible('.report-chart svg'), await visible('.as-table table')]).toEqual([true, true]);
+  expect(await page.title()).toBe(`Invoice activity · ${rangeName(RANGE)} · Test Heating & Air · Truckroll console`);
   await page.emulateMediaType('screen');
 });
 

@@ -10,6 +10,8 @@ import { clock } from './time.tsx';
 
 interface Given {
   title: string;
+  /** What prints name beside the title: the days of the figures. */
+  days?: string;
   /** The page one level up. */
   above?: { title: string; href: string };
   beside?: ComponentChildren;
@@ -19,15 +21,15 @@ interface Given {
 }
 
 /** A screen. Its heading takes the focus on arrival, so that the keyboard and screen readers start there. */
-export function Page({ title, above, beside, actions, live = [], children }: Given) {
+export function Page({ title, days, above, beside, actions, live = [], children }: Given) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { number, me } = useStore(session);
   const company = me?.company.name;
   useEffect(() => heading.current?.focus(), [number]);
   useEffect(() => {
     // Browsers print it at the top of each page.
-    document.title = [title, company, 'Truckroll console'].filter((part) => part !== undefined).join(' · ');
-  }, [title, company]);
+    document.title = [title, days, company, 'Truckroll console'].filter((part) => part !== undefined).join(' · ');
+  }, [title, days, company]);
   const freshness = live.length > 0 && <Freshness of={live} />;
   return (
     <>

@@ -157,12 +157,14 @@ function Groups({ aging, view: { group }, age, query }: { aging: Aging; view: Vi
   const figures = (at: Age | 'TOTAL', title: string): Column<Group> => ({
     title,
     numeric: true,
+    sorts: ({ ages }) => (ages.get(at) ?? EMPTY)[BALANCE.key] ?? null,
     cell: ({ ages }) => figureOf(ages.get(at) ?? EMPTY, BALANCE),
     total: total(at),
   });
   const columns: Column<Group>[] = [
     {
       title: group.title,
+      sorts: ({ label }) => groupName(group, label),
       cell: ({ value, label }) => (
         <a class="name" href={href(value ?? NONE)}>
           {groupName(group, label)}

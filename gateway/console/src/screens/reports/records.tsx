@@ -55,6 +55,7 @@ export function Records({ report }: { report: Report }) {
   return (
     <Page
       title={`${report.title}${name === undefined ? '' : `: ${name}`}`}
+      days={rangeName(view.range)}
       above={{ title: `${report.title}, ${rangeName(view.range)}`, href: back }}
       live={[resource]}
       actions={loaded && <RecordsDownload make={(onProgress) => download(loaded, onProgress)} />}

@@ -4,7 +4,7 @@ import type { Column } from '../../parts/table.tsx';
 import { places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Basis } from './basis.tsx';
-import { bucketName, bucketTick } from './calendar.ts';
+import { bucketName, bucketTick, rangeName } from './calendar.ts';
 import { Controls } from './controls.tsx';
 import { useReport, type GroupFigures, type PeriodFigures, type ReportFigures } from './data.ts';
 import { groupName } from './group-name.ts';
@@ -27,6 +27,7 @@ export function Report({ report }: { report: Definition }) {
   return (
     <Page
       title={report.title}
+      days={rangeName(view.range)}
       above={{ title: 'Reports', href: places.reports }}
       live={[resource]}
       actions={<SaveView suggested={`${report.title} by ${view.group.title.toLowerCase()}`} />}
@@ -145,6 +146,7 @@ function Groups({ view, query, figures: { groups, total } }: Part) {
   const columns: Column<GroupFigures>[] = [
     {
       title: group.title,
+      sorts: nameOf,
       cell: (row) => (
         <a class="name" href={href(row.value)}>
           {nameOf(row)}
@@ -156,6 +158,7 @@ function Groups({ view, query, figures: { groups, total } }: Part) {
     ...shownOf(view).map((each) => ({
       title: each.title,
       numeric: true,
+      sorts: ({ now }: GroupFigures) => now[each.key] ?? null,
       cell: ({ now }: GroupFigures) => figureOf(now, each),
       ...(total && { total: figureOf(total.now, each) }),
     })),
