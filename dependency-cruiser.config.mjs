@@ -1,6 +1,6 @@
 // Allowed imports between folders; oxlint.config.ts has the rules between packages by name.
 /** Packages from the lowest up: none imports one above it. */
-const LAYERS = ['contract', 'telemetry', 'process', 'postgres|grpc', 'catch-up', 'outbox|mail|redis|change-feed', 'record-store'];
+const LAYERS = ['contract', 'telemetry', 'process', 'postgres|grpc', 'catch-up', 'outbox|mail|redis|change-feed', 'erasure|record-store'];
 const CODE = '(?:packages|services|tools)/[^/]+|gateway|loadtest';
 
 export default {

@@ -22,6 +22,7 @@ const DIRECTION: Record<string, string[]> = {
   'packages/outbox': [...FOUNDATION],
   'packages/record-store': [...FOUNDATION, 'catch-up', 'change-feed', 'outbox'],
   'packages/catch-up': [...FOUNDATION],
+  'packages/erasure': [...FOUNDATION, 'catch-up', 'outbox'],
   'packages/change-feed': [...FOUNDATION, 'catch-up'],
   'packages/client': [],
   'packages/cli': ['client', 'contract/formula'],
@@ -30,7 +31,7 @@ const DIRECTION: Record<string, string[]> = {
   'tools/cli': [...FOUNDATION, 'outbox', 'client', 'integrator-cli', 'demo-company', 'local-stack', '*/restored', '*/schema'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   'gateway/console': ['client', 'contract/formula'],
-  services: [...FOUNDATION, 'catch-up', 'change-feed', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
+  services: [...FOUNDATION, 'catch-up', 'change-feed', 'erasure', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
   loadtest: [...FOUNDATION, 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/reports', 'reporting/schema', 'integrations/filter'],
 };
 

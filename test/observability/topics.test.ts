@@ -4,7 +4,8 @@ import { topics, type TopicDefinition } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
 
 const page = readFileSync(join(ROOT, 'docs/reference/topics.md'), 'utf8');
-const kept = ({ keeps }: TopicDefinition): string => (keeps === 'latest' ? 'compacted' : `${keeps.days} ${keeps.days === 1 ? 'day' : 'days'}`);
+const NAMES = { latest: 'compacted', all: 'forever' };
+const kept = ({ keeps }: TopicDefinition): string => (typeof keeps === 'string' ? NAMES[keeps] : `${keeps.days} ${keeps.days === 1 ? 'day' : 'days'}`);
 
 test('docs/reference/topics.md lists every topic with its retention', () => {
   const table = /^\| Topic \| Owner .*\n(?:\|.*\n)+/m.exec(page)?.[0] ?? '';

@@ -1,10 +1,10 @@
 // Kafka topics between services (docs/reference/topics.md). The publishing service creates a topic; consumers only name it.
 
-/** A topic of events keeps each message for some days; a topic of state keeps the latest message of each key forever. */
+/** A topic of events keeps each message for some days; a topic of state keeps the latest message of each key forever; `all` keeps everything. */
 export interface TopicDefinition {
   readonly name: string;
   readonly partitions: number;
-  readonly keeps: { readonly days: number } | 'latest';
+  readonly keeps: { readonly days: number } | 'latest' | 'all';
 }
 
 const state = (name: string): TopicDefinition => ({ name, partitions: 6, keeps: 'latest' });
@@ -13,6 +13,8 @@ const events = (name: string): TopicDefinition => ({ name, partitions: 12, keeps
 export const topics = Object.freeze({
   /** truckroll.integrations.v1.Company settings by company id. */
   companies: state('truckroll.integrations.companies'),
+  /** truckroll.events.v1.AuditEntry by company id: deleted companies, which a restored database deletes again (docs/adr/0024). */
+  erasures: { name: 'truckroll.integrations.erasures', partitions: 1, keeps: 'all' } as TopicDefinition,
   /** truckroll.events.v1.Name by `<company>/<kind>/<id>`. */
   names: state('truckroll.scheduling.names'),
   /** truckroll.scheduling.v1.Job by `<company>/<id>`. */

@@ -16,7 +16,7 @@ test('keeps the latest message of each key forever in 6 partitions, for records 
 });
 
 test('keeps events and entries of the audit trail for 14 days in 12 partitions', () => {
-  expect(namesOf(({ keeps, partitions }) => keeps !== 'latest' && keeps.days === 14 && partitions === 12)).toEqual([
+  expect(namesOf(({ keeps, partitions }) => typeof keeps !== 'string' && keeps.days === 14 && partitions === 12)).toEqual([
     'truckroll.scheduling.events',
     'truckroll.scheduling.service-requests',
     'truckroll.scheduling.audit',
@@ -30,10 +30,14 @@ test('keeps watermarks for a day, in the order in which they were published', ()
 });
 
 test('has no other topics and none twice', () => {
-  expect(new Set(namesOf(() => true)).size).toBe(13);
-  expect(listed).toHaveLength(13);
+  expect(new Set(namesOf(() => true)).size).toBe(14);
+  expect(listed).toHaveLength(14);
 });
 
 test('expects watermarks of the owners of records that reports are made of', () => {
   expect(watermarkSources).toEqual(['/truckroll/integrations', '/truckroll/scheduling', '/truckroll/billing']);
+});
+
+test('keeps all deletions of companies, in one partition', () => {
+  expect(namesOf(({ keeps }) => keeps === 'all')).toEqual(['truckroll.integrations.erasures']);
 });

@@ -1,4 +1,5 @@
 import { binaryArrays, type Queryable } from '@truckroll/postgres';
+import { withoutErased } from './erased.ts';
 import type { IncomingEvent } from './event.ts';
 
 /**
@@ -8,9 +9,9 @@ import type { IncomingEvent } from './event.ts';
  */
 export type Deduplication = 'version' | 'handler';
 
-/** The events that are new to the consumer, in order. With `version`, marks them as applied in the transaction. */
+/** The events that are new to the consumer, in order, without those of deleted companies. With `version`, marks them as applied in the transaction. */
 export async function unseen(tx: Queryable, consumer: string, how: Deduplication, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
-  const latest = latestByKey(events);
+  const latest = latestByKey(await withoutErased(tx, events));
   return how === 'handler' ? latest : await newerThanStored(tx, consumer, latest);
 }
 
@@ -24,11 +25,12 @@ function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
 }
 
 /** For events read again: the latest of each key, unless the consumer has applied a newer one. A rebuild so undoes nothing that a subscriber applies. */
-export function notOlder(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
-  return newerThanStored(tx, consumer, latestByKey(events), true);
+export async function notOlder(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
+  return newerThanStored(tx, consumer, latestByKey(await withoutErased(tx, events)), true);
 }
 
 async function newerThanStored(tx: Queryable, consumer: string, events: readonly IncomingEvent[], orEqual = false): Promise<IncomingEvent[]> {
+  if (events.length === 0) return [];
   const topic = events[0]?.topic;
   const sorted = events.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const { rows } = await tx.query<{ key: string }>({

@@ -4,6 +4,7 @@ export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedSer
 export { Consumer } from './consumer.ts';
 export { beginningsOf, endsOf, moveGroup, overallOf, type Offsets } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
+export { companyHash, erasedOf, isErased, markErased, refuseErased, wasErased, withoutErased } from './erased.ts';
 export type { IncomingEvent, OutboxRow, OutgoingEvent } from './event.ts';
 export { notOlder } from './inbox.ts';
 export { checkKafka, createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';

@@ -18,6 +18,9 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.KeyAdminService/RevokeKey',
   '/truckroll.integrations.v1.KeyAdminService/RotateKey',
   '/truckroll.records.v1.ImportService/Import',
+  // Nothing but one entry may name a deleted company: see services/integrations/src/companies/leave.ts.
+  '/truckroll.records.v1.ErasureService/EraseCompany',
+  '/truckroll.records.v1.ErasureService/GetErasure',
 ]);
 /** Not recorded: companies' systems call it all day, each call publishes events anyway, and audit entries halved its throughput. */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';

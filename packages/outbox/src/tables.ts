@@ -70,5 +70,19 @@ export const outboxTables: MigrationSet = {
         -- When the version was applied; of rows of before, when this was: src/retention.ts deletes old ones.
         alter table inbox_version add column applied_at timestamptz not null default now();`,
     },
+    {
+      name: '0004_erased_companies',
+      sql: `
+        -- Companies whose data is refused, and removed in the background (docs/adr/0024).
+        create table erased_companies (
+          company_hash bytea primary key, -- SHA-256 of the id as text
+          id uuid, -- null once nothing is left
+          begun_at timestamptz not null default now(),
+          -- After begun_at was committed: every transaction that begins later refuses the company.
+          closed_at timestamptz,
+          ended_at timestamptz,
+          removed jsonb not null default '{}' -- rows by table
+        );`,
+    },
   ],
 };

@@ -11,6 +11,8 @@ export type Topic = TopicDefinition;
 const DAY_MS = 86_400_000;
 /** Days for which a compacted topic keeps deletions, and so the longest time a consumer may be away. */
 export const TOMBSTONE_DAYS = 14;
+/** Time after which a compacted topic deletes replaced messages: erased data is gone within a day (decisions §19). */
+const LONGEST_REPLACED_MS = DAY_MS / 2;
 
 /**
  * Creates missing topics, with three replicas if there are three brokers. Never changes an existing topic, whose settings belong to
@@ -67,10 +69,7 @@ async function noteLimits(admin: Admin, prefix: string, topics: readonly Topic[]
 }
 
 function configOf(topic: Topic, replicas: number): ITopicConfig {
-  const keep: Record<string, number | string> =
-    topic.keeps === 'latest'
-      ? { 'cleanup.policy': 'compact', 'delete.retention.ms': TOMBSTONE_DAYS * DAY_MS }
-      : { 'cleanup.policy': 'delete', 'retention.ms': topic.keeps.days * DAY_MS };
+  const keep = retentionOf(topic.keeps);
   const entries = { ...keep, [LIMIT]: LARGEST_MESSAGE, 'min.insync.replicas': replicas > 2 ? 2 : 1 };
   return {
     topic: topic.name,
@@ -78,4 +77,10 @@ function configOf(topic: Topic, replicas: number): ITopicConfig {
     replicationFactor: replicas,
     configEntries: Object.entries(entries).map(([name, value]) => ({ name, value: String(value) })),
   };
+}
+
+function retentionOf(keeps: Topic['keeps']): Record<string, number | string> {
+  if (keeps === 'all') return { 'cleanup.policy': 'delete', 'retention.ms': -1, 'retention.bytes': -1 };
+  if (keeps !== 'latest') return { 'cleanup.policy': 'delete', 'retention.ms': keeps.days * DAY_MS };
+  return { 'cleanup.policy': 'compact', 'delete.retention.ms': TOMBSTONE_DAYS * DAY_MS, 'max.compaction.lag.ms': LONGEST_REPLACED_MS };
 }

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => setting.close());
 
-const event = (key: string, version: number) => ({ topic: 'jobs', key, version }) as IncomingEvent;
+const event = (key: string, version: number) => ({ topic: 'jobs', key, version, companyId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' }) as IncomingEvent;
 const see = async (tx: Transaction, ...events: IncomingEvent[]): Promise<string[]> =>
   (await unseen(tx, CONSUMER, 'version', events)).map(({ key, version }) => `${key}${version}`);
 

@@ -82,6 +82,8 @@ test('records every rpc that operators may call, except intake and rpcs whose ha
   expect(silent.toSorted()).toEqual([
     'CompanyAdminService/CreateCompany',
     'CompanyAdminService/UpdateCompany',
+    'ErasureService/EraseCompany',
+    'ErasureService/GetErasure',
     'ImportService/Import',
     'IntakeService/BookServiceRequest',
     'IntakeService/ChangeServiceRequestStatus',

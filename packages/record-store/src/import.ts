@@ -1,7 +1,7 @@
 // Imports one service's records (decisions §10): takes lines of JSON, returns counts and the reason for every bad line.
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
-import { appending, auditEvent, type AuditedService, type OutgoingEvent } from '@truckroll/outbox';
+import { appending, auditEvent, refuseErased, type AuditedService, type OutgoingEvent } from '@truckroll/outbox';
 import { isContention, type Database, type Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
@@ -107,7 +107,7 @@ async function storeTogether(
   { then = 'keep', whileWaiting }: StoreOptions,
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
-    const locked = handled(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]));
+    const locked = handled(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId), refuseErased(tx, companyId)]));
     // Sent behind the lock in the same pipeline, so it is executed once the lock is held.
     const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, whileWaiting);
     await locked;

@@ -5,16 +5,19 @@ import { ReceivablesReportServiceService } from '@truckroll/contract/gen/billing
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
+import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
+import { erasure } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Publication, Reprojector, nameSubscription, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
+import { NameCache, Publication, Reprojector, nameSubscription, recordKinds, recordProjection, serveRecords, lockCompany } from '@truckroll/record-store';
 import type { BillingConfig } from './config.ts';
 import { readReceivables } from './reports/receivables.ts';
 import { tables } from './resources/index.ts';
+import { restored } from './restored.ts';
 import { schema } from './schema.ts';
 
 const SCHEMA = 'billing';
@@ -50,6 +53,7 @@ export function createBilling(config: BillingConfig): Service {
       const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

@@ -4,14 +4,16 @@ import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
+import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
+import { erasure } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Reprojector, nameSubscription, recordKinds, serveRecords } from '@truckroll/record-store';
+import { NameCache, Reprojector, nameSubscription, recordKinds, lockCompany, serveRecords } from '@truckroll/record-store';
 import type { ReportingConfig } from './config.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
@@ -21,6 +23,7 @@ import { followProgress, places } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
+import { restored } from './restored.ts';
 import { schema, transactionSettings } from './schema.ts';
 import { sumsTask } from './sums/task.ts';
 
@@ -60,6 +63,7 @@ export function createReporting(config: ReportingConfig): Service {
       background(catchUp);
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

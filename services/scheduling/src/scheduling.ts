@@ -3,6 +3,7 @@ import { changeFeed, documentKind } from '@truckroll/change-feed';
 import { topics } from '@truckroll/contract';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
+import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
@@ -10,11 +11,12 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { IntakeListServiceService } from '@truckroll/contract/gen/scheduling/v1/intake_lists';
 import { NotificationServiceService } from '@truckroll/contract/gen/scheduling/v1/notifications';
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
+import { erasure } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Publication, RecordReader, Reprojector, recordKinds, recordProjection, serveRecords } from '@truckroll/record-store';
+import { NameCache, Publication, RecordReader, Reprojector, recordKinds, recordProjection, serveRecords, lockCompany } from '@truckroll/record-store';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
@@ -29,6 +31,7 @@ import { notificationSender } from './notifications/sender.ts';
 import { tables } from './resources/index.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
+import { restored } from './restored.ts';
 import { schema } from './schema.ts';
 
 const SCHEMA = 'scheduling';
@@ -72,6 +75,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

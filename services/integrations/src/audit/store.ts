@@ -1,7 +1,7 @@
 import { formatInstant } from '@truckroll/contract';
 import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
-import { NO_COMPANY, auditEntry, type AuditedChange } from '@truckroll/outbox';
+import { NO_COMPANY, auditEntry, isErased, type AuditedChange } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { requireBudget, spending } from '../budgets.ts';
 import { MOST_PAGE_BYTES } from '../pages.ts';
@@ -39,7 +39,7 @@ export async function auditing(tx: Pick<Queryable, 'query'>, change: AuditedChan
   return [inserting, spending('audit', new Map([[companyId, bytes]]))];
 }
 
-/** Adds entries to the trail, with the current names of their users and keys. Skips entries that are stored already. */
+/** Adds entries to the trail, with the current names of their users and keys. Skips entries that are stored already, and those of deleted companies except `company.deleted`. */
 export async function insertAuditEntries(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
   await tx.query(insertingEntries(entries));
 }
@@ -71,6 +71,7 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
         g (company_id, at, id, actor_kind, actor_id, actor, action, object_kind, object_id, before, after, request_id, address)
       left join api_keys k on g.actor_kind = 'KEY' and k.company_id = g.company_id and k.id = g.actor
       left join users u on g.actor_kind = 'USER' and u.id = g.actor
+      where g.action = 'company.deleted' or not ${isErased('g.company_id')}
       on conflict do nothing`,
     values: columns.map((of) => entries.map(of)),
   };

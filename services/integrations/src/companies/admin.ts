@@ -8,7 +8,7 @@ import {
   type UpdateCompanyRequest,
   type UpdateCompanyResponse,
 } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { OutgoingEvent } from '@truckroll/outbox';
+import { refuseErased, type OutgoingEvent } from '@truckroll/outbox';
 import { isUniqueViolation } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
@@ -20,6 +20,7 @@ async function create({ database, outbox }: Context, request: CreateCompanyReque
   try {
     return await database.transaction(async (tx) => {
       const company = await insertCompany(tx, checked('CreateCompanyRequest', request));
+      await refuseErased(tx, company.id);
       await outbox.append(tx, [companyChanged(company)]);
       await audit(tx, { ...auditedOf(company), action: 'company.created', after: stateOf(company) });
       return { company };

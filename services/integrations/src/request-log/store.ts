@@ -1,6 +1,7 @@
 // Storing the requests of keys, and deleting what is no longer kept of them (decisions §19).
 import { ApiError, formatInstant, isUuid } from '@truckroll/contract';
 import type { RequestChunk, StoreRequestsRequest, StoreRequestsResponse } from '@truckroll/contract/gen/integrations/v1/requests';
+import { isErased } from '@truckroll/outbox';
 import type { Database, Queryable } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
@@ -19,12 +20,13 @@ interface Key {
   readonly keyId: string;
 }
 
-/** Adds what gateways report. */
+/** Adds what gateways report, without requests to deleted companies. */
 export async function insertChunks(db: Queryable, chunks: readonly RequestChunk[]): Promise<void> {
   await db.query({
     name: 'insert_request_log',
     text: `insert into request_log (company_id, key_id, first_at, last_at, failed, count, requests)
-      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $6::int[], $7::bytea[])`,
+      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $6::int[], $7::bytea[]) g (company_id)
+      where not ${isErased('g.company_id')}`,
     values: [
       chunks.map(({ company_id }) => company_id),
       chunks.map(({ key_id }) => key_id),

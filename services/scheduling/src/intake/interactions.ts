@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApiError, now, refused } from '@truckroll/contract';
 import { RecordInteractionRequest, type CompleteInteractionRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { Interaction, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
-import { append } from '@truckroll/outbox';
+import { append, refuseErased } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { interactionCompleted } from './events.ts';
 import type { IntakeServices } from './services.ts';
@@ -26,6 +26,7 @@ export async function recordInteraction({ database, poke }: IntakeServices, aske
     const { account_id: account, contact_id: contact, handled_by_id: handled_by } = request;
     const references = await referencesTo(tx, companyId, { account, contact, handled_by });
     await requireRecords(tx, companyId, { job_id, service_request_id });
+    await refuseErased(tx, companyId);
     const begun: Interaction = {
       id,
       channel,

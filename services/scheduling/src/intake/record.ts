@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { formatInstant, now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { appendingRows, madeColumns } from '@truckroll/outbox';
+import { appendingRows, isErased, madeColumns, wasErased } from '@truckroll/outbox';
 import { isUniqueViolation, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/postgres';
 import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
@@ -90,7 +90,9 @@ async function insert(
   const outcome = await recordBatched(recording);
   if (outcome !== undefined) return 'number' in outcome ? { ...data, number: outcome.number } : asRecorded(outcome, fingerprint);
   const [stored] = await company.transaction((tx) => tx.finish([storing(recording)]));
-  return { ...data, number: (stored as { rows: { number: string }[] }).rows[0]?.number as string };
+  const number = (stored as { rows: { number: string }[] }).rows[0]?.number;
+  if (number === undefined) throw wasErased();
+  return { ...data, number };
 }
 
 const NUMBER_TAG = 0x12;
@@ -105,13 +107,13 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
   return { companyId, id: data.id, createdAt: data.created_at, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most) };
 }
 
-/** Numbers have no gaps: each recording waits a moment for the previous one to commit. */
+/** Numbers have no gaps: each recording waits a moment for the previous one to commit. A deleted company gets none. */
 function storing({ companyId, id, createdAt, before, after, fingerprint, head, event }: Recording): Statement {
   const { event_id, topic, key, type, sequence, trace, request_id } = event;
   return {
     name: 'record_service_request',
     text: `with numbered as (
-        insert into service_request_numbers as n (company_id, latest) values ($1, 1)
+        insert into service_request_numbers as n (company_id, latest) select $1::uuid, 1 where not ${isErased('$1::uuid')}
         on conflict (company_id) do update set latest = n.latest + 1 returning 'SR-' || latest as number),
       record as (select number, $3::bytea || length_delimited(convert_to(number, 'UTF8')) || $4::bytea as document from numbered),
       stored as (

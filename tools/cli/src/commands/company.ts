@@ -36,6 +36,15 @@ Examples:
   truckroll company set 7d1c… --reads-per-minute 60000
   truckroll company set 7d1c… --reads-per-minute default`;
 
+const DELETE_EXAMPLES = `
+From then on its keys and tokens get 401 and its webhooks end; its data is removed in the background, and the command waits for that.
+If it is interrupted, the services go on: run it again to see how far they are. Afterwards it says what was deleted. What is left, and
+where (backups, event topics), is in docs/how-to/when-a-company-leaves.md.
+
+Examples:
+  truckroll company delete 7d1c…
+  truckroll company delete 7d1c… --yes-delete "Lone Star Comfort"`;
+
 const costing = () => new Option('--costing <on|off>', 'whether jobs are costed, as reports show').argParser(onOff);
 const verifiedOnly = () => new Option('--verified-only <on|off>', 'whether reports count verified jobs only').argParser(onOff);
 
@@ -100,6 +109,17 @@ export function register(program: Command, session: Session): void {
       const texts = { ...(name === undefined ? {} : { name }), ...(timezone === undefined ? {} : { timezone }) };
       const answer = await service().updateCompany({ id, ...texts, ...settings(given) });
       show(session, answer.company as CompanyAccount);
+    });
+
+  company
+    .command('delete')
+    .description('Delete a company and everything of it, for good. Without --yes-delete it only says what would be deleted.')
+    .argument('<id>', 'id of the company')
+    .option('--yes-delete <name>', 'name of the company, exactly as `truckroll company list` shows it')
+    .addHelpText('after', DELETE_EXAMPLES)
+    .action(async (id: string, { yesDelete }: { yesDelete?: string }) => {
+      const { deleteCompany } = await import('../leaving/delete.ts');
+      await deleteCompany(session, id, yesDelete);
     });
 }
 

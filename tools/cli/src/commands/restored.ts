@@ -24,6 +24,8 @@ missing from the restored database; and messages that are not sent, because they
 DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`; BILLING_DATABASE_URL
 and its like name the server of one service. Run it too if only one of several servers was restored. KAFKA_BROKERS and the other KAFKA_ variables are those of the services; with ACLs the user needs to read every topic and alter the services' groups.
 
+Companies that were deleted after the backup (\`truckroll company delete\`) are deleted again by the services when they start.
+
 It is safe to repeat, even after an interruption, until a component has started.
 
 Examples:
@@ -126,7 +128,7 @@ function away(error: unknown, what: string, variable: string): unknown {
   return isUnavailable(error) ? new Failure(`${what} does not answer: correct ${variable}.`, EXIT.unreachable, error) : error;
 }
 
-function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails }: Renewed): string {
+function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails, erased }: Renewed): string {
   const gone = Object.entries(removed)
     .filter(([, count]) => count > 0)
     .map(([topic, count]) => `${topic}: ${count} keys are gone`);
@@ -138,6 +140,7 @@ function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages
     `${undone.length} events were published that the restored database does not have`,
     table(messages, MESSAGES, ''),
     `${messages.length} messages to customers and ${mails.length} e-mails to users are not sent, as they may have been`,
+    erased.length === 0 ? '' : `${erased.length} companies were deleted before: the services delete them again as soon as they run`,
     `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are published again.`,
     'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
   ]

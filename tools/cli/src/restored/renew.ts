@@ -2,7 +2,8 @@
 // removed, and moves consumers past everything published before (docs/adr/0007).
 import { restored as billing } from '@truckroll/billing/restored';
 import { owners, topics, type Owner } from '@truckroll/contract';
-import { giveUpMails, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
+import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import { giveUpMails, leaveAgain, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
 import {
   append,
   beginEpoch,
@@ -10,9 +11,11 @@ import {
   currentEpoch,
   endsOf,
   epochOf,
+  markErased,
   moveGroup,
   overallOf,
   replay,
+  type IncomingEvent,
   type KafkaClient,
   type Offsets,
   type PublishedState,
@@ -55,6 +58,8 @@ export interface Renewed {
   readonly deliveries: readonly Delivery[];
   readonly messages: readonly UnknownMessage[];
   readonly mails: readonly UnknownMail[];
+  /** Ids of deleted companies. Services delete them again if the backup contains them. */
+  readonly erased: readonly string[];
 }
 
 const CHUNK = 500;
@@ -62,7 +67,7 @@ const CHUNK = 500;
 export async function renew({ databases, kafka, lagSeconds, signal, say, progress }: Renewing): Promise<Renewed> {
   const of = (service: Restored): Database => databases.get(service.schema)!;
   const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
-  const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks];
+  const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks, topics.erasures];
   // Nothing is published until the new epoch begins, so these remain the ends of the old events.
   const ends = await endsOf(kafka, all);
   const asOf = await lastKnown(of(reporting));
@@ -96,12 +101,21 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
     }
     missing.set(state, gone);
   }
+  const erasures: AuditEntry[] = [];
+  if (ends.has(topics.erasures.name)) {
+    const apply = async (events: readonly IncomingEvent[]): Promise<void> => {
+      for (const { payload } of events) if (payload !== null) erasures.push(AuditEntry.decode(payload));
+    };
+    await replay({ kafka, topic: topics.erasures, signal, progress: () => undefined, apply });
+  }
+  const erased = new Set(erasures.map(({ company_id }) => company_id));
   say(`reading ${topics.serviceRequests.name} …`);
   const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
   const place = overall(topics.serviceRequests.name);
-  const window = ends.has(topics.serviceRequests.name)
+  const found = ends.has(topics.serviceRequests.name)
     ? await readWindow({ kafka, scheduling: of(scheduling), integrations: of(integrations), since, signal, progress: (share) => progress(read, place(share)) })
     : { repeated: [], undone: [], newest: 0 };
+  const window = { ...found, repeated: found.repeated.filter(({ published }) => !erased.has(published.companyId)) };
   newest = Math.max(newest, window.newest);
 
   const epoch = 1 + Math.max(epochOf(newest), ...(await Promise.all(SERVICES.map((service) => currentEpoch(of(service))))));
@@ -113,11 +127,15 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
   let [messages, mails]: [UnknownMessage[], UnknownMail[]] = [[], []];
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
-      await appendAgain(tx, service, epoch, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
+      for (const companyId of erased) await markErased(tx, companyId);
+      await appendAgain(tx, service, epoch, erased, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
       for (const state of service.states) await publishRemovals(tx, state, missing.get(state)!);
       await service.renew(tx);
       if (service === scheduling) messages = await giveUpMessages(tx);
-      if (service === integrations) mails = await giveUpMails(tx);
+      if (service === integrations) {
+        await leaveAgain(tx, erasures);
+        mails = await giveUpMails(tx);
+      }
       if (service === reporting) await skipTo(tx, ends);
     });
   }
@@ -125,13 +143,24 @@ export async function renew({ databases, kafka, lagSeconds, signal, say, progres
     for (const { group, topics: read, again } of groups) await moveGroup(kafka, group, again ? await beginningsOf(kafka, read) : only(ends, read));
   }
   const removed = Object.fromEntries(states.map(({ state }) => [state.topic.name, missing.get(state)!.size]));
-  return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
+  const kept = <T extends { company_id: string }>(items: readonly T[]): T[] => items.filter(({ company_id }) => !erased.has(company_id));
+  return {
+    epoch,
+    asOf,
+    removed,
+    repeated: window.repeated.length,
+    undone: window.undone.filter(({ companyId }) => !erased.has(companyId)),
+    deliveries: kept(deliveries),
+    messages: kept(messages),
+    mails: kept(mails),
+    erased: [...erased],
+  };
 }
 
-/** Appends to the outbox, in original order, the events that waited there and those to repeat. State is left out: all of it is published anew. */
-async function appendAgain(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
+/** Appends to the outbox, in original order, the events that waited there and those to repeat. State is left out, because all of it is published anew, and what is of deleted companies. */
+async function appendAgain(tx: Transaction, { states }: Restored, epoch: number, erased: ReadonlySet<string>, repeated: readonly Placed[]): Promise<void> {
   const renewed = new Set(states.map(({ topic }) => topic.name));
-  const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic));
+  const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic) && !erased.has(event.companyId));
   const byId = new Map([...repeated, ...waiting].map((placed) => [placed.event.id, placed]));
   const inOrder = [...byId.values()].toSorted((a, b) => a.version - b.version).map(({ event }) => event);
   await beginEpoch(tx, epoch);

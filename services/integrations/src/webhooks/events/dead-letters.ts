@@ -16,6 +16,7 @@ import {
   listDeadLetters,
   retryDeadLetters,
   storeDeadLetter,
+  withoutErased,
   type IncomingEvent,
   type Subscriber,
 } from '@truckroll/outbox';
@@ -31,12 +32,13 @@ const LOOK_MS = 60_000;
 const MOST_READ = { events: 100, bytes: 2_000_000 };
 const MOST_LISTED = 1000;
 
-/** DeliveryService.SetAside. A letter that is stored already adds nothing. */
+/** DeliveryService.SetAside. A letter that is stored already, or of a deleted company, adds nothing. */
 export async function setAside({ database, log }: Context, { letters }: SetAsideRequest): Promise<SetAsideResponse> {
   await database.transaction(async (tx) => {
     // One transaction at a time, so that ids become visible in order and a reader that continues after an id misses none.
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
-    for (const letter of letters) await storeDeadLetter(tx, CONSUMER, deadLetterOf(eventOf(letter)), storable(letter.reason));
+    const reasons = new Map(letters.map((letter) => [eventOf(letter), storable(letter.reason)]));
+    for (const event of await withoutErased(tx, [...reasons.keys()])) await storeDeadLetter(tx, CONSUMER, deadLetterOf(event), reasons.get(event)!);
   });
   log.warn(
     { count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) },

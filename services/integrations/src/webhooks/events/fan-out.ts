@@ -1,5 +1,6 @@
 // DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { erasedOf } from '@truckroll/outbox';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
@@ -25,18 +26,21 @@ interface Locked {
   subscribers: Subscriber[];
   /** Ids of those companies whose records are generated. */
   sandboxes: readonly string[];
+  /** Ids of those that were deleted. */
+  erased: ReadonlySet<string>;
 }
 
-/** Events older than the log keeps, or stored before, add nothing. With `lease`, leases new deliveries to the caller in the same transaction. */
+/** Events older than the log keeps, stored before, or of deleted companies add nothing. With `lease`, leases new deliveries to the caller in the same transaction. */
 export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
   const oldest = oldestDay();
   const { events: all, dead_letter_ids: letters, lease: asked } = checked('FanOutRequest', request);
-  const given = all.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
-  if (given.length === 0 && letters.length === 0) return { pending: 0, skipped: 0, deliveries: [] };
-  await partitions.ensure(given.map(({ timestamp }) => dayOf(timestamp)));
+  const recent = all.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
+  if (recent.length === 0 && letters.length === 0) return { pending: 0, skipped: 0, deliveries: [] };
+  await partitions.ensure(recent.map(({ timestamp }) => dayOf(timestamp)));
   const { stored, subscribers } = await database.transaction(
     async (tx) => {
-      const { subscribers, sandboxes } = await lockSubscribers(tx, [...new Set(given.map((event) => event.company_id))], asked);
+      const { subscribers, sandboxes, erased } = await lockSubscribers(tx, [...new Set(recent.map((event) => event.company_id))], asked);
+      const given = erased.size === 0 ? recent : recent.filter((event) => !erased.has(event.company_id));
       await resume(tx, letters);
       const events = sandboxes.length === 0 ? given : given.map((event) => (sandboxes.includes(event.company_id) ? asSandbox(event) : event));
       const all = deliveriesOf(events, subscribers);
@@ -90,10 +94,11 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
       rows: [found],
     },
     { rows },
-  ] = await Promise.all([lock, subscribers]);
+    erased,
+  ] = await Promise.all([lock, subscribers, erasedOf(tx, companyIds)]);
   const { held = false, sandboxes = [] } = found ?? {};
-  if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes };
-  return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes };
+  if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes, erased };
+  return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes, erased };
 }
 
 /** Fields that the caller of FanOut knows, and those of a first attempt. */

@@ -1,0 +1,2 @@
+export { erasure } from './erasure.ts';
+export type { TableRule } from './tables.ts';

@@ -1,0 +1,50 @@
+// Companies that were deleted (docs/adr/0024). A service refuses their data, also what arrives late. It knows them by a hash, so that their
+// ids need not stay in the database.
+import { createHash } from 'node:crypto';
+import { ApiError } from '@truckroll/contract';
+import { binaryArrays, type Queryable } from '@truckroll/postgres';
+
+export const companyHash = (companyId: string): Buffer => createHash('sha256').update(companyId).digest();
+
+/** SQL: whether the company whose id is in this expression was deleted, or is being deleted. */
+export const isErased = (companyId: string): string =>
+  `exists (select from erased_companies e where e.company_hash = sha256(convert_to(${companyId}::text, 'UTF8')))`;
+
+/** Those of the companies that were deleted, or are being deleted. */
+export async function erasedOf(db: Queryable, companyIds: readonly string[]): Promise<Set<string>> {
+  const byHash = new Map(companyIds.map((id) => [companyHash(id).toString('hex'), id]));
+  const { rows } = await db.query<{ hash: string }>({
+    name: 'erased_companies_of',
+    text: `select encode(company_hash, 'hex') as hash from erased_companies where company_hash = any($1::bytea[])`,
+    values: [binaryArrays.bytea([...byHash.keys()].map((hash) => Buffer.from(hash, 'hex')))],
+  });
+  return new Set(rows.map(({ hash }) => byHash.get(hash) as string));
+}
+
+/** The items of companies that were not deleted. */
+export async function withoutErased<T extends { readonly companyId: string }>(db: Queryable, items: readonly T[]): Promise<readonly T[]> {
+  if (items.length === 0) return items;
+  const erased = await erasedOf(db, [...new Set(items.map(({ companyId }) => companyId))]);
+  return erased.size === 0 ? items : items.filter(({ companyId }) => !erased.has(companyId));
+}
+
+/** Errors: 409 if the company was deleted. Call it in the transaction that stores something of the company, unless a row of the company allows that. */
+export async function refuseErased(db: Queryable, companyId: string): Promise<void> {
+  if ((await erasedOf(db, [companyId])).size > 0) throw wasErased();
+}
+
+export function wasErased(): ApiError {
+  return new ApiError('INVALID_REQUEST', 'The company with this id was deleted, so nothing is stored for it: create another company, without --id.', {
+    status: 409,
+  });
+}
+
+/** Marks the company: from now on its data is refused, and a task removes it. Returns false if that was done before. */
+export async function markErased(tx: Queryable, companyId: string): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'mark_company_erased',
+    text: 'insert into erased_companies (company_hash, id) values ($1, $2) on conflict (company_hash) do nothing',
+    values: [companyHash(companyId), companyId],
+  });
+  return rowCount === 1;
+}
