@@ -26,12 +26,13 @@ export function installations(): Installation[] {
   return clients.filter((each) => each.version === version).map(({ language, install }) => ({ language, install }));
 }
 
-/** Texts have `{{address}}` for the gateway's and `{{client}}`, `{{cli}}` and `{{whl}}` for those of packages. Without a public one, readers set a variable. */
+/** Texts have `{{address}}` for the gateway's and `{{client}}`, `{{cli}}` and `{{whl}}` for those of packages. Without a public one, readers set a variable, and links with `{{at:../}}` stay relative. */
 export function clientWords(address: string): (text: string) => string {
   const { version, clients } = readIndex();
   const packages = clients.filter((each) => each.version === version).map(({ file }) => [wordOf(file), `{{address}}/clients/${file}`] as const);
   const words = [...packages, ['address', address || '$TRUCKROLL_URL'] as const];
-  return (text) => words.reduce((rest, [word, value]) => rest.replaceAll(`{{${word}}}`, () => value), text);
+  const linked = (text: string): string => text.replace(/\{\{at:([./]*)\}\}/g, (_, relative: string) => (address === '' ? relative : `${address}/`));
+  return (text) => words.reduce((rest, [word, value]) => rest.replaceAll(`{{${word}}}`, () => value), linked(text));
 }
 
 const wordOf = (file: string): string => /truckroll-(cli|client)-[^/]+\.tgz$/.exec(file)?.[1] ?? 'whl';

@@ -6,6 +6,7 @@ import { brotliCompressSync } from 'node:zlib';
 import { generateApiKey, operations, publicEvents } from '@truckroll/contract';
 import { codeBlock } from '../docs/src/code.ts';
 import { markdown } from '../docs/src/markdown.ts';
+import { clientWords } from '../src/clients.ts';
 import { docsPages } from '../src/docs.ts';
 import type { Document } from '../src/http/documents.ts';
 import type { Page } from '../src/routes/public-pages.ts';
@@ -68,9 +69,10 @@ test('needs at most 100 kB for a first view, and may run and load nothing from o
 
 test('shows every operation with a sample in each language, its credential, and its body with required fields', () => {
   const all = [...pages.values()].map(({ text }) => text).join();
+  const sections = [...pages.values()].flatMap(({ text }) => text.replace(/<\/main>.*/s, '').split('<section class="operation">'));
   for (const { route, verb, name, changedBy } of operations) {
     const id = name.charAt(0).toLowerCase() + name.slice(1);
-    const section = all.split('<section class="operation">').find((each) => each.includes(`<h2 id="${id}">`))!;
+    const section = sections.find((each) => each.includes(`<h2 id="${id}">`))!;
     expect(section).toContain(`>${verb}</span> <code>${route.replaceAll('{', '{')}</code>`);
     for (const language of ['bash', 'typescript', 'python']) expect(section).toContain(`id="${id}-${language}"`);
     expect(section).toContain(changedBy === 'user_token' ? 'TRUCKROLL_TOKEN' : 'TRUCKROLL_API_KEY');
@@ -134,6 +136,14 @@ test('shows a key only where the gateway is given one, and nothing else of the f
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('makes the links of Markdown absolute where the gateway knows its address', () => {
+  const text = '[Sync]({{at:../}}docs/sync.md), `npm install -g {{cli}}`';
+  expect(clientWords('')(text)).toMatch(/^\[Sync\]\(\.\.\/docs\/sync\.md\), `npm install -g \$TRUCKROLL_URL\/clients\//);
+  expect(clientWords('https://api.example.com')(text)).toMatch(
+    /^\[Sync\]\(https:\/\/api\.example\.com\/docs\/sync\.md\), .*https:\/\/api\.example\.com\/clients\//,
+  );
 });
 
 test('shows HTML in a text as text, and rejects code in an unknown language', () => {

@@ -1,7 +1,7 @@
 // The guides: files of docs/ for people who integrate or operate, as HTML pages and as Markdown.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { rootFrom, type SitePage } from './layout.ts';
+import { forPrograms, rootFrom, type SitePage } from './layout.ts';
 import { firstSentence, renderMarkdown } from './markdown.ts';
 
 /** Pages by file of docs/, in reading order and by the heading of the navigation. Links to these files become links to their pages. */
@@ -64,7 +64,7 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
     const { body, headings } = renderMarkdown(content, { link: (href) => link(href, '') });
     const description = firstSentence(content.trim().split('\n\n')[0] ?? '');
     // The mark that makes check:docs run a fence is not for readers.
-    const markdown = relinked(text, (href) => link(href, '.md')).replace(/^(```\w+) check$/gm, '$1');
+    const markdown = relinked(text, (href) => forPrograms(link(href, '.md'))).replace(/^(```\w+) check$/gm, '$1');
     return { path, title, group, description, body, headings, markdown };
   });
 }

@@ -21,6 +21,13 @@ export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2);
 }
 
+/** A link in a text for programs, which the gateway makes absolute where it knows its address: programs may have lost that of the text. */
+export function forPrograms(link: string): string;
+export function forPrograms(link: string | undefined): string | undefined;
+export function forPrograms(link: string | undefined): string | undefined {
+  return link === undefined || /^(https?:|#)/.test(link) ? link : link.replace(/^(\.\.\/)*/, (up) => `{{at:${up}}}`);
+}
+
 /** `root` is the gateway's root as seen from the page. */
 export function layout(page: SitePage, pages: readonly SitePage[], root = rootFrom(page.path)): Html {
   const at = pages.indexOf(page);
@@ -46,16 +53,16 @@ ${at >= 0 && html`<link rel="alternate" type="text/markdown" href="${root}${page
 <search id="search" data-index="${root}docs/search.json" data-root="${root}" hidden></search>
 <a class="wide-only" href="${root}console">Console</a>
 <a class="wide-only" href="${root}openapi.json">openapi.json</a>
-<a class="wide-only" href="${root}llms.txt">llms.txt</a>
+<a class="wide-only" href="${root}llms.txt">/llms.txt</a>
 <button class="menu-button" type="button" popovertarget="menu">Menu</button>
 </div></header>
 <div class="columns${page.wide ? ' wide' : ''}">
-<nav id="menu" popover aria-label="Documentation">${navigation(page, pages, root)}</nav>
 <main id="content" tabindex="-1">
 <h1>${page.title}</h1>
 ${page.body}
 <p class="around">${before && html`<a rel="prev" href="${root}${before.path.slice(1)}">‹ ${before.title}</a>`}${after && html`<a rel="next" href="${root}${after.path.slice(1)}">${after.title} ›</a>`}</p>
 </main>
+<nav id="menu" popover aria-label="Documentation">${navigation(page, pages, root)}</nav>
 ${!page.wide && contents && html`<nav class="contents" aria-label="On this page"><p>On this page</p>${contents}</nav>`}
 </div>
 </body>

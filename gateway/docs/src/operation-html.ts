@@ -4,13 +4,7 @@ import { ERRORS } from './errors-page.ts';
 import { fieldList, typeText, type SchemaLink } from './fields.ts';
 import { html, type Html } from './html.ts';
 import { heading, markdown } from './markdown.ts';
-import type { AnswerView, OperationView, Sample, WebhookView } from './views.ts';
-
-const CREDENTIALS: Record<OperationView['credential'], string> = {
-  either: 'API key or user token',
-  key: 'API key',
-  token: 'user token',
-};
+import { CREDENTIALS, type AnswerView, type OperationView, type Sample, type WebhookView } from './views.ts';
 
 /** `fields` are those of the record that it answers, where no operation before has shown them. */
 export function operationSection(operation: OperationView, link: SchemaLink, root: string, fields?: Html): Html {
@@ -35,7 +29,8 @@ ${parameters.length > 0 && html`${heading(3, `${id}-parameters`, 'Parameters')}$
 ${body && html`${heading(3, `${id}-body`, 'Body')}${markdown(body.description)}${fieldList(body.rows, link)}`}
 ${heading(3, `${id}-answers`, 'Answers')}
 ${answerList(
-  successes.map(({ example, ...rest }) => rest),
+  // The example stands beside, and the name of its envelope says nothing.
+  successes.map(({ status, description: text }) => ({ status, description: text })),
   link,
 )}
 <p>Errors: ${errorLinks(answers, root)}.</p>

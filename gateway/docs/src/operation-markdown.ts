@@ -1,24 +1,25 @@
 // Operations, events and schemas as Markdown, for programs.
 import type { Schema } from './description.ts';
 import { typeParts } from './fields.ts';
+import { forPrograms } from './layout.ts';
 import { propertyRows } from './operations.ts';
-import type { AnswerView, OperationView, Row, WebhookView } from './views.ts';
-
-const CREDENTIALS: Record<OperationView['credential'], string> = { either: 'an API key or a user token', key: 'an API key', token: 'a user token' };
+import { CREDENTIALS, type AnswerView, type OperationView, type Row, type WebhookView } from './views.ts';
 
 export function operationMarkdown({ summary, verb, path, description, credential, parameters, body, answers, samples }: OperationView): string {
   return [
     `## ${summary}`,
     '',
-    `\`${verb} ${path}\` with ${CREDENTIALS[credential]}`,
+    `\`${verb} ${path}\``,
     '',
     description,
     '',
+    `Credential: ${CREDENTIALS[credential]}.`,
+    '',
     ...rowsOf('Parameters', parameters),
-    ...(body === undefined ? [] : [...rowsOf('Body', body.rows), ...fenced('json', JSON.stringify(body.example, null, 2))]),
+    ...(body === undefined ? [] : [...rowsOf('Body', body.rows, body.description), ...fenced('json', JSON.stringify(body.example, null, 2))]),
     ...samples.slice(0, 1).flatMap(({ language, code }) => fenced(language, code)),
     ...answersOf(answers.filter(({ status }) => Number(status) < 400)),
-    `Errors: ${answers.flatMap(({ status }) => (Number(status) < 400 ? [] : [`\`${status}\``])).join(', ')}. [What each means](../errors.md) is described once.`,
+    `Errors: ${answers.flatMap(({ status }) => (Number(status) < 400 ? [] : [`\`${status}\``])).join(', ')}. [What each means](${forPrograms('../../docs/errors.md')}) is described once.`,
     '',
   ].join('\n');
 }
@@ -41,8 +42,8 @@ export function schemaMarkdown(name: string, schema: Schema): string {
   return [`### ${name}`, '', schema.description ?? '', '', ...(rows.length > 0 ? [...rows.map(item), ''] : [])].join('\n');
 }
 
-function rowsOf(title: string, rows: readonly Row[]): string[] {
-  return rows.length === 0 ? [] : [`### ${title}`, '', ...rows.map(item), ''];
+function rowsOf(title: string, rows: readonly Row[], about = ''): string[] {
+  return rows.length === 0 ? [] : [`### ${title}`, '', ...(about === '' ? [] : [about, '']), ...rows.map(item), ''];
 }
 
 function item({ name, schema, description, note }: Row): string {

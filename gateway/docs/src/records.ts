@@ -51,8 +51,8 @@ export function recordsPage(): SitePage {
     wide: true,
     description: 'Which record holds the id of which other, as a picture and as a table.',
     headings: [{ id: 'fields', text: 'Fields', level: 2 }],
-    body: html`<p>${about}</p>
-<div class="table" tabindex="0">${picture(arrows)}</div>
+    body: html`<p>Which record holds the id of which other, and in which field.</p>
+<figure><div class="table" tabindex="0">${picture(arrows)}</div><figcaption class="note">${about}</figcaption></figure>
 ${heading(2, 'fields', 'Fields')}
 <div class="table" tabindex="0"><table><thead><tr><th>Record</th><th>Refers to</th><th>By</th></tr></thead><tbody>${grouped.flatMap(({ path, targets }) =>
       targets.map(

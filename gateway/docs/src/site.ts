@@ -4,7 +4,7 @@ import { readDescription } from './description.ts';
 import { guidePages } from './guides.ts';
 import { errorsPage } from './errors-page.ts';
 import { Html, html } from './html.ts';
-import { layout, rootFrom, type SitePage } from './layout.ts';
+import { forPrograms, layout, rootFrom, type SitePage } from './layout.ts';
 import { renderMarkdown } from './markdown.ts';
 import type { OperationView } from './views.ts';
 import { recordsPage } from './records.ts';
@@ -67,7 +67,7 @@ export function buildSite(root: string): Site {
 
 /** Programs that come to one page find the others (https://agentdocsspec.com). */
 function withDirective({ path, markdown }: SitePage): string {
-  return markdown.replace(/^(# .*\n)/, `$1\n> [/llms.txt](${rootFrom(path)}llms.txt) lists every page.\n`);
+  return markdown.replace(/^(# .*\n)/, `$1\n> [/llms.txt](${forPrograms(`${rootFrom(path)}llms.txt`)}) lists every page.\n`);
 }
 
 /** The overview, whose tasks become cards, and what applies to the whole API. */
@@ -80,7 +80,7 @@ function homePage(page: SitePage, info: { title: string; version: string; 'x-rel
     body: html`${cards(page.body)}
 <p>Version ${info.version}, as release ${info['x-release']} serves it. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address. What changes is announced in the <a href="${root}docs/changelog">changelog</a>.</p>
 ${body}`,
-    markdown: `${page.markdown}\n${info.description.replace(/^.*\n\n/, '')}`,
+    markdown: `${page.markdown}\nVersion ${info.version}, as release ${info['x-release']} serves it. For machines: [openapi.json](${forPrograms('openapi.json')}), [llms.txt](${forPrograms('llms.txt')}), and this page and every other one with \`.md\` behind its address. What changes is announced in the [changelog](${forPrograms('docs/changelog.md')}).\n\n${info.description.replace(/^.*\n\n/, '')}`,
   };
 }
 
@@ -95,18 +95,18 @@ function cards({ text }: Html): Html {
 function llms(info: { title: string; description: string }, pages: readonly SitePage[]): string {
   const [first = ''] = info.description.split('\n\n');
   const groups = [...Map.groupBy(pages, ({ group }) => group)].map(([group, members]) =>
-    [`## ${group}`, '', ...members.map(({ path, title, description }) => `- [${title}](${path.slice(1)}.md): ${description}`), ''].join('\n'),
+    [`## ${group}`, '', ...members.map(({ path, title, description }) => `- [${title}](${forPrograms(`${path.slice(1)}.md`)}): ${description}`), ''].join('\n'),
   );
   return [
     `# ${info.title}`,
     '',
     `> ${first}`,
     '',
-    'The whole description for machines (OpenAPI 3.1) is at [openapi.json](openapi.json).',
+    'The whole description for machines (OpenAPI 3.1) is at [openapi.json]({{at:}}openapi.json).',
     '',
     '## Clients',
     '',
-    'TRUCKROLL_URL is the address of this API. [The list of packages](clients/index.json) has their digests.',
+    'TRUCKROLL_URL is the address of this API. [The list of packages]({{at:}}clients/index.json) has their digests.',
     '',
     '- Command line: `npm install -g {{cli}}`, or without installing `npx {{cli}} --help`',
     '- TypeScript: `npm install {{client}}`',

@@ -42,6 +42,12 @@ export interface OperationView {
   trial?: { path: string; list?: string };
 }
 
+export const CREDENTIALS: Record<OperationView['credential'], string> = {
+  either: 'API key or user token',
+  key: 'API key',
+  token: 'user token',
+};
+
 export interface WebhookView {
   id: string;
   type: string;

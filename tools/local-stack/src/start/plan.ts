@@ -125,7 +125,7 @@ export async function plan(options: PlanOptions): Promise<StartPlan> {
       ...peers,
       ...(hasOwnIssuer(environment) ? {} : issuer),
       // Shows the demo company's key to every reader, so only where this machine alone reaches the gateway.
-      ...(isLoopback(listening.host) ? { DOCS_DEMO_KEY_FILE: join(state, DEMO_KEY_FILE) } : {}),
+      ...(isLoopback(listening.host) ? { DOCS_DEMO_KEY_FILE: join(state, DEMO_KEY_FILE), PUBLIC_URL: environment['PUBLIC_URL'] || baseUrl } : {}),
       ...(signsIn ? { CONSOLE_CLIENT_ID, CONSOLE_SIGN_IN_NAME: 'npm start' } : {}),
     },
     baseUrl,
