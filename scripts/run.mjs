@@ -51,6 +51,7 @@ const programs = {
   load: { script: 'loadtest/load.ts', supervised: true },
   'test:cluster': { script: 'test/cluster/main.ts' },
   'check:docs': { script: 'test/docs/main.ts' },
+  'trial:integrator': { script: 'test/trial/main.ts' },
   'check:generators': { script: 'test/generators/main.ts' },
   'check:runtimes': { script: 'test/runtimes/main.ts' },
   'check:chart': { script: 'deploy/check-chart.mjs' },
