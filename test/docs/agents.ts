@@ -19,7 +19,5 @@ export async function checkForAgents({ url }: Target): Promise<string[]> {
     parityExclusions: ['.anchor', '.samples', '.shown', '.note', '.type', 'details'],
     thresholds: LENGTHS,
   });
-  return results
-    .filter(({ status }) => ['warn', 'fail', 'error'].includes(status))
-    .map(({ id, status, message }) => `afdocs, ${id}: ${status}: ${message}`);
+  return results.filter(({ status }) => ['warn', 'fail', 'error'].includes(status)).map(({ id, status, message }) => `afdocs, ${id}: ${status}: ${message}`);
 }

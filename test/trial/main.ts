@@ -42,6 +42,16 @@ function run(command: string, more: NodeJS.ProcessEnv = {}): string {
   return stdout;
 }
 
+/** A command of the operator, who works in the checkout. Returns what it prints as JSON. */
+function operate(...args: string[]): any {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'scripts/run.mjs'), 'truckroll', ...args, '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`truckroll ${args.join(' ')}\nended with ${status}:\n${stdout}${stderr}`);
+  return JSON.parse(stdout);
+}
+
 function expect(holds: boolean, what: string, output: string): void {
   if (!holds) throw new Error(`${what}, but the output is:\n${output.slice(0, 2000)}`);
 }
@@ -99,9 +109,7 @@ const steps: [string, () => Promise<void> | void][] = [
     'sees an event arrive',
     async () => {
       const listening = await startListening(home, environment);
-      const intake = ['intake', 'request', '--company', company, '--channel', 'phone', '--summary', SUMMARY, '--json'];
-      const recorded = spawnSync(process.execPath, [join(root, 'scripts/run.mjs'), 'truckroll', ...intake], { cwd: root, encoding: 'utf8' });
-      expect(recorded.status === 0, 'the operator records a service request', recorded.stderr);
+      operate('intake', 'request', '--company', company, '--channel', 'phone', '--summary', SUMMARY);
       const arrived = await listening.ended;
       expect(arrived.includes(SUMMARY), 'the event arrives', arrived);
     },
@@ -121,6 +129,17 @@ const steps: [string, () => Promise<void> | void][] = [
       const sql = /"(select .*)"$/.exec(await documented('/docs/sync', 'sqlite3 copy.db'))![1]!;
       const rows = new DatabaseSync(join(home, 'copy.db'), { readOnly: true }).prepare(sql).all();
       expect(rows.length > 0, `${sql} has rows`, JSON.stringify(rows.slice(0, 3)));
+    },
+  ],
+  [
+    'leaves: the operator deletes a sandbox, whose key then opens nothing',
+    () => {
+      const made = operate('company', 'create', '--sandbox', '--size', '5', '--name', SUMMARY, '--timezone', 'America/Chicago');
+      const own = { TRUCKROLL_URL: target.url, TRUCKROLL_API_KEY: made.api_key };
+      const { id } = JSON.parse(run('truckroll get company --json', own)) as { id: string };
+      operate('company', 'delete', id, '--yes-delete', SUMMARY);
+      const refused = spawnSync('truckroll', ['get', 'company'], { cwd: home, env: { ...environment, ...own }, encoding: 'utf8' });
+      expect(refused.status === 1 && refused.stderr.includes('does not accept the credential'), 'the key of a deleted company is refused', refused.stderr);
     },
   ],
 ];
