@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { generateCompany } from '@truckroll/demo-company';
@@ -210,6 +211,34 @@ test('stores nothing of a deleted company again', async () => {
   await direct.close();
   expect(await rowsWith(system.database, [leaving.id, PLANTED])).toEqual({ 'integrations.audit_events': 1 });
 });
+
+test(
+  'goes on after an interruption, and needs the name no more',
+  async () => {
+    const company = await system.createCompany();
+    for (const { path, records } of generateCompany({ seed: 5, size: 3, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {
+      expect((await system.importRecords(company, path, records)).problems).toEqual([]);
+    }
+    const erasures = system.channel('integrations').client(ErasureServiceService);
+    for await (const _ of erasures.eraseCompany({ company_id: company.id, name: NAME })) break;
+    expect((await system.get(company, '/v1/accounts?limit=1')).status).toBe(401);
+    await system.stopService('billing');
+    expect(await command('company', 'delete', company.id)).toMatchObject({ code: 3, stderr: expect.stringContaining('billing') });
+    await system.startService('billing');
+    // The connections of this process take a moment to notice that billing is back.
+    const resumed = await until(
+      'the end of the deletion',
+      () => command('company', 'delete', company.id),
+      ({ code, stderr }) => {
+        if (code !== 0) expect(stderr).toMatch(/billing at .* does not answer/);
+        return code === 0;
+      },
+    );
+    expect(parsed(resumed)).toMatchObject({ company_id: company.id, deleted: true });
+    expect(await rowsWith(system.database, [company.id])).toEqual({ 'integrations.audit_events': 1 });
+  },
+  2 * MINUTES,
+);
 
 function letterOf(companyId: string) {
   return {
