@@ -34,9 +34,15 @@ ${answerList(
   link,
 )}
 <p>Errors: ${errorLinks(answers, root)}.</p>
-${fields}
+${fields ?? fieldsElsewhere(operation, link)}
 </div>
 </section>`;
+}
+
+/** Where the fields of the record are described, if not here. */
+function fieldsElsewhere({ record }: OperationView, link: SchemaLink): Html | undefined {
+  const to = record === undefined ? undefined : link(record);
+  return to === undefined ? undefined : html`<p class="note">Fields: <a href="${to}">${record}</a></p>`;
 }
 
 /** Errors are described once, on their page. */
