@@ -135,7 +135,7 @@ export default defineConfig({
     {
       files: ['**/*.ts'],
       rules: {
-        'no-restricted-globals': ['error', { name: 'it', message: 'Write test.' }, { name: 'jest', message: "Import it from '@jest/globals'." }],
+        'no-restricted-globals': ['error', { name: 'it', message: 'Write test.' }],
       },
     },
     {

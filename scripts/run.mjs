@@ -15,7 +15,7 @@ const [name = '', ...args] = process.argv.slice(2);
 const programs = {
   start: { script: 'tools/local-stack/src/start-main.ts', bundled: true, supervised: true, env: { NODE_COMPILE_CACHE: COMPILED } },
   servers: { script: 'tools/local-stack/src/servers-main.ts', supervised: true },
-  test: { script: 'tools/local-stack/src/test-main.ts', supervised: true },
+  test: { script: 'tools/local-stack/src/test-main.ts', supervised: true, env: { NODE_COMPILE_CACHE: COMPILED } },
   // npm changes to the root; relative paths among the arguments refer to the folder where the command was typed.
   truckroll: {
     script: 'tools/cli/src/main.ts',
@@ -32,7 +32,7 @@ const programs = {
   'format:check': { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format'] },
   lint: { script: 'node_modules/oxlint/bin/oxlint' },
   'check:words': { script: 'tools/plain-english.mjs' },
-  'test:durations': { script: 'tools/local-stack/src/test-main.ts', supervised: true, env: { TEST_DURATIONS: 'write' } },
+  'test:durations': { script: 'tools/local-stack/src/test-main.ts', supervised: true, env: { NODE_COMPILE_CACHE: COMPILED, TEST_DURATIONS: 'write' } },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },

@@ -18,8 +18,8 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Jest's modules are ES modules; a test that was written may use the run's PostgreSQL. */
-const env = { PATH: process.env['PATH'], DATABASE_URL: process.env['DATABASE_URL'], NODE_OPTIONS: '--experimental-vm-modules --no-warnings' };
+/** A test that was written may use the run's PostgreSQL. */
+const env = { PATH: process.env['PATH'], DATABASE_URL: process.env['DATABASE_URL'] };
 
 function node(script: string, args: readonly string[], cwd = tree.folder): Outcome {
   return spawnSync(process.execPath, [script, ...args], { cwd, encoding: 'utf8', env });

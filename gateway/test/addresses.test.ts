@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { AddressCounts } from '../src/http/addresses.ts';
 
 beforeEach(() => void jest.useFakeTimers());

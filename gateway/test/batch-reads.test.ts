@@ -1,7 +1,6 @@
 // Details that several requests read at the same moment, against a real service.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { jest } from '@jest/globals';
 import { ApiError, resource, type Operation } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest, type RecordRead } from '@truckroll/contract/gen/records/v1/record_reads';

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { jest } from '@jest/globals';
 import { generateApiKey, hashApiKey } from '@truckroll/contract';
 import { bearerOf, createKeyReader } from '../src/auth/bearer.ts';
 import { singleHeader } from '../src/http/single-headers.ts';

@@ -1,5 +1,4 @@
 // How the gateway composes the change feed, with a stand-in for the service that owns invoices.
-import { jest } from '@jest/globals';
 import { createClient } from '@redis/client';
 import { ChangeServiceService, type AwaitedChange, type ChangePosition, type ReadChangesRequest } from '@truckroll/contract/gen/records/v1/changes';
 import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';

@@ -1,7 +1,6 @@
 // What a company is charged for requests that no operation has handled.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { ApiError, type Operation } from '@truckroll/contract';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { Baseline, Limiter } from '../src/admission/limiter.ts';

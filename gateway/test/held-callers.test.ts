@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { createClient } from '@redis/client';
 import { ApiError, hashApiKey, now } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';

@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { jest } from '@jest/globals';
 import { until } from '@truckroll/testing/until';
 import type { AwaitedChange, FindChangedResponse, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';

@@ -1,6 +1,5 @@
 // Clients that could keep others from being served: the gateway spends little on them and serves the others.
 import { once } from 'node:events';
-import { jest } from '@jest/globals';
 import { until } from '@truckroll/testing/until';
 import { request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 import { openConnection, type Connection } from './support/raw.ts';

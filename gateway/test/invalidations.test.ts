@@ -1,5 +1,4 @@
 // What a gateway may conclude from its connection to Redis.
-import { jest } from '@jest/globals';
 import { IDENTITY_EPOCH_KEY, INVALIDATION_CHANNEL } from '@truckroll/contract';
 import { RedisLink, parseRedisUrl, type RedisServers } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';

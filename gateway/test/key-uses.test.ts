@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import { silentLog } from '@truckroll/telemetry';
 import { KeyUses } from '../src/auth/key-uses.ts';

@@ -1,5 +1,4 @@
 // The concurrency limit and its states. Simulated processors share their time between the calls that the limiter lets run.
-import { jest } from '@jest/globals';
 import { SHED } from '@truckroll/process';
 import { Baseline, LEAST_SLOTS, Limiter, MOST_SLOTS, PERIOD_MS, QUEUE, SHARED_WEIGHT, type Call } from '../src/admission/limiter.ts';
 import { Processors } from './support/processors.ts';

@@ -1,5 +1,4 @@
 // Which callers this process caches; the complete path, with Redis and integrations, is tested in authentication.test.ts.
-import { jest } from '@jest/globals';
 import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';

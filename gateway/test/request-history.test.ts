@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { ApiError, type ErrorDetail } from '@truckroll/contract';
 import { LoggedRequests, type LoggedRequest, type RequestChunk } from '@truckroll/contract/gen/integrations/v1/requests';
 import { createMetrics, silentLog } from '@truckroll/telemetry';

@@ -1,5 +1,4 @@
 // Unknown keys count against the address that they come from, and never against a valid key.
-import { jest } from '@jest/globals';
 import { generateApiKey } from '@truckroll/contract';
 import { createMetrics } from '@truckroll/telemetry';
 import { Strangers } from '../src/auth/strangers.ts';

@@ -1,5 +1,4 @@
 // Which user tokens are valid, and when: both sides of each limit. The complete path is tested in authentication.test.ts.
-import { jest } from '@jest/globals';
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWTHeaderParameters, type JWTPayload } from 'jose';
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

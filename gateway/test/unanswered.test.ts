@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { jest } from '@jest/globals';
 import { limitUnanswered } from '../src/http/unanswered.ts';
 
 const SENT = 200;

@@ -1,5 +1,4 @@
 // Both sides of the times that a gateway keeps in memory: windows of limits, Retry-After, and proof that no revocation was missed.
-import { jest } from '@jest/globals';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { RedisLink } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';

@@ -1,5 +1,4 @@
 // What assistants do by /mcp, against the whole system (decisions §18).
-import { jest } from '@jest/globals';
 import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { until } from '@truckroll/testing/until';
 import { call, post, tokensOf, type Caller, type ToolResult } from '../../gateway/test/support/mcp.ts';

@@ -82,7 +82,13 @@ async function mutate(files: readonly (readonly [string, Measured])[]): Promise<
       projectType: 'custom',
       configFile: 'jest.config.mjs',
       enableFindRelatedTests: false,
-      config: { testMatch: [...tests].map((test) => `<rootDir>/${test}`) },
+      // StrykerJS switches mutants on in Jest's own context.
+      config: {
+        testMatch: [...tests].map((test) => `<rootDir>/${test}`),
+        testRunner: 'jest-circus/runner',
+        extensionsToTreatAsEsm: ['.ts'],
+        transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }] },
+      },
     },
     concurrency: 2,
     // A test that only waits for a busy processor must not count as one that noticed.

@@ -11,6 +11,9 @@ logTo({
   },
 });
 
+// Under Jest's own runner, as for mutants.
+globalThis.jest ??= import.meta.jest;
+
 interface Block {
   children: (Block & { type: string; errors: unknown[] })[];
 }

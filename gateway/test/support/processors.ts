@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { Baseline, type Call, type Limiter } from '../../src/admission/limiter.ts';
 
 interface Work {

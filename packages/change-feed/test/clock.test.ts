@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { ChangeClock, type Moment } from '../src/clock.ts';

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { jest } from '@jest/globals';
 import { REPEATABLE_WRITES } from '../src/client.ts';
 import { ConnectionError, TimeoutError, errorOf } from '../src/errors.ts';
 import { pauseAfter } from '../src/repeat.ts';

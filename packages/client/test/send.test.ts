@@ -1,7 +1,6 @@
 // The client against servers that answer late, partially, or not as Truckroll.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { ConnectionError, TimeoutError, TruckrollError, createClient } from '../src/index.ts';
 import { pause } from '../src/send.ts';
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { VerificationError, verifyWebhook } from '../src/webhooks.ts';
 

@@ -1,7 +1,6 @@
 // When the work for a call is abandoned: at its caller's wish, or after the time that a call without a deadline has.
 import { EventEmitter } from 'node:events';
 import { Metadata, type Deadline } from '@grpc/grpc-js';
-import { jest } from '@jest/globals';
 import { silentLog } from '@truckroll/telemetry';
 import { CallCancelled, CallContext } from '../src/call-context.ts';
 import { DEFAULT_DEADLINE_MS } from '../src/options.ts';

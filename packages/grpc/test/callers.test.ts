@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import { createLog } from '@truckroll/telemetry';
 import {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { laterNames, openProxy, testCallers, testConfig } from '@truckroll/testing';

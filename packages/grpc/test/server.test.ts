@@ -1,7 +1,6 @@
 // What a server logs, answers health checks, and does with calls that do not end.
 import { EventEmitter, once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
-import { jest } from '@jest/globals';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { testCallers } from '@truckroll/testing';

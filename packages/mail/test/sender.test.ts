@@ -1,5 +1,4 @@
 // A message that may have reached the provider is never sent again.
-import { jest } from '@jest/globals';
 import { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { createSender, queued, type Attempt, type Lease } from '../src/index.ts';

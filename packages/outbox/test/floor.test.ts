@@ -1,5 +1,4 @@
 // Which rows of the outbox a read may skip: a wrong floor would leave an event unpublished until the relay restarts.
-import { jest } from '@jest/globals';
 import { Floor } from '../src/floor.ts';
 import { openSetting } from './setting.ts';
 

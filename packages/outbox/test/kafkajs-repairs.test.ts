@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import { Kafka, KafkaJSConnectionError, KafkaJSRequestTimeoutError, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairKafkajs } from '../src/driver/kafkajs-repairs.ts';
 
+const { Kafka, KafkaJSConnectionError, KafkaJSRequestTimeoutError, logLevel } = kafkajs;
 const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');
 beforeAll(repairKafkajs);
 

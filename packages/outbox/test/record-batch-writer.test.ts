@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { Message } from 'kafkajs';
 import { crc32c } from '../src/driver/crc32c.ts';
 import { RecordWriter, isPlain } from '../src/driver/record-batch-writer.ts';

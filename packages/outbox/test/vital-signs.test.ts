@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { jest } from '@jest/globals';
 import type { Consumer } from 'kafkajs';
 import { watch } from '../src/driver/vital-signs.ts';
 

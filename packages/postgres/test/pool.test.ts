@@ -1,6 +1,5 @@
 // How a pool shares its connections, what it keeps and drops, and how it sets them up.
 import { setImmediate as turn } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { createMetrics, type Metrics } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Database, createSession, type CompanyDatabase } from '../src/index.ts';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { NO_COMPANY, RecentCompanies } from '../src/recent-companies.ts';
 
 beforeEach(() => void jest.useFakeTimers({ now: 0 }));

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { FairQueue, SHED, type Flow } from '../src/fair-queue.ts';
 
 beforeEach(() => void jest.useFakeTimers({ now: 0 }));

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { PeriodicTask } from '../src/index.ts';
 
 afterEach(() => jest.useRealTimers());

@@ -1,6 +1,5 @@
 // When an import has the planner's statistics of its tables renewed.
 import { setImmediate as turn } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { catchUpMigrations } from '@truckroll/catch-up';
 import { outboxTables } from '@truckroll/outbox';
 import { resource } from '@truckroll/contract';

@@ -2,7 +2,6 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { ConfigError } from '@truckroll/process';
 import { createLog, silentLog } from '@truckroll/telemetry';
 import { startMailServer, type MailServer } from '@truckroll/testing';

@@ -1,6 +1,5 @@
 // Invalidations that a replica has stored and not published, because it died: the others find them without being notified.
 import { randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import type { Database } from '@truckroll/postgres';
 import { parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';

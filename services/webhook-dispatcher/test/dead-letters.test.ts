@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import type { DeadLetter } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { silentLog } from '@truckroll/telemetry';
 import { deadLetters } from '../src/events/dead-letters.ts';

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { jest } from '@jest/globals';
 import { Destinations, NoConnection } from '../src/send/destinations.ts';
 import { receiver, sender } from './support/opened.ts';
 

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { ExchangeSlots } from '../src/send/exchange-slots.ts';
 
 test('never lets a company hold more slots than it leaves free, so that a new company finds one', () => {

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { ExchangeTime } from '../src/send/exchange-time.ts';
 
 beforeEach(() => void jest.useFakeTimers());

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { jest } from '@jest/globals';
 import { AnswerBody } from '../src/send/answer-body.ts';
 import { listening, receiver, sender } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';

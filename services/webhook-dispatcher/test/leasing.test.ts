@@ -1,5 +1,4 @@
 // When the worker leases: on a fake clock, so that each lease has an exact time.
-import { jest } from '@jest/globals';
 import type { LeaseRequest, LeasedDelivery, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { WorkerOptions } from '../src/queue/worker.ts';
 import { harness, leased, reported, stored } from './support/worker.ts';

@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog } from '@truckroll/telemetry';
 import { ExchangeLog, resultOf } from '../src/log/lines.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import type { LeasedDelivery, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog, createMetrics } from '@truckroll/telemetry';
 import { samplesOf } from '@truckroll/testing';

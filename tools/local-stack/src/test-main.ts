@@ -45,12 +45,7 @@ async function chosenFiles(args: readonly string[]): Promise<string[]> {
 }
 
 function jest(args: readonly string[], servers: Record<string, string>, watchdog?: Watchdog): Promise<number> {
-  const options = [process.env['NODE_OPTIONS'], '--experimental-vm-modules', '--no-warnings'].filter(Boolean).join(' ');
-  const child = spawn(process.execPath, [JEST, ...args], {
-    cwd: ROOT,
-    stdio: 'inherit',
-    env: { ...process.env, ...servers, NODE_OPTIONS: options },
-  });
+  const child = spawn(process.execPath, [JEST, ...args], { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...servers } });
   const identity = identify(child.pid!);
   if (identity) watchdog?.add({ ...identity, order: 'gateway', signal: 'SIGKILL', graceMs: 1000 });
   void stopRequest.then((signal) => child.kill(signal));
