@@ -22,7 +22,7 @@ const DIRECTION: Record<string, string[]> = {
   'packages/outbox': [...FOUNDATION],
   'packages/record-store': [...FOUNDATION, 'catch-up', 'change-feed', 'outbox'],
   'packages/catch-up': [...FOUNDATION],
-  'packages/erasure': [...FOUNDATION, 'catch-up', 'outbox'],
+  'packages/erasure': [...FOUNDATION, 'catch-up', 'change-feed', 'outbox'],
   'packages/change-feed': [...FOUNDATION, 'catch-up'],
   'packages/client': [],
   'packages/cli': ['client', 'contract/formula'],

@@ -43,7 +43,7 @@ export function erasure(options: ErasureOptions): Handlers<typeof ErasureService
   };
 }
 
-function requireId(companyId: string): void {
+export function requireId(companyId: string): void {
   if (isUuid(companyId)) return;
   throw ApiError.invalid([{ location: 'body', field: 'company_id', code: 'INVALID_UUID', message: 'Give the id of the company, a UUID.' }]);
 }

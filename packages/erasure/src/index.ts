@@ -1,2 +1,3 @@
 export { erasure } from './erasure.ts';
 export type { TableRule } from './tables.ts';
+export { companyExport, type ExportedTable } from './export.ts';

@@ -6,9 +6,10 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
+import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { erasure } from '@truckroll/erasure';
+import { companyExport, erasure } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
@@ -50,11 +51,13 @@ export function createBilling(config: BillingConfig): Service {
       server.implement(ProjectionServiceService, reprojector.handlers());
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(PublishingServiceService, publication.handlers());
-      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), catchUp, log, metrics });
+      const kinds = recordKinds(tables, { database, names });
+      const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
+      server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

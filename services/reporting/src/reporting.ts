@@ -5,10 +5,11 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
+import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
-import { erasure } from '@truckroll/erasure';
+import { companyExport, erasure } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
@@ -58,12 +59,14 @@ export function createReporting(config: ReportingConfig): Service {
       background(reprojector);
       server.implement(ProjectionServiceService, reprojector.handlers());
       const catchUp = new CatchUp({ database, log, metrics });
-      const changes = changeFeed({ database, kinds: recordKinds(tables, { database, names }), catchUp, log, metrics });
+      const kinds = recordKinds(tables, { database, names });
+      const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       background(catchUp);
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
       server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
+      server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

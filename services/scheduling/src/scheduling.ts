@@ -4,6 +4,7 @@ import { topics } from '@truckroll/contract';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
+import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
@@ -11,7 +12,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { IntakeListServiceService } from '@truckroll/contract/gen/scheduling/v1/intake_lists';
 import { NotificationServiceService } from '@truckroll/contract/gen/scheduling/v1/notifications';
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
-import { erasure } from '@truckroll/erasure';
+import { companyExport, erasure } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
@@ -26,6 +27,7 @@ import { intakeLists } from './intake/lists.ts';
 import { intakeProjection, interactions, serviceRequests } from './intake/tables.ts';
 import { countServiceRequests } from './intake/unbooked.ts';
 import { chooseProviders } from './notifications/providers.ts';
+import { exportedNotifications } from './notifications/exported.ts';
 import { notificationHandlers } from './notifications/read.ts';
 import { notificationSender } from './notifications/sender.ts';
 import { tables } from './resources/index.ts';
@@ -76,6 +78,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
+      server.implement(ExportServiceService, companyExport({ database, kinds, tables: [exportedNotifications] }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {
