@@ -45,6 +45,15 @@ Examples:
   truckroll company delete 7d1c…
   truckroll company delete 7d1c… --yes-delete "Lone Star Comfort"`;
 
+const EXPORT_HELP = `
+Writes everything that \`truckroll company delete\` removes and that an owner would want, for readers of this machine's user only: in
+records/ what the API answers, which \`truckroll import\` accepts, and in other/ users, keys, webhooks with their deliveries, messages,
+saved views, the audit trail and requests, without secrets. manifest.json is written last, with the SHA-256 of each file. If it is
+interrupted, run it again: it goes on with the file that was not complete.
+
+Example:
+  truckroll company export 7d1c… --to ./lone-star`;
+
 const costing = () => new Option('--costing <on|off>', 'whether jobs are costed, as reports show').argParser(onOff);
 const verifiedOnly = () => new Option('--verified-only <on|off>', 'whether reports count verified jobs only').argParser(onOff);
 
@@ -109,6 +118,17 @@ export function register(program: Command, session: Session): void {
       const texts = { ...(name === undefined ? {} : { name }), ...(timezone === undefined ? {} : { timezone }) };
       const answer = await service().updateCompany({ id, ...texts, ...settings(given) });
       show(session, answer.company as CompanyAccount);
+    });
+
+  company
+    .command('export')
+    .description('Write everything of a company that leaves into a folder, without secrets.')
+    .argument('<id>', 'id of the company')
+    .requiredOption('--to <folder>', 'a new folder, or one in which an export of the company was interrupted')
+    .addHelpText('after', EXPORT_HELP)
+    .action(async (id: string, { to }: { to: string }) => {
+      const { exportCompany } = await import('../leaving/export.ts');
+      await exportCompany(session, id, to);
     });
 
   company
