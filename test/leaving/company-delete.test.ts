@@ -5,8 +5,6 @@ import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
-import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { generateCompany } from '@truckroll/demo-company';
 import { Database } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
@@ -17,9 +15,9 @@ import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/c
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { append } from '../../packages/outbox/src/index.ts';
-import { untilFollowed } from '../support/read-models.ts';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { fill, request } from './fill.ts';
 import { messagesWith, redisKeysWith, rowsWith } from './search.ts';
 
 const MINUTES = 60_000;
@@ -44,42 +42,6 @@ const command = (...args: string[]) =>
 const parsed = ({ stdout }: { stdout: string }): Json => JSON.parse(stdout) as Json;
 const kafka = () => ({ brokers: system.serviceEnvironment['KAFKA_BROKERS']!, prefix: system.serviceEnvironment['KAFKA_PREFIX']! });
 
-async function fill(company: TestCompany, name: string, seed: number): Promise<void> {
-  for (const { path, records } of generateCompany({ seed, size: 12, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {
-    const lines = [...records].map((record) => (path === 'accounts' ? { ...record, name } : record));
-    expect((await system.importRecords(company, path, lines)).problems).toEqual([]);
-  }
-  const asUser = { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' };
-  const webhooks = await fetch(`${system.baseUrl}/api/v1/integrations/webhooks`, {
-    method: 'POST',
-    headers: asUser,
-    body: JSON.stringify({ name, url: receiver.url, eventTypes: ['service_request.created'] }),
-  });
-  expect(webhooks.status).toBe(201);
-  const view = await fetch(`${system.baseUrl}/api/v1/integrations/views/${name}`, {
-    method: 'PUT',
-    headers: asUser,
-    body: JSON.stringify({ query: '#/jobs?search=x', shared: true }),
-  });
-  expect(view.status).toBeLessThan(300);
-  const received = receiver.received.length;
-  await request(company, name);
-  await until(
-    'a webhook',
-    () => receiver.received.length,
-    (count) => count > received,
-  );
-  const text = 'insert into integrations.mails (company_id, user_id, subject, body, due_at) values ($1, $2, $3, $3, now())';
-  await system.database.query({ text, values: [company.id, company.userId, name] });
-  expect((await system.get(company, '/v1/accounts?limit=1')).status).toBe(200);
-  await untilFollowed(system, company);
-}
-
-function request(company: TestCompany, name: string): Promise<unknown> {
-  const intake = system.channel('scheduling').client(IntakeServiceService);
-  return intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.PHONE, summary: name });
-}
-
 async function untilTrailHas(company: TestCompany): Promise<void> {
   const text = `select count(*) from integrations.audit_events where company_id = $1 and action = 'records.imported'`;
   await until(
@@ -96,8 +58,8 @@ beforeAll(async () => {
   dispatcher = createWebhookDispatcher(settings);
   await dispatcher.start();
   [leaving, staying] = [await system.createCompany(), await system.createCompany()];
-  await fill(leaving, PLANTED, 3);
-  await fill(staying, 'Oldcastle', 4);
+  await fill(system, receiver, leaving, PLANTED, 3);
+  await fill(system, receiver, staying, 'Oldcastle', 4);
   await untilTrailHas(leaving);
   // Users who moved, whose keys stayed where they were before; of two of them also an endpoint.
   const users = system.channel('integrations').client(UserAdminServiceService);
@@ -186,7 +148,7 @@ test('stores nothing of a deleted company again', async () => {
     ({ path }) => path === 'accounts',
   );
   await expect(system.importRecords(leaving, 'accounts', accounts!.records)).rejects.toMatchObject({ status: 409 });
-  await expect(request(leaving, PLANTED)).rejects.toMatchObject({ status: 409 });
+  await expect(request(system, leaving, PLANTED)).rejects.toMatchObject({ status: 409 });
   // Events that arrive late, as the relay of a replica that was away for long publishes them.
   const direct = new Database({ url: system.serviceEnvironment['DATABASE_URL']!, schema: 'scheduling', maxConnections: 1 });
   const late = randomUUID();
