@@ -14,8 +14,10 @@ import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { HeldCallers } from '../src/auth/held-callers.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
-import { openConnection } from './support/raw.ts';
+import { closeConnections, openConnection } from './support/raw.ts';
 import { standInCommands, userName, type Commands } from './support/stand-ins.ts';
+
+afterEach(closeConnections);
 
 const { spyOn } = jest;
 const POLL = '/api/v1/integrations/changes?kinds=invoices&wait=30';

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { until } from '@truckroll/testing/until';
 import { request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
-import { openConnection, type Connection } from './support/raw.ts';
+import { closeConnections, openConnection, type Connection } from './support/raw.ts';
+
+afterEach(closeConnections);
 
 let gateway: TestGateway;
 afterEach(() => gateway.stop());

@@ -3,7 +3,9 @@ import { Agent, request as httpRequest } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import { invoice } from './support/invoice.ts';
 import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
-import { answerTo, rawRequest } from './support/raw.ts';
+import { answerTo, closeConnections, rawRequest } from './support/raw.ts';
+
+afterEach(closeConnections);
 
 let gateway: TestGateway;
 beforeAll(async () => {

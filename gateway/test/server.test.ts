@@ -7,7 +7,9 @@ import { createMetrics } from '@truckroll/telemetry';
 import { until } from '@truckroll/testing/until';
 import express from 'express';
 import { createHttpServer, type HttpServerOptions } from '../src/http/server.ts';
-import { answerTo, openConnection } from './support/raw.ts';
+import { answerTo, closeConnections, openConnection } from './support/raw.ts';
+
+afterEach(closeConnections);
 
 const drains: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(drains.splice(0).map((drain) => drain())));

@@ -25,11 +25,13 @@ export interface Connection extends Socket {
 }
 
 const connections: Connection[] = [];
-afterEach(() => {
-  for (const connection of connections.splice(0)) connection.destroy();
-});
 
-/** Opens a connection that lasts until the test ends, unless the server closes it. */
+/** For `afterEach` of a file that opens some. */
+export function closeConnections(): void {
+  for (const connection of connections.splice(0)) connection.destroy();
+}
+
+/** Opens a connection that lasts until `closeConnections`, unless the server closes it. */
 export async function openConnection(port: number): Promise<Connection> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const ended = Promise.race([once(socket, 'end'), once(socket, 'close')]);
