@@ -4,9 +4,11 @@ import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/del
 import { attempt } from '../src/send/attempt.ts';
 import { Connections } from '../src/send/connections.ts';
 import { createDial } from '../src/send/dial.ts';
-import { closing, listening, receiver } from './support/opened.ts';
+import { closeOpened, closing, listening, receiver } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';
 import { leased } from './support/worker.ts';
+
+afterEach(closeOpened);
 
 function attempts(allowed: readonly string[], bodyLimit = 100) {
   const policy = { allowHttp: false, allowedTargets: [...allowed], deniedTargets: [] };

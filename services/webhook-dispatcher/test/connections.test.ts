@@ -9,7 +9,9 @@ import { Connections, type ReceiverConnection } from '../src/send/connections.ts
 import { createDial } from '../src/send/dial.ts';
 import { exchange } from '../src/send/exchange.ts';
 import { certificate, privateKey } from './support/certificate.ts';
-import { closing, listening, receiver, sender } from './support/opened.ts';
+import { closeOpened, closing, listening, receiver, sender } from './support/opened.ts';
+
+afterEach(closeOpened);
 
 /** Connections that are noted as exchanges take them. */
 function noted(allowed: string) {

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Destinations, NoConnection } from '../src/send/destinations.ts';
-import { receiver, sender } from './support/opened.ts';
+import { closeOpened, receiver, sender } from './support/opened.ts';
+
+afterEach(closeOpened);
 
 test('limits connections to one address across endpoints, and leaves some for another company', async () => {
   const held: ServerResponse[] = [];

@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { AnswerBody } from '../src/send/answer-body.ts';
-import { listening, receiver, sender } from './support/opened.ts';
+import { closeOpened, listening, receiver, sender } from './support/opened.ts';
 import { startReceiver } from './support/receiver.ts';
+
+afterEach(closeOpened);
 
 const LIMIT = 64 * 1024;
 

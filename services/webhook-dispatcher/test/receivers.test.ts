@@ -1,7 +1,9 @@
 // What the attempt says about the bytes that a receiver sends, sloppy ones included.
 import { createServer } from 'node:net';
 import { AnswerHead } from '../src/send/answer-head.ts';
-import { listening, sender } from './support/opened.ts';
+import { closeOpened, listening, sender } from './support/opened.ts';
+
+afterEach(closeOpened);
 
 const KB = 1024;
 const OK = 'HTTP/1.1 200 OK\r\n';

@@ -1,4 +1,4 @@
-// Closes the receivers, senders and servers of a test after it.
+// The receivers, senders and servers that a test opens. Its file calls `afterEach(closeOpened)`.
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { exchanges, type Exchanges } from './exchanges.ts';
@@ -6,9 +6,9 @@ import { startReceiver, type Receiver } from './receiver.ts';
 
 const opened: { close(): Promise<unknown> }[] = [];
 
-afterEach(async () => {
+export async function closeOpened(): Promise<void> {
   for (const each of opened.splice(0).toReversed()) await each.close();
-});
+}
 
 /** Registers a resource to close after the test, in reverse order of opening. */
 export function closing<T extends { close(): Promise<unknown> }>(made: T): T {
