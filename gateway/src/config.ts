@@ -85,7 +85,7 @@ export const settings = {
   consoleSignInParameters: env.optional('CONSOLE_SIGN_IN_PARAMETERS'),
   /** Name of the issuer on the console's button “Sign in with …”, such as your company's; default: the issuer's host. */
   consoleSignInName: env.optional('CONSOLE_SIGN_IN_NAME'),
-  /** File with an API key that the documentation gives everybody who can open it, to run samples. `npm start` sets it to the key of its demo company; leave it out elsewhere. */
+  /** File with an API key that the documentation gives everybody who opens it on the same machine, to run samples. `npm start` sets it to the key of its demo company; leave it out elsewhere. */
   docsDemoKeyFile: env.optional('DOCS_DEMO_KEY_FILE'),
   /** Reads of one key in a minute, unless it has its own limit (decisions §3). A company has three times that. */
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),

@@ -27,13 +27,16 @@ export function docsPages(words: (text: string) => string, demoKeyFile?: string)
     const [first, ...others] = forms.map(({ name, type }) => new Document(type, text(type, name), HEADERS));
     if (first !== undefined) pages[path] = others.length === 0 ? first : [first, ...others];
   }
-  if (demoKeyFile !== undefined) pages['/docs/demo.json'] = () => demoPage(demoKeyFile);
+  if (demoKeyFile !== undefined) pages['/docs/demo.json'] = ({ req }) => demoPage(demoKeyFile, req.headers.host);
   return pages;
 }
 
+/** Names of this machine. A foreign page that reaches it by a name of its own (DNS rebinding) gets no key. */
+const OWN_NAME = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/;
+
 /** Serves nothing of the file but an API key: `npm start` writes it once the demo company exists. */
-function demoPage(file: string): Page {
-  const key = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+function demoPage(file: string, host = ''): Page {
+  const key = OWN_NAME.test(host) && existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (!isApiKey(key)) throw new ApiError('NOT_FOUND', 'There is no demo company yet.');
   return { status: 200, type: 'application/json', body: Buffer.from(JSON.stringify({ key })) };
 }

@@ -124,14 +124,16 @@ test('shows a key only where the gateway is given one, and nothing else of the f
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-docs-'));
   const file = join(folder, 'key');
   const shown = docsPages((text) => text, file);
-  const demo = shown['/docs/demo.json'] as () => Page;
+  const at = (host: string) => (shown['/docs/demo.json'] as (exchange: unknown) => Page)({ req: { headers: { host } } });
+  const demo = () => at('127.0.0.1:8080');
   try {
     expect(demo).toThrow('There is no demo company yet.');
     writeFileSync(file, 'a secret of the machine');
     expect(demo).toThrow('There is no demo company yet.');
     const key = generateApiKey();
     writeFileSync(file, key);
-    expect(JSON.parse(demo().body.toString())).toEqual({ key });
+    for (const host of ['127.0.0.1:8080', 'localhost:8080', '[::1]:8080']) expect(JSON.parse(at(host).body.toString())).toEqual({ key });
+    for (const host of ['127.0.0.1.example.com', 'localhost.example.com:8080', '']) expect(() => at(host)).toThrow('There is no demo company yet.');
     expect((shown['/docs'] as readonly Document[])[0]!.body.toString()).toContain('<meta name="demo"');
   } finally {
     rmSync(folder, { recursive: true });

@@ -47,6 +47,7 @@ function addButton(samples: HTMLElement, address: string, key: string): void {
   samples.after(place);
   button.addEventListener('click', () => {
     status.textContent = 'Asking …';
+    answer.hidden = true;
     void run(samples.dataset as { path: string; list?: string }, address, key).then(
       ({ line, text }) => {
         status.textContent = line;
@@ -62,12 +63,15 @@ async function run({ path, list }: { path: string; list?: string }, address: str
   const ask = (target: string): Promise<Response> => fetch(address + target, { headers: { authorization: `Bearer ${key}` } });
   let target = path;
   if (list !== undefined) {
-    const { data = [] } = (await (await ask(`${list}?limit=1`)).json()) as { data?: { id: string }[] };
+    const listed = await ask(`${list}?limit=1`);
+    if (!listed.ok) return { line: `GET ${list}: ${listed.status}`, text: await listed.text() };
+    const { data } = (await listed.json()) as { data: { id: string }[] };
     if (data[0] === undefined) return { line: 'The demo company has none.', text: '{"data": []}' };
     target = path.replace(EXAMPLE_ID, data[0].id);
   }
   const startedAt = performance.now();
   const response = await ask(target);
-  const text = JSON.stringify(await response.json(), null, 2);
+  const body = await response.text();
+  const text = response.headers.get('content-type')?.includes('json') === true ? JSON.stringify(JSON.parse(body), null, 2) : body;
   return { line: `GET ${target}: ${response.status} in ${Math.round(performance.now() - startedAt)} ms`, text };
 }

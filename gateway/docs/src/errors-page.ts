@@ -11,33 +11,33 @@ const TITLE = 'Examples';
 
 /** The guide with its examples: of each status, that of the first operation that has one. */
 export function errorsPage(page: SitePage, operations: readonly OperationView[]): SitePage {
-  const examples = new Map<string, { answer: AnswerView; operation: OperationView }>();
+  const examples = new Map<string, AnswerView>();
   for (const operation of operations) {
-    for (const answer of operation.answers) if (answer.error !== undefined && !examples.has(answer.status)) examples.set(answer.status, { answer, operation });
+    for (const answer of operation.answers) if (answer.error !== undefined && !examples.has(answer.status)) examples.set(answer.status, answer);
   }
-  const shown = [...examples.values()].toSorted((a, b) => Number(a.answer.status) - Number(b.answer.status));
-  const wordsOf = ({ answer: { description } }: (typeof shown)[number]): string => description.replaceAll('`', '');
+  const shown = [...examples.values()].toSorted((a, b) => Number(a.status) - Number(b.status));
+  const wordsOf = ({ description }: AnswerView): string => description.replaceAll('`', '');
   return {
     ...page,
     headings: [
       ...page.headings,
       { id: 'examples', text: TITLE, level: 2 },
-      ...shown.map(({ answer: { status } }) => ({ id: `error-${status}`, text: status, level: 3 })),
+      ...shown.map(({ status }) => ({ id: `error-${status}`, text: status, level: 3 })),
     ],
     body: html`${page.body}
 ${heading(2, 'examples', TITLE)}
-${shown.map((each) => html`${heading(3, `error-${each.answer.status}`, each.answer.status)}<p>${wordsOf(each)}</p>${jsonBlock(each.answer.example)}`)}`,
+${shown.map((each) => html`${heading(3, `error-${each.status}`, each.status)}<p>${wordsOf(each)}</p>${jsonBlock(each.example)}`)}`,
     markdown: [
       page.markdown,
       `## ${TITLE}`,
       '',
       ...shown.flatMap((each) => [
-        `### ${each.answer.status}`,
+        `### ${each.status}`,
         '',
-        each.answer.description,
+        each.description,
         '',
         '```json',
-        JSON.stringify(each.answer.example, null, 2),
+        JSON.stringify(each.example, null, 2),
         '```',
         '',
       ]),

@@ -7,7 +7,7 @@ export const overview = `Read a field-service company's records and schedule its
 
 Send \`Authorization: Bearer\` followed by an API key (\`trk_…\`) or a user token. A credential opens exactly one company;
 no request names a company. Without a credential, or with one that is unknown, expired, revoked or of the wrong kind, the
-answer is a 401, whose message says which.
+answer is a 401, whose message says what to do.
 
 ## Conventions
 

@@ -17,7 +17,7 @@ export interface Page {
 }
 
 /** The content of a path. Several documents are alternatives: Accept chooses, the first is the default. */
-export type PublicPage = Page | (() => Page) | Document | readonly [Document, ...Document[]];
+export type PublicPage = Page | ((exchange: Exchange) => Page) | Document | readonly [Document, ...Document[]];
 
 /** Maximum length of a path in characters, and in segments. Beyond it a path gets the JSON 404. */
 const LONGEST_PATH = 2048;
@@ -76,7 +76,7 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
       throw new ApiError('METHOD_NOT_ALLOWED', 'This path answers GET and HEAD only.');
     }
     if (found instanceof Document) return found.send(exchange, draining);
-    if (typeof found === 'function') return sendPage(found(), exchange);
+    if (typeof found === 'function') return sendPage(found(exchange), exchange);
     if ('status' in found) return sendPage(found, exchange);
     const wanted = preferredType(
       req,
