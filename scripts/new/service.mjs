@@ -206,10 +206,13 @@ function addToDeployment(changes, name) {
     if (text.split(`\n${last}`).length !== 1 + added.length) throw new Refusal(`${values} does not have this twice, change it by hand: ${last}`);
     return text.replaceAll(`\n${last}`, (line) => `${line}${added.shift()}    ${name}: ""\n`);
   });
+  const database = '  integrations: {}\n';
+  changes.edit(values, (text) => text.replace(`\n${database}`, (line) => `${line}  # -- The same for ${name}.\n  ${name}: {}\n`));
   changes.edit(values, (text) => text.replace(new RegExp(`^${LIKE}:\\n(?:.+\\n)+\\n`, 'm'), (section) => `${section}${section.replace(LIKE, name)}`));
   const schema = `${chart}/values.schema.json`;
   changes.edit(schema, (text) =>
     text
+      .replace(/^ {8}"integrations": \{"\$ref": "#\/\$defs\/postgresql"\},\n/m, (line) => `${line}        "${name}": {"$ref": "#/$defs/postgresql"},\n`)
       .replace('            "migrate": {', (line) => `            "${name}": {"$ref": "#/$defs/name"},\n${line}`)
       .replace(/^ {12}"dispatcher": \{"\$ref"/m, (line) => `            "${name}": {"$ref": "#/$defs/name"},\n${line}`)
       .replace(new RegExp(`^ {4}"${LIKE}": \\{\\n[^]*?^ {4}\\},\\n`, 'm'), (section) => `${section}${section.replace(LIKE, name)}`)

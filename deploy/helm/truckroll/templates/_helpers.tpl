@@ -150,7 +150,7 @@ envFrom:
 {{- /* The shared server for sessions does not belong to a server of one's own; its usual port does. */}}
 {{- $usual := deepCopy $shared }}
 {{- if $own.host }}{{ $_ := set $usual "session" (dict "port" ($shared.session).port) }}{{ end }}
-{{- merge (deepCopy $own) $usual | toJson }}
+{{- mergeOverwrite $usual (deepCopy $own) | toJson }}
 {{- end }}
 
 {{/* Components that have a server or database of their own, as a JSON list. */}}
