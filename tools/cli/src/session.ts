@@ -126,7 +126,7 @@ export class Session extends TerminalSession {
       return { url, variable };
     }
     const local = readState<Ready>(this.state, 'ready.json')?.databaseUrls?.[owner];
-    if (local !== undefined) return { url: local, variable: 'DATABASE_URL' };
+    if (local !== undefined) return { url: local, variable: '.truckroll/ready.json' };
     throw new Failure(
       `No database of ${owner} is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll, or ${own} if ${owner} is on another server.`,
     );

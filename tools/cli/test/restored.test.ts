@@ -1,5 +1,7 @@
+import { tmpdir } from 'node:os';
 import { topics } from '@truckroll/contract';
 import { SERVICES } from '../src/restored/renew.ts';
+import { truckroll } from './system.ts';
 
 const names = (of: readonly { readonly name: string }[]): string[] => of.map(({ name }) => name).toSorted();
 const states = Object.values(topics).filter(({ keeps }) => keeps === 'latest');
@@ -13,4 +15,9 @@ test('every service that reads a state topic lists the read models and groups to
     const read = groups.flatMap((group) => group.topics).filter((topic) => states.includes(topic));
     expect({ schema, topics: names(readModels.map(({ topic }) => topic)) }).toEqual({ schema, topics: names(read) });
   }
+});
+
+test('asks to which moment a server went back where services have separate servers', async () => {
+  const env = { DATABASE_URL: 'postgres://one/truckroll', BILLING_DATABASE_URL: 'postgres://two/truckroll', KAFKA_BROKERS: '127.0.0.1:1' };
+  expect(await truckroll(['restored'], env, tmpdir())).toMatchObject({ code: 2, stderr: expect.stringContaining('give --restored-to') as string });
 });

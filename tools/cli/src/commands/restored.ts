@@ -4,7 +4,7 @@ import { Database, PoolerError, createSession, isUnavailable } from '@truckroll/
 import { pause } from '@truckroll/process';
 import { silentLog } from '@truckroll/telemetry';
 import type { Command } from 'commander';
-import { durationOption } from '../arguments.ts';
+import { durationOption, moment } from '../arguments.ts';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { groupsAtWork } from '../restored/outdated.ts';
@@ -22,7 +22,9 @@ Prints webhook deliveries that may be sent twice, because they may have been sen
 missing from the restored database; and messages that are not sent, because they may have been sent already (UNKNOWN).
 
 DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`; BILLING_DATABASE_URL
-and its like name the server of one service. Run it too if only one of several servers was restored. KAFKA_BROKERS and the other KAFKA_ variables are those of the services; with ACLs the user needs to read every topic and alter the services' groups.
+and its like name the server of one service. If services have separate servers, --restored-to is the earliest moment to which one of them
+was restored, also if only one was. KAFKA_BROKERS and the other KAFKA_ variables are those of the services; with ACLs the user needs to
+read every topic and alter the services' groups.
 
 Companies that were deleted after the backup (\`truckroll company delete\`) are deleted again by the services when they start.
 
@@ -33,6 +35,8 @@ Examples:
   truckroll --json restored --lag 6h > restored.json    # webhooks were hours behind at that moment`;
 
 interface Options {
+  /** Microseconds. */
+  restoredTo?: number;
   /** Seconds. */
   lag: number;
   /** Seconds. */
@@ -45,16 +49,20 @@ export function register(program: Command, session: Session): void {
   program
     .command('restored')
     .description('After PostgreSQL was restored to an earlier moment: publish all records again, and remove lost ones from read models.')
+    .option('--restored-to <moment>', 'the earliest moment to which a server was restored, if services have separate servers', moment)
     .addOption(durationOption('--lag <duration>', 'how far webhooks may have been behind at the restored moment', '1h'))
     .addOption(durationOption('--wait <duration>', 'how long to wait for services that are still stopping', '15s'))
     .addHelpText('after', HELP)
-    .action(async ({ lag, wait }: Options) => {
+    .action(async ({ restoredTo, lag, wait }: Options) => {
       // Loaded here, because other commands do not need the services.
       const { SERVICES, renew } = await import('../restored/renew.ts');
       const kafka = createKafka('restored', session.kafka(kafkaSettings()), silentLog);
       const groups = SERVICES.flatMap((service) => service.groups.map(({ group }) => group));
       const settings = { statementTimeoutMs: 0, applicationName: 'truckroll-restored' };
       const servers = SERVICES.map(({ schema }) => ({ schema, ...session.database(schema as Owner) }));
+      if (restoredTo === undefined && new Set(servers.map(({ url }) => url)).size > 1) {
+        throw new Failure('Services have separate servers: give --restored-to the earliest moment to which one was restored, such as 2027-01-31T09:59:00Z.');
+      }
       const databases = new Map(servers.map(({ schema, url }) => [schema, new Database({ url, schema, maxConnections: 2, ...settings })]));
       const locks: Lock[] = [];
       try {
@@ -71,7 +79,7 @@ export function register(program: Command, session: Session): void {
           session.note(line);
         };
         const output = { say, progress: (events: number, share: number): void => progress.update(events, share, 1) };
-        const renewed = await renew({ databases, kafka, lagSeconds: lag, signal: session.io.signal, ...output }).finally(progress.end);
+        const renewed = await renew({ databases, kafka, restoredTo, lagSeconds: lag, signal: session.io.signal, ...output }).finally(progress.end);
         session.print(renewed, describe(renewed));
       } finally {
         for (const database of databases.values()) await database.close();

@@ -37,6 +37,8 @@ export type Databases = ReadonlyMap<string, Database>;
 export interface Renewing {
   readonly databases: Databases;
   readonly kafka: KafkaClient;
+  /** In microseconds, the earliest moment to which a server was restored. Default: the newest that reporting knows, if all share a server. */
+  readonly restoredTo?: number | undefined;
   /** Seconds before the restored moment in which published events may not have become deliveries yet. */
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
@@ -64,13 +66,14 @@ export interface Renewed {
 
 const CHUNK = 500;
 
-export async function renew({ databases, kafka, lagSeconds, signal, say, progress }: Renewing): Promise<Renewed> {
+export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, say, progress }: Renewing): Promise<Renewed> {
   const of = (service: Restored): Database => databases.get(service.schema)!;
   const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
   const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks, topics.erasures];
   // Nothing is published until the new epoch begins, so these remain the ends of the old events.
   const ends = await endsOf(kafka, all);
-  const asOf = await lastKnown(of(reporting));
+  const known = await lastKnown(of(reporting));
+  const asOf = restoredTo === undefined || (known !== undefined && known < restoredTo) ? known : restoredTo;
   let newest = 0;
   const overall = overallOf(ends);
   let read = 0;
