@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { owners, type Owner } from '@truckroll/contract/components';
+import { databaseVariable, owners, type Owner } from '@truckroll/contract/components';
 import pg from 'pg';
 import { Problem } from './problem.ts';
 
@@ -35,7 +35,7 @@ export async function provision({ adminUrl, database, own = {}, secret }: Provis
       // Two checkouts that share a server may start at the same time.
       await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
       await createRole(client, schema, password);
-    });
+    }, own[schema] === undefined ? undefined : databaseVariable(schema));
     [url.username, url.password] = [schema, password];
     databaseUrls[schema] = url.href;
   }
@@ -61,21 +61,22 @@ async function createRole(client: pg.Client, role: Owner, password: string): Pro
   await client.query(`create schema if not exists ${role} authorization ${role}`);
 }
 
-async function within(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** `variable` names the URL in errors. */
+async function within(url: string, work: (client: pg.Client) => Promise<void>, variable = 'DATABASE_URL'): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'truckroll-local-stack' });
   // Without a listener, a lost connection would end the process. The statement that was running rejects anyway.
   client.on('error', () => undefined);
   try {
     await client.connect();
   } catch (error) {
-    throw new Problem(`PostgreSQL at ${new URL(url).host} refuses the connection (${(error as Error).message}): correct DATABASE_URL.`);
+    throw new Problem(`PostgreSQL at ${new URL(url).host} refuses the connection (${(error as Error).message}): correct ${variable}.`);
   }
   try {
     await work(client);
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error;
     throw new Problem(
-      `The user ${new URL(url).username} of DATABASE_URL may not create roles and schemas (${error.message}): name a user that may, or leave DATABASE_URL out.`,
+      `The user ${new URL(url).username} of ${variable} may not create roles and schemas (${error.message}): name a user that may, or leave ${variable} out.`,
     );
   } finally {
     await client.end();
