@@ -14,7 +14,7 @@ export const topics = Object.freeze({
   /** truckroll.integrations.v1.Company settings by company id. */
   companies: state('truckroll.integrations.companies'),
   /** truckroll.events.v1.AuditEntry by company id: deleted companies, which a restored database deletes again (docs/adr/0024). */
-  erasures: { name: 'truckroll.integrations.erasures', partitions: 1, keeps: 'all' } as TopicDefinition,
+  erasures: { name: 'truckroll.integrations.erasures', partitions: 1, keeps: 'all' },
   /** truckroll.events.v1.Name by `<company>/<kind>/<id>`. */
   names: state('truckroll.scheduling.names'),
   /** truckroll.scheduling.v1.Job by `<company>/<id>`. */

@@ -1,4 +1,4 @@
-import { addressVariable, components, owners, type Component } from '../src/components.ts';
+import { addressVariable, components, databaseVariable, owners, type Component } from '../src/components.ts';
 
 test('lists owners before those that call them, and the gateway last', () => {
   expect(components.map(({ name }) => name)).toEqual(['integrations', 'scheduling', 'billing', 'reporting', 'webhook-dispatcher', 'gateway']);
@@ -51,4 +51,5 @@ test('gives every owner a credential for each caller, and every caller the addre
 
 test('names the variable with the address of an owner after it', () => {
   expect(addressVariable('billing')).toBe('BILLING_ADDRESS');
+  expect([databaseVariable('billing'), databaseVariable('billing', 'SESSION_URL')]).toEqual(['BILLING_DATABASE_URL', 'BILLING_DATABASE_SESSION_URL']);
 });
