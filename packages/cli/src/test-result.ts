@@ -25,7 +25,7 @@ export async function testResult(client: Client, endpoint: string, { id, eventId
     const attempt = attempts.at(-1);
     if (attempt !== undefined) return { outcome: { id, eventId, status, ...answerOf(attempt) }, delivered: attempt.succeeded };
     if (status !== 'pending' || performance.now() > until) {
-      return { outcome: { id, eventId, status, reason: `no attempt within ${LONGEST_WAIT_MS / 1000} s: see the console, or the delivery` }, delivered: false };
+      return { outcome: { id, eventId, status, reason: `no attempt within ${LONGEST_WAIT_MS / 1000} s: see the endpoint in the console` }, delivered: false };
     }
     await sleep(BETWEEN_MS, undefined, { signal });
   }

@@ -16,7 +16,7 @@ interface Syncing {
   readonly file: string;
   readonly api: Client;
   /** Does not repeat a call that fails. */
-  readonly hasty: Client;
+  readonly withoutRetries: Client;
   readonly store: SqliteStore;
   readonly options: { signal: AbortSignal; kinds?: ChangeKind[] };
 }
@@ -53,7 +53,7 @@ export async function keepCopy(session: TerminalSession, { file, baseUrl, apiKey
       session,
       file,
       api,
-      hasty: createClient({ ...access, ...FIRST, retries: 0 }),
+      withoutRetries: createClient({ ...access, ...FIRST, retries: 0 }),
       store,
       options: { signal, ...(kinds && { kinds }) },
     };
@@ -78,12 +78,12 @@ interface CaughtUp {
   readonly seconds: number;
 }
 
-async function catchUp({ session, api, hasty, store, options }: Syncing, progress: Progress): Promise<CaughtUp> {
+async function catchUp({ session, api, withoutRetries, store, options }: Syncing, progress: Progress): Promise<CaughtUp> {
   const startedAt = performance.now();
   const before = await store.progress();
   let load = before?.load ?? 1;
   // Only a load has a known end.
-  let total = before?.loaded ? undefined : await recordsOf(hasty, options);
+  let total = before?.loaded ? undefined : await recordsOf(withoutRetries, options);
   let done = countOf(store, load);
   const counts = { upserted: 0, deleted: 0 };
   const onPage = ({ data }: ChangesPage, after: SyncProgress): void => {
@@ -103,9 +103,9 @@ async function catchUp({ session, api, hasty, store, options }: Syncing, progres
 }
 
 /** Undefined if the API does not answer at once, or not again in this minute: only the progress needs it. */
-async function recordsOf(hasty: Client, { kinds, signal }: Syncing['options']): Promise<number | undefined> {
+async function recordsOf(withoutRetries: Client, { kinds, signal }: Syncing['options']): Promise<number | undefined> {
   try {
-    const { data } = await hasty.get('/api/v1/integrations/changes/digest', { signal, query: kinds ? { kinds } : {} });
+    const { data } = await withoutRetries.get('/api/v1/integrations/changes/digest', { signal, query: kinds ? { kinds } : {} });
     return data.reduce((sum, digest) => sum + digest.count, 0);
   } catch {
     signal.throwIfAborted();
