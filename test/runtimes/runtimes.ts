@@ -24,6 +24,8 @@ export interface Runtime {
   run(folder: string, task: Task): Promise<string>;
 }
 
+/** Time after which a runtime hangs. */
+const LONGEST_MS = 60_000;
 const CLIENT = 'node_modules/@truckroll/client/dist';
 
 function copy(folder: string, ...names: string[]): void {
@@ -38,7 +40,7 @@ function ofProcess(name: string, packages: Readonly<Record<string, string>>, com
       copy(folder, 'program.mjs', 'process.mjs');
       const [program, ...args] = command(npmModules(packages));
       const env = { PATH: process.env['PATH'], HOME: folder, NO_COLOR: '1', TASK: JSON.stringify(task) };
-      return (await promisify(execFile)(program, [...args, 'process.mjs'], { cwd: folder, env })).stdout;
+      return (await promisify(execFile)(program, [...args, 'process.mjs'], { cwd: folder, env, timeout: LONGEST_MS })).stdout;
     },
   };
 }
@@ -83,10 +85,11 @@ const main :Workerd.Worker = (modules = [${modules.join(', ')}], compatibilityDa
     const program = binary(npmModules({ workerd: '1.20261117.1' }), '@cloudflare/workerd-*/bin/workerd');
     const child = spawn(program, ['serve', 'config.capnp'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
+    child.on('error', (error) => (errors += String(error)));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
     try {
       const ask = () =>
-        fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: JSON.stringify(task) }).catch((error: unknown) => {
+        fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: JSON.stringify(task), signal: AbortSignal.timeout(LONGEST_MS) }).catch((error: unknown) => {
           if (child.exitCode !== null) throw new Problem(`workerd ended with ${child.exitCode}: ${errors}`);
           return error as Error;
         });

@@ -69,6 +69,8 @@ const steps: [string, () => Promise<void> | void][] = [
       run(await documented('/docs', 'npm install -g'));
       const version = run('truckroll --version').trim();
       expect(/^\d+\.\d+\.\d+/.test(version), 'truckroll says its version', version);
+      const path = run('command -v truckroll').trim();
+      expect(path === join(home, 'bin/truckroll'), 'the command is the one just installed', path);
     },
   ],
   [
