@@ -19,11 +19,7 @@ export function errorsPage(page: SitePage, operations: readonly OperationView[])
   const wordsOf = ({ description }: AnswerView): string => description.replaceAll('`', '');
   return {
     ...page,
-    headings: [
-      ...page.headings,
-      { id: 'examples', text: TITLE, level: 2 },
-      ...shown.map(({ status }) => ({ id: `error-${status}`, text: status, level: 3 })),
-    ],
+    headings: [...page.headings, { id: 'examples', text: TITLE, level: 2 }, ...shown.map(({ status }) => ({ id: `error-${status}`, text: status, level: 3 }))],
     body: html`${page.body}
 ${heading(2, 'examples', TITLE)}
 ${shown.map((each) => html`${heading(3, `error-${each.status}`, each.status)}<p>${wordsOf(each)}</p>${jsonBlock(each.example)}`)}`,
@@ -31,16 +27,7 @@ ${shown.map((each) => html`${heading(3, `error-${each.status}`, each.status)}<p>
       page.markdown,
       `## ${TITLE}`,
       '',
-      ...shown.flatMap((each) => [
-        `### ${each.status}`,
-        '',
-        each.description,
-        '',
-        '```json',
-        JSON.stringify(each.example, null, 2),
-        '```',
-        '',
-      ]),
+      ...shown.flatMap((each) => [`### ${each.status}`, '', each.description, '', '```json', JSON.stringify(each.example, null, 2), '```', '']),
     ].join('\n'),
   };
 }

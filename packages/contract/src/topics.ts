@@ -9,12 +9,13 @@ export interface TopicDefinition {
 
 const state = (name: string): TopicDefinition => ({ name, partitions: 6, keeps: 'latest' });
 const events = (name: string): TopicDefinition => ({ name, partitions: 12, keeps: { days: 14 } });
+const everything = (name: string): TopicDefinition => ({ name, partitions: 1, keeps: 'all' });
 
 export const topics = Object.freeze({
   /** truckroll.integrations.v1.Company settings by company id. */
   companies: state('truckroll.integrations.companies'),
   /** truckroll.events.v1.AuditEntry by company id: deleted companies, which a restored database deletes again (docs/adr/0024). */
-  erasures: { name: 'truckroll.integrations.erasures', partitions: 1, keeps: 'all' },
+  erasures: everything('truckroll.integrations.erasures'),
   /** truckroll.events.v1.Name by `<company>/<kind>/<id>`. */
   names: state('truckroll.scheduling.names'),
   /** truckroll.scheduling.v1.Job by `<company>/<id>`. */

@@ -31,11 +31,15 @@ export async function provision({ adminUrl, database, own = {}, secret }: Provis
     const known = own[schema] === undefined && database !== undefined ? secret : url.password || secret;
     const password = createHmac('sha256', known).update(`role ${schema}`).digest('hex');
     adminUrls[schema] = url.href;
-    await within(url.href, async (client) => {
-      // Two checkouts that share a server may start at the same time.
-      await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
-      await createRole(client, schema, password);
-    }, own[schema] === undefined ? undefined : databaseVariable(schema));
+    await within(
+      url.href,
+      async (client) => {
+        // Two checkouts that share a server may start at the same time.
+        await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
+        await createRole(client, schema, password);
+      },
+      own[schema] === undefined ? undefined : databaseVariable(schema),
+    );
     [url.username, url.password] = [schema, password];
     databaseUrls[schema] = url.href;
   }
