@@ -1,37 +1,68 @@
-// During an upgrade a service may be of a release that cannot delete companies: nothing is deleted then.
+// During an upgrade a service may be of a release that cannot delete or export companies: nothing is deleted then, and no export is complete.
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { addressVariable, owners } from '@truckroll/contract';
+import { join } from 'node:path';
+import { addressVariable, owners, type Owner } from '@truckroll/contract';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
-import { createGrpcServer } from '@truckroll/grpc';
+import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testCaller, testConfig } from '@truckroll/testing';
-import { truckroll } from '../../tools/cli/test/system.ts';
+import { truckroll, type Outcome } from '../../tools/cli/test/system.ts';
 
-test('refuses to delete a company while one service is of an earlier release, and says which', async () => {
-  const erased: string[] = [];
+/** Runs the command with an installation whose services serve what `implement` gives them. */
+async function withServices(implement: (owner: Owner, server: GrpcServer) => void, ...args: string[]): Promise<Outcome> {
   const servers = await Promise.all(
     owners.map(async (owner) => {
       const server = createGrpcServer({ log: silentLog, metrics: createMetrics(owner), callers: { accepted: testConfig.callerCredentials } });
-      if (owner !== 'billing') {
-        server.implement(ErasureServiceService, {
-          getErasure: async () => ({ erasure: null, left: [{ table: 'jobs', rows: 1 }] }),
-          async *eraseCompany() {
-            erased.push(owner);
-            yield { erasure: null };
-          },
-        });
-      }
+      implement(owner, server);
       return { owner, server, port: await server.listen(0, '127.0.0.1') };
     }),
   );
   try {
     const addresses = Object.fromEntries(servers.map(({ owner, port }) => [addressVariable(owner), `127.0.0.1:${port}`]));
-    const env = { CALL_CREDENTIAL: testCaller('operator').text, ...addresses };
-    const outcome = await truckroll(['company', 'delete', randomUUID(), '--yes-delete', 'Lone Star Comfort'], env, tmpdir());
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('billing is of a release that cannot delete companies') });
-    expect(erased).toEqual([]);
+    return await truckroll(args, { CALL_CREDENTIAL: testCaller('operator').text, ...addresses }, tmpdir());
   } finally {
     await Promise.all(servers.map(({ server }) => server.drain(0)));
   }
+}
+
+test('refuses to delete a company while one service is of an earlier release, and says which', async () => {
+  const erased: string[] = [];
+  const implement = (owner: Owner, server: GrpcServer): void => {
+    if (owner === 'billing') return;
+    server.implement(ErasureServiceService, {
+      getErasure: async () => ({ erasure: null, left: [{ table: 'jobs', rows: 1 }] }),
+      async *eraseCompany() {
+        erased.push(owner);
+        yield { erasure: null };
+      },
+    });
+  };
+  const outcome = await withServices(implement, 'company', 'delete', randomUUID(), '--yes-delete', 'Lone Star Comfort');
+  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('billing is of a release that cannot delete companies') });
+  expect(erased).toEqual([]);
+});
+
+test('an export says which service is of an earlier release, and has no manifest', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-older-'));
+  const id = randomUUID();
+  const implement = (owner: Owner, server: GrpcServer): void => {
+    const settings = { costing_enabled: true, verified_only: true, created_at: 0, updated_at: 0, webhook_endpoint_limit: 1, key_limit: 1, sandbox: false };
+    const listed = async () => ({ companies: [{ id, name: 'Lone Star Comfort', timezone: 'America/Chicago', limits: null, ...settings }] });
+    const methods = Object.keys(CompanyAdminServiceService).map((name) => [name, listed]);
+    if (owner === 'integrations') server.implement(CompanyAdminServiceService, Object.fromEntries(methods) as never);
+    if (owner === 'billing') return;
+    server.implement(ExportServiceService, {
+      async *exportCompany() {
+        yield { file: `other/${owner}.ndjson`, lines: Buffer.from('{}\n'), complete: true };
+      },
+    });
+  };
+  const outcome = await withServices(implement, 'company', 'export', id, '--to', folder);
+  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('billing is of a release that cannot export companies') });
+  expect(readdirSync(folder)).toEqual(['other', 'records', 'unfinished.json']);
+  rmSync(folder, { recursive: true });
 });
