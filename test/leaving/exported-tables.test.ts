@@ -21,6 +21,7 @@ const WORK = 'work in progress';
 const INTERNAL: Readonly<Record<string, string>> = {
   change_compactions: WORK,
   erased_companies: 'the deletion',
+  erased_people: 'ids of people who were erased',
   inbox_version: 'versions of events',
   names: 'names of records',
   parked_event: 'events with copies of records that could not be applied',

@@ -1,4 +1,5 @@
-// During an upgrade a service may be of a release that cannot delete or export companies: nothing is deleted then, and no export is complete.
+// During an upgrade a service may be of a release that cannot delete or export companies, or erase people: nothing is
+// deleted then, and no export is complete.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +30,14 @@ async function withServices(implement: (owner: Owner, server: GrpcServer) => voi
   }
 }
 
-test('refuses to delete a company while one service is of an earlier release, and says which', async () => {
+test.each([
+  ['delete a company', ['company', 'delete', randomUUID(), '--yes-delete', 'Lone Star Comfort'], 'billing is of a release that cannot delete companies'],
+  [
+    'erase a person',
+    ['person', 'erase', 'contacts', randomUUID(), '--company', randomUUID(), '--yes-erase', 'Marcus Oyelaran'],
+    'billing is of a release that cannot erase people',
+  ],
+])('refuses to %s while one service is of an earlier release, and says which', async (_, command, reason) => {
   const erased: string[] = [];
   const implement = (owner: Owner, server: GrpcServer): void => {
     if (owner === 'billing') return;
@@ -39,10 +47,15 @@ test('refuses to delete a company while one service is of an earlier release, an
         erased.push(owner);
         yield { erasure: null };
       },
+      getPerson: async () => ({ name: 'Marcus Oyelaran', erasure: null }),
+      async *erasePerson() {
+        erased.push(owner);
+        yield { erasure: null };
+      },
     });
   };
-  const outcome = await withServices(implement, 'company', 'delete', randomUUID(), '--yes-delete', 'Lone Star Comfort');
-  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('billing is of a release that cannot delete companies') });
+  const outcome = await withServices(implement, ...command);
+  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(reason) });
   expect(erased).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// A backup from before a company was deleted is restored: the company is deleted again by itself.
+// A backup from before a company was deleted and a person erased is restored: both happen again by themselves.
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { generateCompany } from '@truckroll/demo-company';
@@ -13,11 +13,14 @@ const MINUTES = 60_000;
 const MOMENT = 'before the company left';
 const NAME = 'Test Heating & Air';
 const PLANTED = 'Quillfeather';
+const PERSON = 'Marlowe Thistlewood';
 
 let server: BackedUpServer;
 let storage: Storage;
 let system: System;
 let leaving: TestCompany;
+let staying: TestCompany;
+let person: string;
 
 const command = (...args: string[]) =>
   truckroll(
@@ -36,10 +39,14 @@ beforeAll(async () => {
   server = await startBackedUpServer();
   storage = newStorage(server.url);
   system = await startSystem({ storage });
-  leaving = await system.createCompany();
+  [leaving, staying] = [await system.createCompany(), await system.createCompany()];
   for (const { path, records } of generateCompany({ seed: 3, size: 5, timezone: leaving.timezone, until: '2026-11-20T18:00:00Z' })) {
     const lines = [...records].map((record) => (path === 'accounts' ? { ...record, name: PLANTED } : record));
     expect((await system.importRecords(leaving, path, lines)).problems).toEqual([]);
+    if (path !== 'accounts') continue;
+    const [account] = lines;
+    person = account!['id'] as string;
+    expect((await system.importRecords(staying, path, [{ ...account, name: PERSON }])).problems).toEqual([]);
   }
 }, 2 * MINUTES);
 afterAll(async () => {
@@ -48,11 +55,12 @@ afterAll(async () => {
 }, MINUTES);
 
 test(
-  'deletes the company of a restored backup again, and its audit entry is the same',
+  'deletes the company of a restored backup again and erases the person, and the audit entry is the same',
   async () => {
     await server.name(MOMENT);
     const deleted = await command('company', 'delete', leaving.id, '--yes-delete', NAME);
     expect(deleted).toMatchObject({ code: 0 });
+    expect(await command('person', 'erase', 'accounts', person, '--company', staying.id, '--yes-erase', PERSON)).toMatchObject({ code: 0 });
     const entry = { text: 'select id, at, action, actor_id from integrations.audit_events where company_id = $1', values: [leaving.id] };
     const { rows: entries } = await system.database.query(entry);
     expect(entries).toHaveLength(1);
@@ -61,7 +69,7 @@ test(
 
     const restored = await command('restored');
     expect({ code: restored.code, stderr: restored.stderr }).toMatchObject({ code: 0 });
-    expect(JSON.parse(restored.stdout)).toMatchObject({ erased: [leaving.id], deliveries: [], undone: [] });
+    expect(JSON.parse(restored.stdout)).toMatchObject({ erased: [leaving.id], erasedPeople: 1, deliveries: [], undone: [] });
     system = await startSystem({ storage });
     expect((await system.get(leaving, '/v1/accounts?limit=1')).status).toBe(401);
     await until(
@@ -70,6 +78,12 @@ test(
       (found) => Object.keys(found).join() === 'integrations.audit_events' && found['integrations.audit_events'] === 1,
     );
     expect((await system.database.query(entry)).rows).toEqual(entries);
+    await until(
+      'nothing of the person',
+      () => rowsWith(system.database, [PERSON]),
+      (found) => Object.keys(found).length === 0,
+    );
+    expect((await system.get(staying, `/v1/accounts/${person}`)).body['data']).toMatchObject({ id: person, name: 'Erased person' });
     expect((await messagesWith({ brokers: system.serviceEnvironment['KAFKA_BROKERS']!, prefix: storage.kafkaPrefix }, [leaving.id, PLANTED])).state).toEqual(
       [],
     );

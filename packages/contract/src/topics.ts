@@ -14,7 +14,7 @@ const everything = (name: string): TopicDefinition => ({ name, partitions: 1, ke
 export const topics = Object.freeze({
   /** truckroll.integrations.v1.Company settings by company id. */
   companies: state('truckroll.integrations.companies'),
-  /** truckroll.events.v1.AuditEntry by company id: deleted companies, which a restored database deletes again (docs/adr/0024). */
+  /** truckroll.events.v1.AuditEntry by company id, or `<company>/<kind>/<id>`: deleted companies and erased people, which a restored database erases again (docs/adr/0024). */
   erasures: everything('truckroll.integrations.erasures'),
   /** truckroll.events.v1.Name by `<company>/<kind>/<id>`. */
   names: state('truckroll.scheduling.names'),

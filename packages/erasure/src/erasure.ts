@@ -1,4 +1,4 @@
-// Removes companies from one service (docs/adr/0024): rpcs for operators, and a task of the catch-up engine that does the work.
+// Removes companies from one service, and erases people (docs/adr/0024): rpcs for operators, and tasks of the catch-up engine that do the work.
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { Erasure, ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import type { Handlers } from '@truckroll/grpc';
@@ -6,6 +6,7 @@ import { companyHash, markErased } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import type { ErasureOptions } from './options.ts';
+import { people } from './people.ts';
 import { removeNext, type Removing } from './remove.ts';
 import { countRows, keyedRules, rulesOf } from './tables.ts';
 
@@ -20,6 +21,7 @@ export function erasure(options: ErasureOptions): Handlers<typeof ErasureService
   const left = async (companyId: string) => listed(await countRows(database.of(companyId), await rulesOf(database, own), companyId));
 
   return {
+    ...people(options),
     async getErasure({ company_id }) {
       requireId(company_id);
       return { erasure: await stateOf(database, company_id), left: await left(company_id) };

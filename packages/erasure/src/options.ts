@@ -1,8 +1,31 @@
 import type { CatchUp } from '@truckroll/catch-up';
 import type { EraseCompanyRequest } from '@truckroll/contract/gen/records/v1/erasures';
-import type { Restored } from '@truckroll/outbox';
+import type { ErasedPerson, Restored } from '@truckroll/outbox';
 import type { Database, Queryable, Transaction } from '@truckroll/postgres';
 import type { TableRule } from './tables.ts';
+
+/** Rows of one kind that may show a person. */
+export interface PersonStep {
+  readonly table: string;
+  /** Erases the person from the next rows after this place, in the caller's transaction. */
+  readonly next: (tx: Transaction, person: ErasedPerson, after: string | null) => Promise<Stepped>;
+}
+
+export interface Stepped {
+  readonly changed: number;
+  /** Rows still show the person, and other work will change them. */
+  readonly waits?: boolean;
+  /** Where to continue; null at the end of the table. */
+  readonly after: string | null;
+}
+
+export interface PeopleOptions {
+  readonly steps: readonly PersonStep[];
+  /** The name in the person's record; undefined if this service has no such record. */
+  readonly nameOf?: (db: Queryable, person: ErasedPerson) => Promise<string | undefined>;
+  /** Runs in the transaction that marks the person. Errors: refuses the call. */
+  readonly begin?: (tx: Transaction, person: ErasedPerson, name: string) => Promise<void>;
+}
 
 export interface ErasureOptions {
   readonly database: Database;
@@ -19,6 +42,8 @@ export interface ErasureOptions {
   readonly begin?: (request: EraseCompanyRequest) => Promise<void>;
   /** Statements before the rows of users, keys and the like are removed. */
   readonly prepare?: (tx: Queryable, companyId: string) => Promise<void>;
+  /** How people are erased from what the service keeps. */
+  readonly people: PeopleOptions;
   /** Called after a batch has published removals. */
   readonly poke: () => void;
 }

@@ -21,6 +21,9 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   // Nothing but one entry may name a deleted company: see services/integrations/src/companies/leave.ts.
   '/truckroll.records.v1.ErasureService/EraseCompany',
   '/truckroll.records.v1.ErasureService/GetErasure',
+  // Their requests have the name: see services/integrations/src/companies/erase-person.ts.
+  '/truckroll.records.v1.ErasureService/ErasePerson',
+  '/truckroll.records.v1.ErasureService/GetPerson',
 ]);
 /** Not recorded: companies' systems call it all day, each call publishes events anyway, and audit entries halved its throughput. */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';

@@ -84,5 +84,27 @@ export const outboxTables: MigrationSet = {
           removed jsonb not null default '{}' -- rows by table
         );`,
     },
+    {
+      name: '0005_erased_people',
+      sql: `
+        -- People whose records are shown as erased, for good, and whom a task looks for in everything that is stored (docs/adr/0024).
+        create table erased_people (
+          company_id uuid not null,
+          kind text not null, -- of the record: its path
+          id uuid not null,
+          begun_at timestamptz not null default now(),
+          -- Where the current round is: the number of the step, and after which row.
+          step integer not null default 0,
+          after text,
+          round_at timestamptz not null default now(),
+          -- Whether the round began when nothing could add to the rows any more.
+          last boolean not null default false,
+          changed_at timestamptz not null default now(),
+          ended_at timestamptz,
+          changed jsonb not null default '{}', -- rows by table
+          primary key (company_id, kind, id)
+        );
+        create index erased_people_unfinished on erased_people (begun_at) where ended_at is null;`,
+    },
   ],
 };

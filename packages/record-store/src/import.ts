@@ -6,6 +6,7 @@ import { isContention, type Database, type Transaction } from '@truckroll/postgr
 import { handled } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
 import { defectsIn, isDefect, type DefectLog, type Defects } from './defects.ts';
+import { withoutErasedPeople } from './erase-people.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
@@ -61,13 +62,21 @@ interface StoreOptions {
  * changes nothing. Errors: 503 if sending it again may help; 500 for a failure that no line caused.
  */
 export async function storeBatch(database: Database, batch: ReadBatch, options: StoreOptions = {}): Promise<ImportResponse> {
-  const { request, table, lines, problems, defectLog } = batch;
+  const { request, table, problems, defectLog } = batch;
+  const { lines, refused } = await withoutErasedPeople(database.of(request.company_id), table, request.company_id, batch.lines);
   const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, options);
   const storing = { table, store, defects: defectsOf(request, defectLog) };
   const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, storing);
-  const all = [...problems, ...stored.problems].sort((a, b) => a.line - b.line);
+  const all = [...problems, ...refused.map(erasedProblem), ...stored.problems].sort((a, b) => a.line - b.line);
   return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
 }
+
+const erasedProblem = ({ number: line }: Line): LineProblem => ({
+  line,
+  field: 'id',
+  code: 'OUT_OF_RANGE',
+  message: 'The person with this id was erased, so the line was not stored: leave it out.',
+});
 
 const defectsOf = ({ path, company_id }: ImportRequest, defectLog: DefectLog): Defects => defectsIn({ path, company_id }, defectLog);
 

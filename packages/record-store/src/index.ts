@@ -6,6 +6,7 @@ export { RecordReader } from './read.ts';
 export { LARGEST_RECORD } from './large.ts';
 export { DERIVED_TOGETHER, refreshRecords } from './derive.ts';
 export { upsertRecords } from './upsert.ts';
+export { endOfPage, nameOfPerson, referencesToPeople, withoutNamesOf } from './erase-people.ts';
 export { importBatch } from './import.ts';
 export { RecordError, RecordTooLarge, heldCents } from './record-error.ts';
 export { planForAnyCompany } from './any-company.ts';

@@ -14,7 +14,18 @@ import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Publication, Reprojector, nameSubscription, recordKinds, recordProjection, serveRecords, lockCompany } from '@truckroll/record-store';
+import {
+  NameCache,
+  Publication,
+  Reprojector,
+  lockCompany,
+  nameOfPerson,
+  nameSubscription,
+  recordKinds,
+  recordProjection,
+  referencesToPeople,
+  serveRecords,
+} from '@truckroll/record-store';
 import type { BillingConfig } from './config.ts';
 import { readReceivables } from './reports/receivables.ts';
 import { tables } from './resources/index.ts';
@@ -55,7 +66,8 @@ export function createBilling(config: BillingConfig): Service {
       const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
+      const people = { steps: [nameOfPerson(), ...referencesToPeople(tables)] };
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, lock: lockCompany, poke: () => outbox.poke() }));
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });

@@ -37,6 +37,7 @@ import { insertAuditEntries } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyAdmin } from './companies/admin.ts';
 import { companyKind } from './companies/changes.ts';
+import { beginErasing, personSteps } from './companies/erase-person.ts';
 import { exportedTables } from './companies/exported.ts';
 import { beginLeaving, leaveMakersBehind, rules, waitsFor } from './companies/leave.ts';
 import { getCompany } from './companies/read.ts';
@@ -146,7 +147,8 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
       const leaving = { rules, waitsFor, prepare: leaveMakersBehind, begin: beginLeaving(context), poke: () => outbox.poke() };
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, ...leaving }));
+      const people = { steps: personSteps, begin: beginErasing };
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, ...leaving }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: exportedTables }));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);

@@ -14,8 +14,9 @@ import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { NameCache, Reprojector, nameSubscription, recordKinds, lockCompany, serveRecords } from '@truckroll/record-store';
+import { NameCache, Reprojector, lockCompany, nameOfPerson, nameSubscription, recordKinds, referencesToPeople, serveRecords } from '@truckroll/record-store';
 import type { ReportingConfig } from './config.ts';
+import { namesInJobs } from './read-models/erase-names.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
 import { financialsForEveryJob } from './jobs/every-job.ts';
@@ -65,7 +66,8 @@ export function createReporting(config: ReportingConfig): Service {
       background(catchUp);
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
+      const people = { steps: [nameOfPerson(), namesInJobs, ...referencesToPeople(tables)] };
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, lock: lockCompany, poke: () => outbox.poke() }));
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

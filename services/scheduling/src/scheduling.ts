@@ -30,6 +30,7 @@ import { chooseProviders } from './notifications/providers.ts';
 import { exportedNotifications } from './notifications/exported.ts';
 import { notificationHandlers } from './notifications/read.ts';
 import { notificationSender } from './notifications/sender.ts';
+import { beginErasing, nameOf, personSteps } from './people/erase.ts';
 import { tables } from './resources/index.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
@@ -77,7 +78,8 @@ export function createScheduling(config: SchedulingConfig): Service {
       const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, lock: lockCompany, poke: () => outbox.poke() }));
+      const people = { steps: personSteps, nameOf, begin: beginErasing };
+      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, lock: lockCompany, poke }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: [exportedNotifications] }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };

@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   key: { usage: 'key', description: 'API keys: each gives access to one company and belongs to one of its users.' },
   listen: { usage: 'listen [options]', description: 'Receive webhooks on this machine, verify and print them.' },
   migrate: { usage: 'migrate [options]', description: 'Migrate the schemas of all services to this version.' },
+  person: { usage: 'person', description: 'People in the records of a company.' },
   probe: { usage: 'probe [options]', description: 'Check from outside whether an installation works.' },
   rebuild: { usage: 'rebuild <service>', description: "Rebuild a service's read models of other services' records from their topics." },
   report: { usage: 'report [options] <name>', description: 'Print a report of a company.' },

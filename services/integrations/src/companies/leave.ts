@@ -1,7 +1,7 @@
 // A company leaves (docs/adr/0024): integrations ends its access, adds the one entry of the audit trail that stays, and publishes the entry to
 // a topic that keeps it, from which a restored database learns that it must delete the company again.
-import { ApiError, refused, topics } from '@truckroll/contract';
-import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import { ApiError, refused } from '@truckroll/contract';
+import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { EraseCompanyRequest } from '@truckroll/contract/gen/records/v1/erasures';
 import type { TableRule } from '@truckroll/erasure';
 import { NO_COMPANY, append, auditEntry, markErased } from '@truckroll/outbox';
@@ -9,10 +9,8 @@ import type { Queryable } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
+import { COMPANY_DELETED, PERSON_ERASED, erasureOf } from './erasures.ts';
 import { lockCompany } from './store.ts';
-
-/** Action of the entry that stays. */
-const DELETED = 'company.deleted';
 
 const OF_ENDPOINTS = 'endpoint_id in (select id from webhook_endpoints where company_id = $1::uuid)';
 /** Users may have moved here with keys of another company, which are invalid until they move back. */
@@ -26,11 +24,11 @@ export const rules: readonly TableRule[] = [
     where: 'company_id = $1::uuid',
     with: { table: 'webhook_attempts', on: 'o.day = g.day and o.delivery_id = g.id', key: 'day, id' },
   },
-  { table: 'audit_events', where: `company_id = $1::uuid and action <> '${DELETED}'` },
+  { table: 'audit_events', where: `company_id = $1::uuid and action <> '${COMPANY_DELETED}'` },
   // Operators' calls that name the company as their object.
   {
     table: 'audit_events',
-    where: `company_id = '${NO_COMPANY}' and action <> '${DELETED}' and position($1::text in concat_ws(' ', object_id, before, after)) > 0`,
+    where: `company_id = '${NO_COMPANY}' and action <> '${COMPANY_DELETED}' and position($1::text in concat_ws(' ', object_id, before, after)) > 0`,
   },
   { table: 'api_keys', where: OF_USERS, last: true },
   { table: 'views', where: OF_USERS, last: true },
@@ -49,7 +47,7 @@ export function beginLeaving({ invalidations, outbox }: Pick<Context, 'invalidat
       const company = await lockCompany(tx, companyId);
       if (company === undefined) throw new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
       if (company.name !== name) throw refused('name', `The company is called ${JSON.stringify(company.name)}: give exactly this name.`);
-      const entry = auditEntry({ companyId, action: DELETED, object: { kind: 'company', id: companyId } });
+      const entry = auditEntry({ companyId, action: COMPANY_DELETED, object: { kind: 'company', id: companyId } });
       await outbox.append(tx, [erasureOf(entry)]);
       await closeCompany(tx, entry);
       return { answer: undefined, pending: await forgetCompany(tx, companyId) };
@@ -80,23 +78,19 @@ export async function leaveMakersBehind(tx: Queryable, companyId: string): Promi
   });
 }
 
-function erasureOf(entry: AuditEntry) {
-  return { topic: topics.erasures.name, key: entry.company_id, type: DELETED, companyId: entry.company_id, payload: AuditEntry.encode(entry).finish() };
-}
-
 /**
- * After a restore: has the companies deleted again that the topic names, and publishes the deletions that the topic has lost, because Kafka lost
- * its topics.
+ * After a restore: has the companies deleted again that the topic names, keeps its entries of erased people, and publishes the entries that the
+ * topic has lost, because Kafka lost its topics.
  */
 export async function leaveAgain(tx: Queryable, published: readonly AuditEntry[]): Promise<void> {
-  const known = new Set(published.map(({ company_id }) => company_id));
+  const known = new Set(published.map(({ id }) => id));
   const { rows } = await tx.query<AuditEntry>({
     text: `select id, at, company_id, 'AUDIT_ACTOR_KIND_' || actor_kind as actor_kind, actor_id, action, object_kind, object_id, before, after, request_id, address
-      from audit_events where action = '${DELETED}' order by at, id`,
+      from audit_events where action in ('${COMPANY_DELETED}', '${PERSON_ERASED}') order by at, id`,
   });
   await append(
     tx,
-    rows.filter(({ company_id }) => !known.has(company_id)).map((entry) => erasureOf(entry)),
+    rows.filter(({ id }) => !known.has(id)).map((entry) => erasureOf(entry)),
   );
-  for (const entry of published) await closeCompany(tx, entry);
+  for (const entry of published) await (entry.action === COMPANY_DELETED ? closeCompany(tx, entry) : insertAuditEntries(tx, [entry]));
 }

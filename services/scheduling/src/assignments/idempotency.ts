@@ -81,7 +81,11 @@ export async function answered(tx: Transaction, { companyId, userId, key, finger
     return undefined;
   }
   if (!row.fingerprint.equals(fingerprint)) {
-    const message = 'This Idempotency-Key was used for another request. Use a new key for every new write.';
+    // The erasure of a person keeps only the key of an answer.
+    const message =
+      row.fingerprint.length === 0
+        ? 'The request with this Idempotency-Key was served, and its answer showed a person who was erased since. Read the records to see the result.'
+        : 'This Idempotency-Key was used for another request. Use a new key for every new write.';
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', message, {
       details: [{ location: 'header', field: 'Idempotency-Key', code: 'IDEMPOTENCY_KEY_REUSED', message }],
     });

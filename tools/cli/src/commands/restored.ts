@@ -26,7 +26,8 @@ and its like name the server of one service. If services have separate servers, 
 was restored, also if only one was. KAFKA_BROKERS and the other KAFKA_ variables are those of the services; with ACLs the user needs to
 read every topic and alter the services' groups.
 
-Companies that were deleted after the backup (\`truckroll company delete\`) are deleted again by the services when they start.
+Companies that were deleted after the backup (\`truckroll company delete\`) are deleted again by the services when they start, and people who
+were erased (\`truckroll person erase\`) are erased again.
 
 It is safe to repeat, even after an interruption, until a component has started.
 
@@ -136,7 +137,7 @@ function away(error: unknown, what: string, variable: string): unknown {
   return isUnavailable(error) ? new Failure(`${what} does not answer: correct ${variable}.`, EXIT.unreachable, error) : error;
 }
 
-function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails, erased }: Renewed): string {
+function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails, erased, erasedPeople }: Renewed): string {
   const gone = Object.entries(removed)
     .filter(([, count]) => count > 0)
     .map(([topic, count]) => `${topic}: ${count} keys are gone`);
@@ -149,6 +150,7 @@ function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages
     table(messages, MESSAGES, ''),
     `${messages.length} messages to customers and ${mails.length} e-mails to users are not sent, as they may have been`,
     erased.length === 0 ? '' : `${erased.length} companies were deleted before: the services delete them again as soon as they run`,
+    erasedPeople === 0 ? '' : `${erasedPeople} people were erased before: the services erase them again as soon as they run`,
     `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are published again.`,
     'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
   ]

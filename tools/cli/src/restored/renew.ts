@@ -3,7 +3,16 @@
 import { restored as billing } from '@truckroll/billing/restored';
 import { owners, topics, type Owner } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import { giveUpMails, leaveAgain, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
+import {
+  COMPANY_DELETED,
+  PERSON_ERASED,
+  giveUpMails,
+  leaveAgain,
+  maySendTwice,
+  restored as integrations,
+  type Delivery,
+  type UnknownMail,
+} from '@truckroll/integrations/restored';
 import {
   append,
   beginEpoch,
@@ -12,6 +21,7 @@ import {
   endsOf,
   epochOf,
   markErased,
+  markPersonErased,
   moveGroup,
   overallOf,
   replay,
@@ -62,6 +72,8 @@ export interface Renewed {
   readonly mails: readonly UnknownMail[];
   /** Ids of deleted companies. Services delete them again if the backup contains them. */
   readonly erased: readonly string[];
+  /** Number of erased people. Services erase them again if the backup contains them. */
+  readonly erasedPeople: number;
 }
 
 const CHUNK = 500;
@@ -111,7 +123,8 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     };
     await replay({ kafka, topic: topics.erasures, signal, progress: () => undefined, apply });
   }
-  const erased = new Set(erasures.map(({ company_id }) => company_id));
+  const erased = new Set(erasures.flatMap(({ action, company_id }) => (action === COMPANY_DELETED ? [company_id] : [])));
+  const people = erasures.filter(({ action, company_id }) => action === PERSON_ERASED && !erased.has(company_id));
   say(`reading ${topics.serviceRequests.name} …`);
   const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
   const place = overall(topics.serviceRequests.name);
@@ -131,6 +144,7 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
       for (const companyId of erased) await markErased(tx, companyId);
+      for (const { company_id: companyId, object_kind: kind, object_id: id } of people) await markPersonErased(tx, { companyId, kind, id });
       await appendAgain(tx, service, epoch, erased, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
       for (const state of service.states) await publishRemovals(tx, state, missing.get(state)!);
       await service.renew(tx);
@@ -157,6 +171,7 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     messages: kept(messages),
     mails: kept(mails),
     erased: [...erased],
+    erasedPeople: people.length,
   };
 }
 

@@ -1,6 +1,6 @@
 // DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { erasedOf } from '@truckroll/outbox';
+import { erasedOf, erasedPeopleIn, type ErasedPerson } from '@truckroll/outbox';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
@@ -13,6 +13,7 @@ import { chooseLeased, type FreeSlots } from '../queue/choose.ts';
 import { asSandbox } from './sandbox.ts';
 import { insertingBodies, insertingDeliveries, type NewDelivery, type Stored } from '../queue/insert.ts';
 import { oldestDay } from '../log/partitions.ts';
+import { eventWithout } from '../log/without-person.ts';
 
 const { bigint, date, timestamptz, text, uuid } = binaryArrays;
 
@@ -28,6 +29,7 @@ interface Locked {
   sandboxes: readonly string[];
   /** Ids of those that were deleted. */
   erased: ReadonlySet<string>;
+  people: readonly ErasedPerson[];
 }
 
 /** Events older than the log keeps, stored before, or of deleted companies add nothing. With `lease`, leases new deliveries to the caller in the same transaction. */
@@ -39,12 +41,16 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
   await partitions.ensure(recent.map(({ timestamp }) => dayOf(timestamp)));
   const { stored, subscribers } = await database.transaction(
     async (tx) => {
-      const { subscribers, sandboxes, erased } = await lockSubscribers(tx, [...new Set(recent.map((event) => event.company_id))], asked);
-      const given = erased.size === 0 ? recent : recent.filter((event) => !erased.has(event.company_id));
+      const { subscribers, sandboxes, erased, people } = await lockSubscribers(tx, [...new Set(recent.map((event) => event.company_id))], asked);
+      const kept = erased.size === 0 ? recent : recent.filter((event) => !erased.has(event.company_id));
+      const given = people.length === 0 ? kept : kept.map((event) => eventWithout(people, event));
+      // The caller has their bodies as they were.
+      const changed = new Set(given.flatMap((event, i) => (event === kept[i] ? [] : [event.company_id])));
+      const free = changed.size === 0 ? subscribers : subscribers.map((each) => (changed.has(each.company_id) ? { ...each, free: 0 } : each));
       await resume(tx, letters);
       const events = sandboxes.length === 0 ? given : given.map((event) => (sandboxes.includes(event.company_id) ? asSandbox(event) : event));
       const all = deliveriesOf(events, subscribers);
-      const leased = asked == null ? undefined : { worker: asked.worker_id, deliveries: chooseLeased(all, subscribers, asked) };
+      const leased = asked == null ? undefined : { worker: asked.worker_id, deliveries: chooseLeased(all, free, asked) };
       const added = (await tx.finish([...insertingEvents(events), ...insertingDeliveries(all, leased)])).at(-1);
       return { stored: all.length === 0 ? [] : ((added?.rows ?? []) as Stored[]), subscribers };
     },
@@ -95,10 +101,11 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
     },
     { rows },
     erased,
-  ] = await Promise.all([lock, subscribers, erasedOf(tx, companyIds)]);
+    people,
+  ] = await Promise.all([lock, subscribers, erasedOf(tx, companyIds), erasedPeopleIn(tx, companyIds)]);
   const { held = false, sandboxes = [] } = found ?? {};
-  if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes, erased };
-  return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes, erased };
+  if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes, erased, people };
+  return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes, erased, people };
 }
 
 /** Fields that the caller of FanOut knows, and those of a first attempt. */

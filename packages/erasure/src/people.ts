@@ -1,0 +1,137 @@
+// Erases people from one service: rpcs for operators, and a task of the catch-up engine that looks through what is stored, again and again
+// until a whole round finds nothing that shows the person.
+import { ApiError, isUuid, refused } from '@truckroll/contract';
+import type { ErasePersonRequest, ErasureServiceService, PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
+import type { Handlers } from '@truckroll/grpc';
+import { ERASABLE, markPersonErased, type ErasedPerson } from '@truckroll/outbox';
+import type { Queryable, Transaction } from '@truckroll/postgres';
+import { pause } from '@truckroll/process';
+import type { ErasureOptions, PersonStep } from './options.ts';
+
+/** Interval between progress reports in ms. */
+const REPORT_MS = 500;
+/** Time after the last change until a round may be the last: a call that was admitted before it has begun its transaction by then. */
+const SETTLED = `interval '6 seconds'`;
+
+export function people(options: ErasureOptions): Pick<Handlers<typeof ErasureServiceService>, 'getPerson' | 'erasePerson'> {
+  const { database, catchUp, people: own } = options;
+  const runner = catchUp.add({ name: 'erase-people', due: () => eraseNext(options), worked: async () => options.poke() });
+  return {
+    async getPerson(request) {
+      const person = personOf(request);
+      const company = database.of(person.companyId);
+      return { name: await own.nameOf?.(company, person), erasure: await stateOf(company, person) };
+    },
+    async *erasePerson(request, { signal }) {
+      const person = personOf(request);
+      const company = database.of(person.companyId);
+      await company.transaction(async (tx) => {
+        if (await markPersonErased(tx, person)) await own.begin?.(tx, person, request.name);
+      });
+      for (;;) {
+        runner.look();
+        const erasure = await stateOf(company, person);
+        yield { erasure };
+        if (erasure?.ended_at != null) return;
+        await pause(REPORT_MS, signal);
+        signal.throwIfAborted();
+      }
+    },
+  };
+}
+
+function personOf({ company_id: companyId, kind, id }: Pick<ErasePersonRequest, 'company_id' | 'kind' | 'id'>): ErasedPerson {
+  for (const [field, value] of Object.entries({ company_id: companyId, id })) {
+    if (!isUuid(value)) throw ApiError.invalid([{ location: 'body', field, code: 'INVALID_UUID', message: 'Give a UUID.' }]);
+  }
+  if (!(ERASABLE as readonly string[]).includes(kind)) throw refused('kind', `Give ${ERASABLE.join(' or ')}: other people cannot be erased yet.`);
+  return { companyId: companyId.toLowerCase(), kind, id: id.toLowerCase() };
+}
+
+async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Promise<PersonErasure | null> {
+  const { rows } = await db.query<{ begun_at: number; ended_at: number | null; changed: Record<string, number> }>({
+    name: 'erasure_of_person',
+    text: 'select begun_at, ended_at, changed from erased_people where company_id = $1 and kind = $2 and id = $3',
+    values: [companyId, kind, id],
+  });
+  const [row] = rows;
+  return row === undefined ? null : { ...row, changed: Object.entries(row.changed).map(([table, count]) => ({ table, rows: count })) };
+}
+
+/** Does the next step of each erasure. Returns false if nothing can be done at the moment. */
+async function eraseNext({ database, people: { steps }, restored, lock }: ErasureOptions): Promise<boolean> {
+  const all = [...steps, deadLetters(restored.groups)];
+  const { rows } = await database.query<{ company_id: string; kind: string; id: string }>({
+    name: 'people_to_erase',
+    text: 'select company_id, kind, id from erased_people where ended_at is null order by begun_at limit 100',
+  });
+  let more = false;
+  for (const { company_id: companyId, kind, id } of rows) {
+    const person = { companyId, kind, id };
+    if (await database.transaction((tx) => eraseOf(tx, all, person, lock), { retryContention: true })) more = true;
+  }
+  return more;
+}
+
+async function eraseOf(tx: Transaction, steps: readonly PersonStep[], person: ErasedPerson, lock: ErasureOptions['lock']): Promise<boolean> {
+  const key = [person.companyId, person.kind, person.id];
+  const { rows } = await tx.query<{ step: number; after: string | null }>({
+    name: 'hold_person_to_erase',
+    text: `select step, after from erased_people where company_id = $1 and kind = $2 and id = $3 and ended_at is null
+      for no key update skip locked`,
+    values: key,
+  });
+  const [at] = rows;
+  if (at === undefined) return false;
+  const step = steps[at.step];
+  if (step === undefined) return await endRound(tx, key);
+  await lock?.(tx, person.companyId);
+  const { changed, waits = false, after } = await step.next(tx, person, at.after);
+  await tx.query({
+    name: 'note_step_of_erasure',
+    text: `update erased_people set step = $4, after = $5, changed_at = case when $6::boolean then clock_timestamp() else changed_at end,
+        changed = case when $8::bigint = 0 then changed
+          else changed || jsonb_build_object($7::text, coalesce((changed ->> $7)::bigint, 0) + $8::bigint) end
+      where company_id = $1 and kind = $2 and id = $3`,
+    values: [...key, after === null ? at.step + 1 : at.step, after, waits || changed > 0, step.table, changed],
+  });
+  return true;
+}
+
+/**
+ * A round is over. The erasure ends with one that found nothing and began some time after the last change, when no transaction of before was
+ * left that could have stored the name again.
+ */
+async function endRound(tx: Transaction, key: readonly string[]): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'end_erasure_of_person',
+    text: `update erased_people set ended_at = now() where company_id = $1 and kind = $2 and id = $3 and last and changed_at < round_at`,
+    values: key,
+  });
+  if (rowCount > 0) return false;
+  const begun = await tx.query({
+    name: 'begin_last_round_of_erasure',
+    text: `update erased_people set step = 0, after = null, round_at = now(), last = true
+      where company_id = $1 and kind = $2 and id = $3 and changed_at < now() - ${SETTLED} and not exists (
+        select from pg_stat_activity a where a.datname = current_database() and a.usename = current_user and a.pid <> pg_backend_pid()
+          and a.xact_start <= changed_at)`,
+    values: key,
+  });
+  return begun.rowCount > 0;
+}
+
+/** Removes dead letters of state that show the person: a later message of the same key has replaced each of them. */
+function deadLetters(groups: ErasureOptions['restored']['groups']): PersonStep {
+  const topics = groups.flatMap((group) => group.topics.flatMap(({ name, keeps }) => (keeps === 'latest' ? [name] : [])));
+  return {
+    table: 'parked_event',
+    async next(tx, { companyId, id }) {
+      const { rowCount } = await tx.query({
+        name: 'forget_dead_letters_with_person',
+        text: `delete from parked_event where headers ->> 'companyId' = $1::text and topic = any($2::text[]) and position($3::bytea in payload) > 0`,
+        values: [companyId, topics, Buffer.from(id)],
+      });
+      return { changed: rowCount, after: null };
+    },
+  };
+}

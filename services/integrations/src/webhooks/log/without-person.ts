@@ -1,0 +1,43 @@
+// Takes an erased person out of a webhook's body (decisions §19). Pure.
+import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
+
+interface Body {
+  data?: {
+    account?: Reference | null;
+    contact?: Reference | null;
+    direction?: string;
+    summary?: string | null;
+  };
+}
+
+interface Reference {
+  id: string;
+  name: string;
+}
+
+/** Undefined if the body does not show the person. A message to the person is the summary of an outbound interaction. */
+export function withoutPerson(body: string, { kind, id }: Pick<ErasedPerson, 'kind' | 'id'>): string | undefined {
+  const event = JSON.parse(body) as Body;
+  const { data } = event;
+  const reference = kind === 'accounts' ? data?.account : data?.contact;
+  if (data === undefined || reference?.id !== id) return undefined;
+  const says = data.direction === 'OUTBOUND' && data.summary != null && data.summary !== ERASED_PERSON;
+  if (reference.name === ERASED_PERSON && !says) return undefined;
+  reference.name = ERASED_PERSON;
+  if (says) data.summary = ERASED_PERSON;
+  return JSON.stringify(event);
+}
+
+/** The event without these people; the same object if it shows none of them. Events that arrive late show people as they were. */
+export function eventWithout(people: readonly ErasedPerson[], event: PublicEvent): PublicEvent {
+  let result = event;
+  for (const person of people) {
+    if (person.companyId !== event.company_id || !result.body.includes(person.id)) continue;
+    const body = withoutPerson(result.body.toString(), person);
+    if (body === undefined) continue;
+    const customer_name = person.kind === 'accounts' ? ERASED_PERSON : result.customer_name;
+    result = { ...result, body: Buffer.from(body), customer_name };
+  }
+  return result;
+}

@@ -1,0 +1,50 @@
+import { withoutPerson, eventWithout } from '../src/webhooks/log/without-person.ts';
+
+const ACCOUNT = '11111111-1111-4111-8111-111111111111';
+const CONTACT = '22222222-2222-4222-8222-222222222222';
+const COMPANY = '33333333-3333-4333-8333-333333333333';
+const account = { kind: 'accounts', id: ACCOUNT };
+const contact = { kind: 'contacts', id: CONTACT };
+
+const body = (fields: object = {}): string =>
+  JSON.stringify({ sequence: 2, data: { account: { id: ACCOUNT, name: 'Ann' }, contact: { id: CONTACT, name: 'Bob' }, summary: 'Dear Bob', ...fields } });
+const shown = (text: string | undefined): unknown => JSON.parse(text!).data;
+
+test('replaces the name of the person alone, and keeps the order of the keys', () => {
+  expect(withoutPerson(body(), account)).toBe(body({ account: { id: ACCOUNT, name: 'Erased person' } }));
+  expect(withoutPerson(body(), contact)).toBe(body({ contact: { id: CONTACT, name: 'Erased person' } }));
+});
+
+test.each([
+  ['another account', body(), { kind: 'accounts', id: CONTACT }],
+  ['another contact', body(), { kind: 'contacts', id: ACCOUNT }],
+  ['a body without references', body({ account: null, contact: null }), account],
+  ['a body without data', '{"sequence":1}', account],
+  ['a body that does not show the person any more', body({ account: { id: ACCOUNT, name: 'Erased person' } }), account],
+])('leaves %s as it is', (_, text, person) => {
+  expect(withoutPerson(text, person)).toBeUndefined();
+});
+
+test('replaces the text of a message to the person, once', () => {
+  const sent = withoutPerson(body({ direction: 'OUTBOUND' }), contact);
+  expect(shown(sent)).toMatchObject({ contact: { name: 'Erased person' }, summary: 'Erased person' });
+  expect(withoutPerson(sent!, contact)).toBeUndefined();
+  expect(shown(withoutPerson(body({ direction: 'INBOUND' }), contact))).toMatchObject({ summary: 'Dear Bob' });
+  expect(shown(withoutPerson(body({ direction: 'OUTBOUND', summary: null }), contact))).toMatchObject({ summary: null });
+  const named = { direction: 'OUTBOUND', contact: { id: CONTACT, name: 'Erased person' } };
+  expect(shown(withoutPerson(body(named), contact))).toMatchObject({ summary: 'Erased person' });
+  expect(withoutPerson(body({ ...named, summary: null }), contact)).toBeUndefined();
+});
+
+test('changes events of the company that show one of its people, with the customer’s name if that is the account', () => {
+  const event = { company_id: COMPANY, body: Buffer.from(body()), customer_name: 'Ann' } as Parameters<typeof eventWithout>[1];
+  const of = (person: object) => ({ companyId: COMPANY, ...person }) as Parameters<typeof eventWithout>[0][number];
+  const both = eventWithout([of(account), of(contact)], event);
+  expect(both).toMatchObject({ company_id: COMPANY, customer_name: 'Erased person' });
+  expect(JSON.parse(both.body.toString()).data).toMatchObject({ account: { name: 'Erased person' }, contact: { name: 'Erased person' } });
+  expect(eventWithout([of(contact)], event).customer_name).toBe('Ann');
+  expect(eventWithout([{ ...of(account), companyId: ACCOUNT }, of({ kind: 'contacts', id: ACCOUNT }), of({ kind: 'accounts', id: COMPANY })], event)).toBe(
+    event,
+  );
+  expect(eventWithout([], event)).toBe(event);
+});

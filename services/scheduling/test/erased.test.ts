@@ -1,0 +1,44 @@
+import { erased } from '../src/people/erased.ts';
+
+const AT = 1_772_000_000_000_000;
+const account = {
+  id: 'a',
+  name: 'Ann',
+  company_name: 'Ann LLC',
+  phone: '+15125550142',
+  email: 'ann@example.com',
+  billing_address: { city: 'Austin' },
+  archived: true,
+  updated_at: 1,
+};
+const contact = {
+  id: 'c',
+  name: 'Bob',
+  first_name: 'Bob',
+  last_name: 'Lee',
+  title: 'Owner',
+  primary_channel: {},
+  channels: [{}],
+  is_primary: true,
+  updated_at: 1,
+};
+
+test('keeps of an account what is not of the person', () => {
+  const without = { id: 'a', name: 'Erased person', company_name: null, phone: null, email: null, billing_address: null, archived: true, updated_at: AT };
+  expect(erased(account, 'accounts', AT)).toEqual(without);
+});
+
+test('keeps of a contact what is not of the person', () => {
+  const names = { name: 'Erased person', first_name: null, last_name: null, title: null };
+  expect(erased(contact, 'contacts', AT)).toEqual({ id: 'c', ...names, primary_channel: null, channels: [], is_primary: true, updated_at: AT });
+});
+
+test('changes nothing the second time, also where the record lacks fields', () => {
+  expect(erased(erased(account, 'accounts', AT)!, 'accounts', AT + 1)).toBeUndefined();
+  expect(erased(erased(contact, 'contacts', AT)!, 'contacts', AT + 1)).toBeUndefined();
+  expect(erased({ name: 'Erased person', phone: undefined, updated_at: 1 }, 'accounts', AT)).toBeUndefined();
+});
+
+test.each(['phone', 'email', 'company_name', 'billing_address'])('finds a record that has only %s left', (field) => {
+  expect(erased({ name: 'Erased person', [field]: 'something', updated_at: 1 }, 'accounts', AT)).toMatchObject({ [field]: null });
+});
