@@ -94,7 +94,7 @@ async function clearedIn(owner: Owner): Promise<string[]> {
   return await database.transaction(async (tx) => {
     await tx.query({ text: `select set_config('search_path', $1, true)`, values: [owner] });
     const found = await rulesOf(tx, [...(owner === 'integrations' ? rules : []), ...keyedRules([])]);
-    return found.flatMap((rule) => [rule.table, ...(rule.with === undefined ? [] : [rule.with.table])]);
+    return [...new Set(found.flatMap((rule) => [rule.table, ...Object.keys(rule.with?.rows ?? {})]))];
   });
 }
 

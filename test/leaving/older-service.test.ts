@@ -43,16 +43,18 @@ test.each([
     if (owner === 'billing') return;
     server.implement(ErasureServiceService, {
       getErasure: async () => ({ erasure: null, left: [{ table: 'jobs', rows: 1 }] }),
-      async *eraseCompany() {
-        erased.push(owner);
-        yield { erasure: null };
-      },
       getPerson: async () => ({ name: 'Marcus Oyelaran', erasure: null }),
       async *erasePerson() {
         erased.push(owner);
         yield { erasure: null };
       },
     });
+    const begins = async (): Promise<never> => {
+      erased.push(owner);
+      throw new Error('it began');
+    };
+    const company = { createCompany: begins, listCompanies: async () => ({ companies: [] }), updateCompany: begins, deleteCompany: begins };
+    if (owner === 'integrations') server.implement(CompanyAdminServiceService, company);
   };
   const outcome = await withServices(implement, ...command);
   expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(reason) });

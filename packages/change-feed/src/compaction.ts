@@ -51,7 +51,7 @@ async function compact(database: CompanyDatabase, companyId: string, below: numb
   }
   await database.query({
     text: `insert into change_compactions as d (company_id, version, kept)
-        select $1, $2, count(*) from record_changes where company_id = $1 and version < $2
+        select $1, $2, count(*) from record_changes where company_id = $1 and version < $2 having count(*) > 0
         on conflict (company_id) do update set version = excluded.version, kept = excluded.kept`,
     values: [companyId, below],
   });

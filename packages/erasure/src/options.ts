@@ -1,7 +1,8 @@
 import type { CatchUp } from '@truckroll/catch-up';
-import type { EraseCompanyRequest } from '@truckroll/contract/gen/records/v1/erasures';
-import type { ErasedPerson, Restored } from '@truckroll/outbox';
+import type { ErasedPerson, KafkaClient, Restored } from '@truckroll/outbox';
 import type { Database, Queryable, Transaction } from '@truckroll/postgres';
+import type { BackgroundPart } from '@truckroll/process';
+import type { Logger } from '@truckroll/telemetry';
 import type { TableRule } from './tables.ts';
 
 /** Rows of one kind that may show a person. */
@@ -27,19 +28,25 @@ export interface PeopleOptions {
   readonly begin?: (tx: Transaction, person: ErasedPerson, name: string) => Promise<void>;
 }
 
+export interface Learning {
+  readonly kafka: KafkaClient;
+  readonly background: (part: BackgroundPart) => void;
+}
+
 export interface ErasureOptions {
   readonly database: Database;
   readonly catchUp: CatchUp;
+  readonly log: Logger;
+  /** Where the service learns deletions; absent in integrations, which begins them. */
+  readonly learns?: Learning;
   /** The service's topics of state, whose keys are published as removed, and its consumers. */
   readonly restored: Pick<Restored, 'schema' | 'states' | 'groups'>;
   /** Tables without a column company_id, and those of which not all rows are removed. */
   readonly rules?: readonly TableRule[];
-  /** SQL that selects rows which name the company in $1::uuid and which other work deletes. The removal ends after those are gone. */
-  readonly waitsFor?: readonly string[];
+  /** SQL: what names the company $1::uuid and is removed by other work, in words for the operator; null if nothing does. The removal ends after that. */
+  readonly waitsFor?: string;
   /** The lock of transactions that store records of the company. */
   readonly lock?: (tx: Transaction, companyId: string) => Promise<void>;
-  /** Refuses the company's data from now on. Default: `markErased`. Errors: refuses the call. */
-  readonly begin?: (request: EraseCompanyRequest) => Promise<void>;
   /** Statements before the rows of users, keys and the like are removed. */
   readonly prepare?: (tx: Queryable, companyId: string) => Promise<void>;
   /** How people are erased from what the service keeps. */

@@ -6,11 +6,19 @@ export interface TableRule {
   readonly table: string;
   /** SQL condition of the company's rows, whose id is $1::uuid. */
   readonly where: string;
-  /** Rows of another table that go with each row, whose columns are those of `g`. */
-  readonly with?: { readonly table: string; readonly on: string; readonly key: string };
+  /** Rows of other tables that go with each row: by table the SQL condition of `o`, one of these, with the columns `key` of `g`, the row. */
+  readonly with?: { readonly key: string; readonly rows: Readonly<Record<string, string>> };
   /** Removed after all others, in the order of the rules: rows of other tables refer to these. */
   readonly last?: true;
 }
+
+/** A rule of a table, or of one partition: the place of a row, by which batches are limited, is unique only within it. */
+export interface Rule extends TableRule {
+  readonly only: string;
+}
+
+/** Tables that triggers fill while rows of others are removed: emptied after these. */
+const FILLED = ['due_notes', 'record_changes', 'spoiled_summaries'];
 
 /** Tables whose company_id is none of a stored record, and what becomes of them. */
 const OWN_WAYS: Readonly<Record<string, string>> = {
@@ -29,33 +37,40 @@ export function keyedRules(consumers: readonly { readonly group: string; readonl
       table: 'inbox_version',
       where: `consumer in (${groups}) and topic in (${topics}) and key between $1::text and $1::text || 'zz' and starts_with(key, $1::text)`,
     },
-    { table: 'parked_event', where: `starts_with(coalesce(key, ''), $1::text) or headers ->> 'companyId' = $1::text` },
+    { table: 'parked_event', where: `starts_with(coalesce(key, ''), $1::text) or $1::text in (headers ->> 'companyId', headers ->> 'header ce_companyid')` },
   ];
 }
 
 /** All rules of the schema, in the order of removal. */
-export async function rulesOf(db: Queryable, own: readonly TableRule[]): Promise<readonly TableRule[]> {
-  const { rows: tables } = await db.query<{ table: string }>({
-    name: 'tables_with_company',
-    text: `select c.relname::text as table from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'company_id' and not a.attisdropped
-      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
+export async function rulesOf(db: Queryable, own: readonly TableRule[]): Promise<readonly Rule[]> {
+  const { rows } = await db.query<{ table: string; only: string; named: boolean }>({
+    name: 'tables_and_partitions',
+    text: `select t.relname::text as table, c.relname::text as only,
+        exists (select from pg_attribute a where a.attrelid = t.oid and a.attname = 'company_id' and not a.attisdropped) as named
+      from pg_class c join pg_class t on t.oid = coalesce(pg_partition_root(c.oid), c.oid)
+      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') order by 1, 2`,
   });
-  const ruled = new Set(own.map(({ table }) => table));
-  const found = tables
-    .filter(({ table }) => !ruled.has(table) && !(table in OWN_WAYS))
-    .map(({ table }): TableRule => ({ table, where: 'company_id = $1::uuid' }));
-  return [...own.filter(({ last }) => last !== true), ...found, ...own.filter(({ last }) => last === true)];
+  const tables = Map.groupBy(rows, ({ table }) => table);
+  const ruled = new Set([...own.flatMap((rule) => [rule.table, ...Object.keys(rule.with?.rows ?? {})]), ...Object.keys(OWN_WAYS)]);
+  const found = [...tables.values()].flatMap(([of]) => (of?.named === true && !ruled.has(of.table) ? [of.table] : []));
+  const named = [...found.filter((table) => !FILLED.includes(table)), ...found.filter((table) => FILLED.includes(table))];
+  const all: readonly TableRule[] = [
+    ...own.filter(({ last }) => last !== true),
+    ...named.map((table) => ({ table, where: 'company_id = $1::uuid' })),
+    ...own.filter(({ last }) => last === true),
+  ];
+  return all.flatMap((rule) => (tables.get(rule.table) ?? []).map(({ only }): Rule => ({ ...rule, only })));
 }
 
 /** Rows of a table that are counted: a large company is counted within seconds. */
 const MOST_COUNTED = 100_000;
 
 /** Number of the company's rows, without tables in which there are none. */
-export async function countRows(db: Queryable, rules: readonly TableRule[], companyId: string): Promise<Map<string, number>> {
+export async function countRows(db: Queryable, rules: readonly Rule[], companyId: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const { table, where } of rules) {
+  for (const { table, only, where } of rules) {
     const { rows } = await db.query<{ count: number }>({
-      text: `select count(*) from (select from ${table} where ${where} limit ${MOST_COUNTED}) counted`,
+      text: `select count(*) from (select from only ${only} where ${where} limit ${MOST_COUNTED - (counts.get(table) ?? 0)}) counted`,
       values: [companyId],
     });
     const count = rows[0]?.count ?? 0;

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { binaryArrays, type Queryable } from '@truckroll/postgres';
 
-export const companyHash = (companyId: string): Buffer => createHash('sha256').update(companyId).digest();
+/** SHA-256 of the id in lower case, as PostgreSQL writes it. */
+export const companyHash = (companyId: string): Buffer => createHash('sha256').update(companyId.toLowerCase()).digest();
 
 /** SQL: whether the company whose id is in this expression was deleted, or is being deleted. */
 export const isErased = (companyId: string): string =>
@@ -12,13 +13,14 @@ export const isErased = (companyId: string): string =>
 
 /** Those of the companies that were deleted, or are being deleted. */
 export async function erasedOf(db: Queryable, companyIds: readonly string[]): Promise<Set<string>> {
-  const byHash = new Map(companyIds.map((id) => [companyHash(id).toString('hex'), id]));
+  const hashes = companyIds.map(companyHash);
   const { rows } = await db.query<{ hash: string }>({
     name: 'erased_companies_of',
     text: `select encode(company_hash, 'hex') as hash from erased_companies where company_hash = any($1::bytea[])`,
-    values: [binaryArrays.bytea([...byHash.keys()].map((hash) => Buffer.from(hash, 'hex')))],
+    values: [binaryArrays.bytea(hashes)],
   });
-  return new Set(rows.map(({ hash }) => byHash.get(hash) as string));
+  const found = new Set(rows.map(({ hash }) => hash));
+  return new Set(companyIds.filter((_, index) => found.has(hashes[index]!.toString('hex'))));
 }
 
 /** The items of companies that were not deleted. */
@@ -34,7 +36,7 @@ export async function refuseErased(db: Queryable, companyId: string): Promise<vo
 }
 
 export function wasErased(): ApiError {
-  return new ApiError('INVALID_REQUEST', 'The company with this id was deleted, so nothing is stored for it: create another company, without --id.', {
+  return new ApiError('INVALID_REQUEST', 'The company with this id was deleted, so nothing is stored for it: use the id of another company.', {
     status: 409,
   });
 }

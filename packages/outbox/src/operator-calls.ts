@@ -19,7 +19,7 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.KeyAdminService/RotateKey',
   '/truckroll.records.v1.ImportService/Import',
   // Nothing but one entry may name a deleted company: see services/integrations/src/companies/leave.ts.
-  '/truckroll.records.v1.ErasureService/EraseCompany',
+  '/truckroll.integrations.v1.CompanyAdminService/DeleteCompany',
   '/truckroll.records.v1.ErasureService/GetErasure',
   // Their requests have the name: see services/integrations/src/companies/erase-person.ts.
   '/truckroll.records.v1.ErasureService/ErasePerson',

@@ -12,6 +12,7 @@ import {
   type Metrics,
 } from '@truckroll/telemetry';
 import { Consumer, type Places } from './consumer.ts';
+import { withoutErased } from './erased.ts';
 import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -85,7 +86,8 @@ export class Subscriber implements BackgroundPart {
       unreadable: async (topic, partition, { key, value, headers, offset }) => {
         const readable = Object.fromEntries(Object.entries(headers ?? {}).map(([name, header]) => [`header ${name}`, String(header)]));
         const message = { topic, partition, offset, key: key?.toString() ?? null, headers: readable, payload: value };
-        await storeDeadLetter(database, group, message, 'the message is no event');
+        const ofCompany = { companyId: readable['header ce_companyid'] ?? '' };
+        if ((await withoutErased(database, [ofCompany])).length > 0) await storeDeadLetter(database, group, message, 'the message is no event');
       },
     });
   }
@@ -173,7 +175,7 @@ export class Subscriber implements BackgroundPart {
       const letter = await takeDeadLetter(tx, group, after);
       if (letter === undefined) return undefined;
       const subscription = this.#subscription(letter.event);
-      const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [letter.event]) : [letter.event];
+      const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [letter.event]) : await withoutErased(tx, [letter.event]);
       if (events.length > 0) await subscription.apply(tx, events);
       await deleteDeadLetters(tx, group, [letter.id]);
       return letter.id;

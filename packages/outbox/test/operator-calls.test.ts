@@ -81,8 +81,8 @@ test('records every rpc that operators may call, except intake and rpcs whose ha
   }
   expect(silent.toSorted()).toEqual([
     'CompanyAdminService/CreateCompany',
+    'CompanyAdminService/DeleteCompany',
     'CompanyAdminService/UpdateCompany',
-    'ErasureService/EraseCompany',
     'ErasureService/ErasePerson',
     'ErasureService/GetErasure',
     'ErasureService/GetPerson',

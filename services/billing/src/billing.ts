@@ -67,7 +67,10 @@ export function createBilling(config: BillingConfig): Service {
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       const people = { steps: [nameOfPerson(), ...referencesToPeople(tables)] };
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, lock: lockCompany, poke: () => outbox.poke() }));
+      server.implement(
+        ErasureServiceService,
+        erasure({ database, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+      );
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });

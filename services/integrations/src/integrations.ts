@@ -39,7 +39,7 @@ import { companyAdmin } from './companies/admin.ts';
 import { companyKind } from './companies/changes.ts';
 import { beginErasing, personSteps } from './companies/erase-person.ts';
 import { exportedTables } from './companies/exported.ts';
-import { beginLeaving, leaveMakersBehind, rules, waitsFor } from './companies/leave.ts';
+import { deleteCompany, leaveMakersBehind, rules, waitsFor } from './companies/leave.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
 import type { Context } from './context.ts';
@@ -123,7 +123,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         log,
       };
       server.recordOperators(operatorCalls(SCHEMA, (entries) => insertAuditEntries(database, entries)));
-      server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
+      server.implement(CompanyAdminServiceService, bound({ ...companyAdmin, deleteCompany }, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
       server.implement(IdentityServiceService, bound(identity, context));
@@ -146,9 +146,9 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       changes.parts.forEach(background);
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
-      const leaving = { rules, waitsFor, prepare: leaveMakersBehind, begin: beginLeaving(context), poke: () => outbox.poke() };
       const people = { steps: personSteps, begin: beginErasing };
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, ...leaving }));
+      const leaving = { rules, waitsFor, prepare: leaveMakersBehind, poke: () => outbox.poke() };
+      server.implement(ErasureServiceService, erasure({ database, catchUp, log, restored, people, ...leaving }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: exportedTables }));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);

@@ -6,7 +6,7 @@ import { auditRole } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
 export { COMPANY_DELETED, PERSON_ERASED } from './companies/erasures.ts';
-export { leaveAgain } from './companies/leave.ts';
+export { erasuresIn, leaveAgain } from './companies/leave.ts';
 import { selectCompanies } from './companies/store.ts';
 import { schema } from './schema.ts';
 import { dayOf, deliveryId } from './webhooks/log/delivery-id.ts';

@@ -67,7 +67,10 @@ export function createReporting(config: ReportingConfig): Service {
       server.implement(CatchUpServiceService, catchUp.handlers());
       server.implement(ChangeServiceService, changes.handlers);
       const people = { steps: [nameOfPerson(), namesInJobs, ...referencesToPeople(tables)] };
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, lock: lockCompany, poke: () => outbox.poke() }));
+      server.implement(
+        ErasureServiceService,
+        erasure({ database, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+      );
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

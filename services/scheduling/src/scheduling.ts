@@ -79,7 +79,10 @@ export function createScheduling(config: SchedulingConfig): Service {
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       const people = { steps: personSteps, nameOf, begin: beginErasing };
-      server.implement(ErasureServiceService, erasure({ database, catchUp, restored, people, lock: lockCompany, poke }));
+      server.implement(
+        ErasureServiceService,
+        erasure({ database, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+      );
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: [exportedNotifications] }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };

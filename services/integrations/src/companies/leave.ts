@@ -2,68 +2,87 @@
 // a topic that keeps it, from which a restored database learns that it must delete the company again.
 import { ApiError, refused } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import type { EraseCompanyRequest } from '@truckroll/contract/gen/records/v1/erasures';
+import type { DeleteCompanyRequest, DeleteCompanyResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { TableRule } from '@truckroll/erasure';
-import { NO_COMPANY, append, auditEntry, markErased } from '@truckroll/outbox';
+import { NO_COMPANY, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
+import { checked } from '../requests.ts';
 import { COMPANY_DELETED, PERSON_ERASED, erasureOf } from './erasures.ts';
 import { lockCompany } from './store.ts';
 
 const OF_ENDPOINTS = 'endpoint_id in (select id from webhook_endpoints where company_id = $1::uuid)';
-/** Users may have moved here with keys of another company, which are invalid until they move back. */
-const OF_USERS = 'company_id = $1::uuid or user_id in (select id from users where company_id = $1::uuid)';
+/** By company and by user, with an index each: users may have moved here with keys of another company, which are invalid until they move back. */
+const OF_USERS = ['company_id = $1::uuid', 'user_id in (select id from users where company_id = $1::uuid)'];
 
 export const rules: readonly TableRule[] = [
-  ...['webhook_queue', 'webhook_rates', 'webhook_recoveries', 'webhook_replays'].map((table) => ({ table, where: OF_ENDPOINTS })),
-  { table: 'mails', where: OF_USERS },
+  ...['webhook_rates', 'webhook_recoveries', 'webhook_replays'].map((table) => ({ table, where: OF_ENDPOINTS })),
+  ...OF_USERS.map((where) => ({ table: 'mails', where })),
   {
     table: 'webhook_deliveries',
     where: 'company_id = $1::uuid',
-    with: { table: 'webhook_attempts', on: 'o.day = g.day and o.delivery_id = g.id', key: 'day, id' },
+    with: {
+      key: 'day, id, event_id',
+      rows: {
+        webhook_attempts: 'o.day = g.day and o.delivery_id = g.id',
+        webhook_queue: 'o.delivery_id = g.id',
+        // Those of tests are not in the log of events.
+        webhook_events: 'o.day = g.day and o.id = g.event_id',
+      },
+    },
   },
+  { table: 'webhook_event_log', where: 'company_id = $1::uuid', with: { key: 'day, id', rows: { webhook_events: 'o.day = g.day and o.id = g.id' } } },
   { table: 'audit_events', where: `company_id = $1::uuid and action <> '${COMPANY_DELETED}'` },
   // Operators' calls that name the company as their object.
   {
     table: 'audit_events',
     where: `company_id = '${NO_COMPANY}' and action <> '${COMPANY_DELETED}' and position($1::text in concat_ws(' ', object_id, before, after)) > 0`,
   },
-  { table: 'api_keys', where: OF_USERS, last: true },
-  { table: 'views', where: OF_USERS, last: true },
+  ...['api_keys', 'views'].flatMap((table) => OF_USERS.map((where) => ({ table, where, last: true as const }))),
   { table: 'webhook_endpoints', where: 'company_id = $1::uuid', last: true },
   { table: 'users', where: 'company_id = $1::uuid', last: true },
   { table: 'companies', where: 'id = $1::uuid', last: true },
 ];
 
 /** Invalidations name the company until they are published. */
-export const waitsFor = [`select from pending_invalidations where subject = 'company:' || $1::text`];
+export const waitsFor = `case when exists (select from pending_invalidations where subject = 'company:' || $1::text) then 'messages to Redis' end`;
 
-/** Errors: 404 for an unknown company, 400 for a wrong name. */
-export function beginLeaving({ invalidations, outbox }: Pick<Context, 'invalidations' | 'outbox'>): (request: EraseCompanyRequest) => Promise<void> {
-  return async ({ company_id: companyId, name }) => {
+/** Changes nothing for a company whose deletion has begun. Errors: 404 for an unknown company, 400 for a wrong name. */
+export async function deleteCompany({ database, invalidations, outbox }: Context, request: DeleteCompanyRequest): Promise<DeleteCompanyResponse> {
+  const { id, name } = checked('DeleteCompanyRequest', request);
+  const hasBegun = async (db: Queryable): Promise<boolean> => (await erasedOf(db, [id])).size > 0;
+  try {
     await invalidations.commit(async (tx) => {
-      const company = await lockCompany(tx, companyId);
+      const company = await lockCompany(tx, id);
+      if (await hasBegun(tx)) return { answer: undefined, pending: [] };
       if (company === undefined) throw new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
       if (company.name !== name) throw refused('name', `The company is called ${JSON.stringify(company.name)}: give exactly this name.`);
-      const entry = auditEntry({ companyId, action: COMPANY_DELETED, object: { kind: 'company', id: companyId } });
+      const entry = auditEntry({ companyId: company.id, action: COMPANY_DELETED, object: { kind: 'company', id: company.id } });
       await outbox.append(tx, [erasureOf(entry)]);
       await closeCompany(tx, entry);
-      return { answer: undefined, pending: await forgetCompany(tx, companyId) };
+      return { answer: undefined, pending: await forgetCompany(tx, company.id) };
     });
-  };
+  } catch (error) {
+    // If Redis is away, the invalidation is published later, and the removal waits for that.
+    if (!(await hasBegun(database))) throw error;
+  }
+  return {};
 }
 
-/** Ends the company's access and webhooks, and has everything removed. The entry stays in the trail. */
+/** Ends the company's access, also for earlier releases, and its webhooks, and has everything removed. The entry stays in the trail. */
 async function closeCompany(tx: Queryable, entry: AuditEntry): Promise<void> {
   const { company_id: companyId } = entry;
   await insertAuditEntries(tx, [entry]);
   await markErased(tx, companyId);
-  await tx.query({
-    text: 'update webhook_endpoints set enabled = false, deleted_at = coalesce(deleted_at, now()) where company_id = $1',
-    values: [companyId],
-  });
+  for (const text of [
+    'update users set active = false where company_id = $1',
+    'update api_keys set revoked_at = coalesce(revoked_at, now()) where company_id = $1',
+    'update webhook_endpoints set enabled = false, deleted_at = coalesce(deleted_at, now()) where company_id = $1',
+  ]) {
+    await tx.query({ text, values: [companyId] });
+  }
 }
 
 /** Users of the company who made endpoints of another one before they moved: those keep an inactive user without a name. */
@@ -84,13 +103,18 @@ export async function leaveMakersBehind(tx: Queryable, companyId: string): Promi
  */
 export async function leaveAgain(tx: Queryable, published: readonly AuditEntry[]): Promise<void> {
   const known = new Set(published.map(({ id }) => id));
-  const { rows } = await tx.query<AuditEntry>({
+  await append(
+    tx,
+    (await erasuresIn(tx)).filter(({ id }) => !known.has(id)).map((entry) => erasureOf(entry)),
+  );
+  for (const entry of published) await (entry.action === COMPANY_DELETED ? closeCompany(tx, entry) : insertAuditEntries(tx, [entry]));
+}
+
+/** The deleted companies and erased people of the last 365 days, which the audit trail keeps. */
+export async function erasuresIn(db: Queryable): Promise<AuditEntry[]> {
+  const { rows } = await db.query<AuditEntry>({
     text: `select id, at, company_id, 'AUDIT_ACTOR_KIND_' || actor_kind as actor_kind, actor_id, action, object_kind, object_id, before, after, request_id, address
       from audit_events where action in ('${COMPANY_DELETED}', '${PERSON_ERASED}') order by at, id`,
   });
-  await append(
-    tx,
-    rows.filter(({ id }) => !known.has(id)).map((entry) => erasureOf(entry)),
-  );
-  for (const entry of published) await (entry.action === COMPANY_DELETED ? closeCompany(tx, entry) : insertAuditEntries(tx, [entry]));
+  return rows;
 }

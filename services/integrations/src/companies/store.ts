@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
+import { refuseErased } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 
 const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
@@ -78,10 +79,11 @@ export async function updateCompany(db: Queryable, change: UpdateCompanyRequest)
   return rows[0] && companyOf(rows[0]);
 }
 
-/** Throws 404 if the company does not exist. */
+/** Throws 404 if the company does not exist, and 409 if it is being deleted. */
 export async function requireCompany(db: Queryable, id: string): Promise<void> {
   const [company] = await selectCompanies(db, id);
   if (company === undefined) {
     throw new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
   }
+  await refuseErased(db, id);
 }

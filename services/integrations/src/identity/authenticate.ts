@@ -8,7 +8,6 @@ import type {
   TouchKeysRequest,
   TouchKeysResponse,
 } from '@truckroll/contract/gen/integrations/v1/identity';
-import { isErased } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 
@@ -34,8 +33,7 @@ const byKey = (hash: Buffer): Statement => ({
     from api_keys k
     join users u on u.id = k.user_id and u.company_id = k.company_id and u.active
     join companies c on c.id = k.company_id
-    where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-      and not ${isErased('k.company_id')}`,
+    where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
   values: [hash],
 });
 
@@ -45,7 +43,7 @@ const byToken = (subject: string, companyId: string): Statement => ({
   text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, c.sandbox, 'PRINCIPAL_KIND_USER' as kind, null as key_id,
       u.id as user_id, null as expires_at, ${COMPANY}
     from users u join companies c on c.id = u.company_id
-    where u.subject = $1 and u.company_id = $2 and u.active and not ${isErased('$2::uuid')}`,
+    where u.subject = $1 and u.company_id = $2 and u.active`,
   values: [subject, companyId],
 });
 

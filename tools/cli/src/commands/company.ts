@@ -38,8 +38,8 @@ Examples:
 
 const DELETE_EXAMPLES = `
 From then on its keys and tokens get 401 and its webhooks end; its data is removed in the background, and the command waits for that.
-If it is interrupted, the services go on: run it again to see how far they are. Afterwards it says what was deleted. What is left, and
-where (backups, event topics), is in docs/how-to/when-a-company-leaves.md.
+If it is interrupted, the services go on, and nothing stops them: run it again, with or without --yes-delete, to wait for the end. After
+that it says what was deleted. What is left, and where (backups, event topics), is in docs/how-to/when-a-company-leaves.md.
 
 Examples:
   truckroll company delete 7d1c…

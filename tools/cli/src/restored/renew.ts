@@ -6,6 +6,7 @@ import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import {
   COMPANY_DELETED,
   PERSON_ERASED,
+  erasuresIn,
   giveUpMails,
   leaveAgain,
   maySendTwice,
@@ -123,8 +124,10 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     };
     await replay({ kafka, topic: topics.erasures, signal, progress: () => undefined, apply });
   }
-  const erased = new Set(erasures.flatMap(({ action, company_id }) => (action === COMPANY_DELETED ? [company_id] : [])));
-  const people = erasures.filter(({ action, company_id }) => action === PERSON_ERASED && !erased.has(company_id));
+  // Kafka may have lost the topic, and the backup knows the others in the schema of integrations only.
+  const entries = [...new Map([...erasures, ...(await erasuresIn(of(integrations)))].map((entry) => [entry.id, entry])).values()];
+  const erased = new Set(entries.flatMap(({ action, company_id }) => (action === COMPANY_DELETED ? [company_id] : [])));
+  const people = entries.filter(({ action, company_id }) => action === PERSON_ERASED && !erased.has(company_id));
   say(`reading ${topics.serviceRequests.name} …`);
   const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
   const place = overall(topics.serviceRequests.name);

@@ -1,6 +1,6 @@
 // DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { erasedOf, erasedPeopleIn, type ErasedPerson } from '@truckroll/outbox';
+import { erasedPeopleIn, isErased, type ErasedPerson } from '@truckroll/outbox';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
@@ -28,7 +28,7 @@ interface Locked {
   /** Ids of those companies whose records are generated. */
   sandboxes: readonly string[];
   /** Ids of those that were deleted. */
-  erased: ReadonlySet<string>;
+  erased: readonly string[];
   people: readonly ErasedPerson[];
 }
 
@@ -42,7 +42,7 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
   const { stored, subscribers } = await database.transaction(
     async (tx) => {
       const { subscribers, sandboxes, erased, people } = await lockSubscribers(tx, [...new Set(recent.map((event) => event.company_id))], asked);
-      const kept = erased.size === 0 ? recent : recent.filter((event) => !erased.has(event.company_id));
+      const kept = erased.length === 0 ? recent : recent.filter((event) => !erased.includes(event.company_id));
       const given = people.length === 0 ? kept : kept.map((event) => eventWithout(people, event));
       // The caller has their bodies as they were.
       const changed = new Set(given.flatMap((event, i) => (event === kept[i] ? [] : [event.company_id])));
@@ -79,9 +79,10 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
  */
 async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Locked> {
   const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
-  const lock = tx.query<{ held: boolean; sandboxes: string[] }>({
+  const lock = tx.query<{ held: boolean; sandboxes: string[]; erased: string[] }>({
     name: 'try_to_lock_webhook_leases',
-    text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held, array(select id from companies where id = any($2::uuid[]) and sandbox) as sandboxes`,
+    text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held, array(select id from companies where id = any($2::uuid[]) and sandbox) as sandboxes,
+      array(select g.id from unnest($2::uuid[]) g (id) where ${isErased('g.id')}) as erased`,
     values: [mostInFlight, companyIds],
   });
   const subscribers = tx.query<Subscriber>({
@@ -100,10 +101,9 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
       rows: [found],
     },
     { rows },
-    erased,
     people,
-  ] = await Promise.all([lock, subscribers, erasedOf(tx, companyIds), erasedPeopleIn(tx, companyIds)]);
-  const { held = false, sandboxes = [] } = found ?? {};
+  ] = await Promise.all([lock, subscribers, erasedPeopleIn(tx, companyIds)]);
+  const { held = false, sandboxes = [], erased = [] } = found ?? {};
   if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes, erased, people };
   return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes, erased, people };
 }
