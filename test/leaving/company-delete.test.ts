@@ -85,7 +85,7 @@ afterAll(async () => {
 }, MINUTES);
 
 test('refuses an unknown id and a wrong name, and a dry run only says what there is', async () => {
-  const before = await rowsWith(system.database, [leaving.id, PLANTED]);
+  const before = withoutSums(await rowsWith(system.database, [leaving.id, PLANTED]));
   expect(await command('company', 'delete', randomUUID(), '--yes-delete', NAME)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('There is no company'),
@@ -94,7 +94,7 @@ test('refuses an unknown id and a wrong name, and a dry run only says what there
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is called') });
   const dry = parsed(await command('company', 'delete', leaving.id));
   expect(dry).toMatchObject({ deleted: false, left: expect.arrayContaining([expect.objectContaining({ service: 'billing', table: 'invoices' })]) });
-  expect(await rowsWith(system.database, [leaving.id, PLANTED])).toEqual(before);
+  expect(withoutSums(await rowsWith(system.database, [leaving.id, PLANTED]))).toEqual(before);
   expect((await system.get(leaving, '/v1/accounts?limit=1')).status).toBe(200);
 });
 
@@ -127,7 +127,7 @@ test(
     // One key is deleted with its user, who made no endpoint.
     const after = await rowsWith(system.database, [staying.id]);
     const changed = ['integrations.api_keys', 'integrations.audit_events', 'integrations.request_log', 'integrations.users'];
-    const unchanged = (of: Record<string, number>): Json => Object.fromEntries(Object.entries(of).filter(([name]) => !changed.includes(name)));
+    const unchanged = (of: Record<string, number>): Json => Object.fromEntries(Object.entries(withoutSums(of)).filter(([name]) => !changed.includes(name)));
     expect(unchanged(after)).toEqual(unchanged(others));
     expect(after['integrations.api_keys']).toBe(others['integrations.api_keys']! - 1);
     const kind = ({ body }: { body: Json }): string[] => (body['data'] as Json[]).map(({ name }) => name as string);
@@ -210,6 +210,11 @@ test(
   },
   2 * MINUTES,
 );
+
+/** Without tables of reporting that its sums change in the background, for a while after the last import. */
+function withoutSums(found: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(found).filter(([name]) => !/^reporting\.(summed|due_.*|.*_(sums|crosses))$/.test(name)));
+}
 
 function letterOf(companyId: string) {
   return {
