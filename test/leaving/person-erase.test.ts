@@ -1,7 +1,9 @@
 // A person asks to be erased: no row, topic of state or Redis key shows the name any more, the records stay, and nothing brings the name back.
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
+import type { Owner } from '@truckroll/contract';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -208,8 +210,10 @@ test('refuses to repeat writes whose answers showed the person', async () => {
   await expect(recordInteraction(call, InteractionDirection.INBOUND, 'asked for a time')).rejects.toMatchObject({ status: 409 });
 });
 
+let other: Json;
+
 test('does not import the person again, nor the name in other records, and says so for each line', async () => {
-  const other = { ...account, id: randomUUID(), name: 'Oldcastle', company_name: null, phone: null, email: null, billing_address: null, primary_contact: null };
+  other = { ...account, id: randomUUID(), name: 'Oldcastle', company_name: null, phone: null, email: null, billing_address: null, primary_contact: null };
   const report = await system.importRecords(desk.company, 'accounts', [account, other]);
   expect(report).toMatchObject({ created: 1, changed: 0, problems: [{ line: 1, field: 'id', message: expect.stringContaining('was erased') }] });
   await desk.store('jobs', {
@@ -236,4 +240,19 @@ test('stores no webhook that arrives late with the name', async () => {
   await receiver.until(received + 1);
   expect(JSON.parse(receiver.received.at(-1)!.body).data).toMatchObject({ account: { name: ERASED }, contact: { name: ERASED }, summary: ERASED });
   expect(await rowsWith(system.database, [...TEXTS.accounts, ...TEXTS.contacts])).toEqual({});
+});
+
+test('is learnt by the services that an interrupted command has not asked', async () => {
+  const person = { company_id: desk.company.id, kind: 'accounts', id: other['id'] as string };
+  const rpcs = (service: Owner) => system.channel(service).client(ErasureServiceService);
+  for (const service of ['scheduling', 'integrations'] as const) {
+    for await (const { erasure } of rpcs(service).erasePerson({ ...person, name: 'Oldcastle' })) if (erasure != null) break;
+  }
+  for (const service of ['billing', 'reporting'] as const) {
+    await until(
+      `${service} to begin`,
+      async () => (await rpcs(service).getPerson(person)).erasure,
+      (erasure) => erasure != null,
+    );
+  }
 });

@@ -6,7 +6,7 @@ import { companyHash } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { learning } from './learn.ts';
 import type { ErasureOptions } from './options.ts';
-import { people } from './people.ts';
+import { eraseNext, people } from './people.ts';
 import { removeNext, waiting, type Removing } from './remove.ts';
 import { countRows, keyedRules, rulesOf } from './tables.ts';
 
@@ -14,13 +14,14 @@ export function erasure(options: ErasureOptions): Handlers<typeof ErasureService
   const { database, catchUp, restored, waitsFor, learns } = options;
   const own = [...(options.rules ?? []), ...keyedRules(restored.groups)];
   const removing: Removing = { ...options, own, at: new Map(), clean: new Set(), said: new Map() };
+  const erasing = catchUp.add({ name: 'erase-people', due: () => eraseNext(options), worked: async () => options.poke() });
   const runner = catchUp.add({ name: 'erase', due: () => removeNext(removing), worked: async () => options.poke() });
-  const learnt = learns && learning(options, learns, () => runner.look());
+  const learnt = learns && learning(options, learns, () => [runner, erasing].forEach((each) => each.look()));
   if (learnt !== undefined) learns?.background(learnt.asPart('deleted companies'));
   const left = async (companyId: string) => listed(await countRows(database.of(companyId), await rulesOf(database, own), companyId));
 
   return {
-    ...people(options),
+    ...people(options, erasing, () => learnt?.now()),
     async getErasure({ company_id: companyId, count }) {
       requireId(companyId);
       const rows = count ? await left(companyId) : [];

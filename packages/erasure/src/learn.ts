@@ -1,18 +1,18 @@
-// Integrations begins the deletion of a company and publishes it to a topic that keeps it. The other services learn it there, also
+// Integrations publishes deletions of companies and erasures of people to a topic that keeps them. The other services learn them there, also
 // if the command or a service stopped meanwhile, and after a restore.
 import { isUuid, topics } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import { endsOf, erasedOf, markErased, replay } from '@truckroll/outbox';
+import { endsOf, erasedOf, erasedPeopleIn, markErased, markPersonErased, replay, type ErasedPerson } from '@truckroll/outbox';
 import { PeriodicTask, logOutage } from '@truckroll/process';
 import type { ErasureOptions, Learning } from './options.ts';
 
-/** Action of the entries that say that a company was deleted. */
-const DELETED = 'company.deleted';
+/** Actions of the entries that say so. */
+const [DELETED, ERASED] = ['company.deleted', 'person.erased'];
 /** Interval between looks at the end of the topic, and wait after an error, in ms. */
 const LOOK_MS = 60_000;
 const AGAIN_MS = 5000;
 
-/** Reads the topic when it has grown, and marks the companies that are new. */
+/** Reads the topic when it has grown, and marks the companies and people that are new. */
 export function learning({ database, lock, log }: ErasureOptions, { kafka }: Learning, learnt: () => void): PeriodicTask {
   let read: string | undefined;
   const learn = async (signal: AbortSignal): Promise<void> => {
@@ -21,14 +21,16 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
     // Integrations has not created it yet.
     if (offsets === undefined || ends === read) return;
     const ids = new Set<string>();
+    const people = new Map<string, ErasedPerson>();
     await replay({
       kafka,
       topic: topics.erasures,
       signal,
       async apply(events) {
         for (const { payload } of events) {
-          const entry = AuditEntry.decode(payload ?? Buffer.alloc(0));
-          if (entry.action === DELETED && isUuid(entry.company_id)) ids.add(entry.company_id);
+          const { action, company_id: companyId, object_kind: kind, object_id: id } = AuditEntry.decode(payload ?? Buffer.alloc(0));
+          if (action === DELETED && isUuid(companyId)) ids.add(companyId);
+          if (action === ERASED && isUuid(companyId) && isUuid(id)) people.set(keyOf({ companyId, kind, id }), { companyId, kind, id });
         }
       },
     });
@@ -40,10 +42,19 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
       });
       log.info({ companyId }, 'removing a company that was deleted');
     }
+    const found = await erasedPeopleIn(database, [...new Set([...people.values()].map(({ companyId }) => companyId))]);
+    for (const person of found) people.delete(keyOf(person));
+    for (const person of people.values()) {
+      if (ids.has(person.companyId)) continue;
+      await database.of(person.companyId).transaction((tx) => markPersonErased(tx, person));
+      log.info({ companyId: person.companyId, kind: person.kind, id: person.id }, 'erasing a person');
+    }
     read = ends;
     learnt();
   };
   const failed = (error: unknown, failures: number): void =>
-    logOutage(log, `cannot read ${topics.erasures.name}, which names deleted companies`, failures, error);
+    logOutage(log, `cannot read ${topics.erasures.name}, which names deleted companies and erased people`, failures, error);
   return new PeriodicTask(LOOK_MS, learn, failed, AGAIN_MS);
 }
+
+const keyOf = ({ companyId, kind, id }: ErasedPerson): string => `${companyId}/${kind}/${id}`;

@@ -13,14 +13,19 @@ const REPORT_MS = 500;
 /** Time after the last change until a round may be the last: a call that was admitted before it has begun its transaction by then. */
 const SETTLED = `interval '6 seconds'`;
 
-export function people(options: ErasureOptions): Pick<Handlers<typeof ErasureServiceService>, 'getPerson' | 'erasePerson'> {
-  const { database, catchUp, people: own } = options;
-  const runner = catchUp.add({ name: 'erase-people', due: () => eraseNext(options), worked: async () => options.poke() });
+/** `runner` is of `eraseNext`; `learn` has the service look for people whom another one has begun to erase. */
+export function people(
+  { database, people: own }: ErasureOptions,
+  runner: { look(): void },
+  learn: () => void,
+): Pick<Handlers<typeof ErasureServiceService>, 'getPerson' | 'erasePerson'> {
   return {
     async getPerson(request) {
       const person = personOf(request);
       const company = database.of(person.companyId);
-      return { name: await own.nameOf?.(company, person), erasure: await stateOf(company, person) };
+      const erasure = await stateOf(company, person);
+      if (erasure === null) learn();
+      return { name: await own.nameOf?.(company, person), erasure };
     },
     async *erasePerson(request, { signal }) {
       const person = personOf(request);
@@ -59,7 +64,7 @@ async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Pr
 }
 
 /** Does the next step of each erasure. Returns false if nothing can be done at the moment. */
-async function eraseNext({ database, people: { steps }, restored, lock }: ErasureOptions): Promise<boolean> {
+export async function eraseNext({ database, people: { steps }, restored, lock }: ErasureOptions): Promise<boolean> {
   const all = [...steps, deadLetters(restored.groups)];
   const { rows } = await database.query<{ company_id: string; kind: string; id: string }>({
     name: 'people_to_erase',
