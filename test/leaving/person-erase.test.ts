@@ -195,9 +195,8 @@ test.each([
       values: [desk.company.id, id],
     });
     expect(trail.rows).toEqual([{ object_kind: kind, object_id: id, before: null, after: null }]);
-    // A second run says what the first one did, whatever name is given.
+    // A second run says what the first one did. With the option it looks again, for what a replica of an earlier release may have stored since.
     expect(JSON.parse((await erase(kind, id)).stdout)).toEqual(first);
-    expect(JSON.parse((await erase(kind, id, '--yes-erase', 'any')).stdout)).toEqual(first);
   },
   2 * MINUTES,
 );
@@ -208,6 +207,15 @@ test('refuses to repeat writes whose answers showed the person', async () => {
   expect(replay.body['error'].message).toContain('erased');
   await expect(recordRequest()).rejects.toMatchObject({ status: 409 });
   await expect(recordInteraction(call, InteractionDirection.INBOUND, 'asked for a time')).rejects.toMatchObject({ status: 409 });
+});
+
+test('erases again what an earlier release has stored since', async () => {
+  const id = contact['id'] as string;
+  const { rows } = await system.database.query<{ document: Buffer }>({ text: 'select document from scheduling.contacts where id = $1', values: [id] });
+  const named = Buffer.from(rows[0]!.document.toString('latin1').replaceAll(ERASED, CONTACT.slice(0, ERASED.length)), 'latin1');
+  await system.database.query({ text: 'update scheduling.contacts set document = $2 where id = $1', values: [id, named] });
+  expect(await erase('contacts', id, '--yes-erase', 'any')).toMatchObject({ code: 0 });
+  expect((await system.get(desk.company, `/v1/contacts/${id}`)).body['data']).toMatchObject({ name: ERASED });
 });
 
 let other: Json;

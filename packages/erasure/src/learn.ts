@@ -46,7 +46,10 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
     for (const person of found) people.delete(keyOf(person));
     for (const person of people.values()) {
       if (ids.has(person.companyId)) continue;
-      await database.of(person.companyId).transaction((tx) => markPersonErased(tx, person));
+      await database.of(person.companyId).transaction(async (tx) => {
+        await lock?.(tx, person.companyId);
+        await markPersonErased(tx, person);
+      });
       log.info({ companyId: person.companyId, kind: person.kind, id: person.id }, 'erasing a person');
     }
     read = ends;

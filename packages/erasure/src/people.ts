@@ -3,7 +3,7 @@
 import { ApiError, isUuid, refused } from '@truckroll/contract';
 import type { ErasePersonRequest, ErasureServiceService, PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
 import type { Handlers } from '@truckroll/grpc';
-import { ERASABLE, markPersonErased, type ErasedPerson } from '@truckroll/outbox';
+import { ERASABLE, markPersonErased, refuseErased, type ErasedPerson } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import type { ErasureOptions, PersonStep } from './options.ts';
@@ -15,7 +15,7 @@ const SETTLED = `interval '6 seconds'`;
 
 /** `runner` is of `eraseNext`; `learn` has the service look for people whom another one has begun to erase. */
 export function people(
-  { database, people: own }: ErasureOptions,
+  { database, lock, people: own }: ErasureOptions,
   runner: { look(): void },
   learn: () => void,
 ): Pick<Handlers<typeof ErasureServiceService>, 'getPerson' | 'erasePerson'> {
@@ -31,7 +31,12 @@ export function people(
       const person = personOf(request);
       const company = database.of(person.companyId);
       await company.transaction(async (tx) => {
+        // An import that has read the people of before has stored its lines by then, or sees that there is another one.
+        await lock?.(tx, person.companyId);
+        await refuseErased(tx, person.companyId);
         if (await markPersonErased(tx, person)) await own.begin?.(tx, person, request.name);
+        // A replica of an earlier release may have stored the name since.
+        else await eraseAgain(tx, person);
       });
       for (;;) {
         runner.look();
@@ -53,6 +58,15 @@ function personOf({ company_id: companyId, kind, id }: Pick<ErasePersonRequest, 
   return { companyId: companyId.toLowerCase(), kind, id: id.toLowerCase() };
 }
 
+async function eraseAgain(tx: Queryable, { companyId, kind, id }: ErasedPerson): Promise<void> {
+  await tx.query({
+    name: 'erase_person_again',
+    text: `update erased_people set ended_at = null, step = 0, after = null, last = false, changed_at = clock_timestamp()
+      where company_id = $1 and kind = $2 and id = $3 and ended_at is not null`,
+    values: [companyId, kind, id],
+  });
+}
+
 async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Promise<PersonErasure | null> {
   const { rows } = await db.query<{ begun_at: number; ended_at: number | null; changed: Record<string, number> }>({
     name: 'erasure_of_person',
@@ -68,13 +82,20 @@ export async function eraseNext({ database, people: { steps }, restored, lock }:
   const all = [...steps, deadLetters(restored.groups)];
   const { rows } = await database.query<{ company_id: string; kind: string; id: string }>({
     name: 'people_to_erase',
-    text: 'select company_id, kind, id from erased_people where ended_at is null order by begun_at limit 100',
+    text: 'select company_id, kind, id from erased_people where ended_at is null order by begun_at limit 1000',
   });
   let more = false;
+  const failures: unknown[] = [];
   for (const { company_id: companyId, kind, id } of rows) {
     const person = { companyId, kind, id };
-    if (await database.transaction((tx) => eraseOf(tx, all, person, lock), { retryContention: true })) more = true;
+    try {
+      if (await database.transaction((tx) => eraseOf(tx, all, person, lock), { retryContention: true })) more = true;
+    } catch (error) {
+      // One person's fault keeps no other one waiting.
+      failures.push(error);
+    }
   }
+  if (!more && failures.length > 0) throw failures[0];
   return more;
 }
 
@@ -125,7 +146,7 @@ async function endRound(tx: Transaction, key: readonly string[]): Promise<boolea
   return begun.rowCount > 0;
 }
 
-/** Removes dead letters of state that show the person: a later message of the same key has replaced each of them. */
+/** Removes dead letters of state that show the person and that a later message of the same key has replaced. The others are the operator's to retry. */
 function deadLetters(groups: ErasureOptions['restored']['groups']): PersonStep {
   const topics = groups.flatMap((group) => group.topics.flatMap(({ name, keeps }) => (keeps === 'latest' ? [name] : [])));
   return {
@@ -133,7 +154,10 @@ function deadLetters(groups: ErasureOptions['restored']['groups']): PersonStep {
     async next(tx, { companyId, id }) {
       const { rowCount } = await tx.query({
         name: 'forget_dead_letters_with_person',
-        text: `delete from parked_event where headers ->> 'companyId' = $1::text and topic = any($2::text[]) and position($3::bytea in payload) > 0`,
+        text: `delete from parked_event p
+          where headers ->> 'companyId' = $1::text and topic = any($2::text[]) and position($3::bytea in payload) > 0 and exists (
+            select from inbox_version v where v.consumer = p.consumer and v.topic = p.topic and v.key = p.key
+              and v.version > (p.headers ->> 'version')::bigint)`,
         values: [companyId, topics, Buffer.from(id)],
       });
       return { changed: rowCount, after: null };

@@ -1,5 +1,5 @@
 // Erased people in records: their names in references, and lines of an import that would bring them back (docs/adr/0024).
-import { codec, encodeMessage, type Shape } from '@truckroll/contract';
+import { ApiError, codec, encodeMessage, type Shape } from '@truckroll/contract';
 import { ERASED_PERSON, erasedPeopleOf, type ErasedPerson } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { refreshRecords } from './derive.ts';
@@ -49,15 +49,23 @@ interface Erased {
   readonly lines: readonly Line[];
   /** Those that are not stored. */
   readonly refused: readonly Line[];
+  /** Number of the company's erased people. */
+  readonly people: number;
 }
 
 /** Leaves out the records of erased people, and their names in references. */
 export async function withoutErasedPeople(db: Queryable, table: Table<unknown>, companyId: string, lines: readonly Line[]): Promise<Erased> {
   const people = await erasedPeopleOf(db, companyId);
-  if (people.size === 0) return { lines, refused: [] };
+  if (people.size === 0) return { lines, refused: [], people: 0 };
   const refused = lines.filter(({ id }) => people.has(`${table.path}/${id}`));
   const kept = lines.filter(({ id }) => !people.has(`${table.path}/${id}`));
-  return { lines: kept.map((line) => ({ ...line, ...withoutNamesOf(people, table.resource.record, line.document) })), refused };
+  return { lines: kept.map((line) => ({ ...line, ...withoutNamesOf(people, table.resource.record, line.document) })), refused, people: people.size };
+}
+
+/** Errors: 503 if another person of the company was erased since. Call it under the company's lock, which an erasure takes. */
+export async function requireSamePeople(tx: Queryable, companyId: string, people: number): Promise<void> {
+  if ((await erasedPeopleOf(tx, companyId)).size === people) return;
+  throw ApiError.unavailable(new Error('a person of the company is erased at this moment'), 1);
 }
 
 export interface LookedAt {

@@ -6,7 +6,7 @@ import { isContention, type Database, type Transaction } from '@truckroll/postgr
 import { handled } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
 import { defectsIn, isDefect, type DefectLog, type Defects } from './defects.ts';
-import { withoutErasedPeople } from './erase-people.ts';
+import { requireSamePeople, withoutErasedPeople } from './erase-people.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
@@ -63,8 +63,8 @@ interface StoreOptions {
  */
 export async function storeBatch(database: Database, batch: ReadBatch, options: StoreOptions = {}): Promise<ImportResponse> {
   const { request, table, problems, defectLog } = batch;
-  const { lines, refused } = await withoutErasedPeople(database.of(request.company_id), table, request.company_id, batch.lines);
-  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, options);
+  const { lines, refused, people } = await withoutErasedPeople(database.of(request.company_id), table, request.company_id, batch.lines);
+  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, { ...options, people });
   const storing = { table, store, defects: defectsOf(request, defectLog) };
   const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, storing);
   const all = [...problems, ...refused.map(erasedProblem), ...stored.problems].sort((a, b) => a.line - b.line);
@@ -113,10 +113,10 @@ async function storeTogether(
   table: Table<unknown>,
   companyId: string,
   lines: readonly Line[],
-  { then = 'keep', whileWaiting }: StoreOptions,
+  { then = 'keep', whileWaiting, people }: StoreOptions & { people: number },
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
-    const locked = handled(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId), refuseErased(tx, companyId)]));
+    const locked = handled(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId), refuseErased(tx, companyId), requireSamePeople(tx, companyId, people)]));
     // Sent behind the lock in the same pipeline, so it is executed once the lock is held.
     const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, whileWaiting);
     await locked;
