@@ -115,7 +115,7 @@ test(
     const after = await counts();
     expect(statSync(join(folder, 'records/jobs.ndjson')).ino).toBe(kept);
     const manifest = JSON.parse(text('manifest.json')) as Json;
-    expect(manifest).toMatchObject({ company_id: leaving.id, release: expect.stringMatching(/^\d/) });
+    expect(manifest).toMatchObject({ company_id: leaving.id, release: 'checkout' });
     expect(files()).toEqual(['manifest.json', ...manifest['files'].map(({ file }: Json) => file)].sort());
     for (const { file, ...is } of manifest['files'] as Json[]) {
       const content = readFileSync(join(folder, file));

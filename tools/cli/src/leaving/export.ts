@@ -1,6 +1,6 @@
 // `truckroll company export`: what an operator hands over to a company that leaves (decisions §19).
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { chmod, open, readFile, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, formatInstant, isUuid, now, owners, type Owner } from '@truckroll/contract';
@@ -10,6 +10,7 @@ import { explainFolder, makeFolder } from '@truckroll/integrator-cli/copy/folder
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
+import { readBuild } from '@truckroll/telemetry';
 import { UNIMPLEMENTED } from '../import/send.ts';
 import type { Session } from '../session.ts';
 
@@ -52,7 +53,7 @@ export async function exportCompany(session: Session, id: string, folder: string
   }
   const begun = await begin(folder, company);
   for (const service of owners) await receive(session, service, company, folder);
-  report(session, folder, await finish(folder, begun));
+  report(session, folder, await finish(session, folder, begun));
 }
 
 /** Throws Failure if the file is of another company. */
@@ -132,11 +133,10 @@ async function receive(session: Session, service: Owner, company: CompanyAccount
   }
 }
 
-async function finish(folder: string, begun: Begun): Promise<Manifest> {
+async function finish({ io }: Session, folder: string, begun: Begun): Promise<Manifest> {
   const files: FileEntry[] = [];
   for (const file of await filesIn(folder)) files.push(await entryOf(folder, file));
-  const { version: release } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string };
-  const manifest: Manifest = { ...begun, ended_at: formatInstant(now()), release, files };
+  const manifest: Manifest = { ...begun, ended_at: formatInstant(now()), release: readBuild(io.env).version, files };
   await write(folder, MANIFEST, manifest).catch(explainFolder);
   await rm(join(folder, UNFINISHED));
   return manifest;
