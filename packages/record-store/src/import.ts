@@ -116,7 +116,9 @@ async function storeTogether(
   { then = 'keep', whileWaiting, people }: StoreOptions & { people: number },
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
-    const locked = handled(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId), refuseErased(tx, companyId), requireSamePeople(tx, companyId, people)]));
+    const locked = handled(
+      Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId), refuseErased(tx, companyId), requireSamePeople(tx, companyId, people)]),
+    );
     // Sent behind the lock in the same pipeline, so it is executed once the lock is held.
     const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, whileWaiting);
     await locked;

@@ -26,7 +26,8 @@ export async function erasePerson(session: Session, person: Named, name: string 
   // Scheduling knows people, and is the first to begin.
   const begun = found.get('scheduling')?.erasure != null;
   if (!begun && known == null) throw new Failure(`The company ${person.company_id} has no record ${person.id} among its ${person.kind}.`, EXIT.refused);
-  if (isOver(found) && name === undefined) return report(session, person, new Map([...found].map(([service, { erasure }]) => [service, erasure as PersonErasure])));
+  if (isOver(found) && name === undefined)
+    return report(session, person, new Map([...found].map(([service, { erasure }]) => [service, erasure as PersonErasure])));
   if (name === undefined) {
     const command = `truckroll person erase ${person.kind} ${person.id} --company ${person.company_id} --yes-erase ${JSON.stringify(known)}`;
     const state = begun ? 'The erasure has begun, and not every service has ended it.' : `This is ${JSON.stringify(known)}. Nothing was erased.`;
