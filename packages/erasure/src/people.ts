@@ -13,7 +13,7 @@ const REPORT_MS = 500;
 /** Time after the last change until a round may be the last: a call that was admitted before it has begun its transaction by then. */
 const SETTLED = `interval '6 seconds'`;
 
-/** `runner` is of `eraseNext`; `learn` has the service look for people whom another one has begun to erase. */
+/** `runner` is of `eraseNext`; `learn` has the service look for people that another one has begun to erase. */
 export function people(
   { database, lock, people: own }: ErasureOptions,
   runner: { look(): void },
