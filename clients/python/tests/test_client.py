@@ -239,8 +239,11 @@ class Webhooks(unittest.TestCase):
             (secret, headers, body + b" "),
             (secret, {**headers, "Webhook-Id": "msg_2"}, body),
             (secret, *self.sign({"type": "x"}, time.time() - 301)),
+            (secret, *self.sign({"type": "x"}, time.time())),
+            (secret, *self.sign(None, time.time())),
         ):
             with self.assertRaises(VerificationError):
                 verify_webhook(wrong_secret, wrong_headers, wrong_body)
-        with self.assertRaisesRegex(ValueError, "^The signing secret"):
-            verify_webhook("whsec_!", headers, body)
+        for no_secret in ("whsec_!", "", "whsec_", [secret, ""]):
+            with self.assertRaisesRegex(ValueError, "^The signing secret"):
+                verify_webhook(no_secret, headers, body)

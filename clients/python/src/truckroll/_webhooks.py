@@ -55,10 +55,13 @@ def verify_webhook(secret: str | Sequence[str], headers: Mapping[str, str], body
     signatures = [part[3:] for part in given["webhook-signature"].split(" ") if part.startswith("v1,")]
     if not any(hmac.compare_digest(one.encode(), other.encode()) for one in expected for other in signatures):
         raise VerificationError("No signature of the webhook matches.")
-    event = cast("dict[str, Any]", json.loads(raw))
-    data = event.get("data")
-    test = event["type"] == "webhook.test" or (isinstance(data, dict) and cast("dict[str, Any]", data).get("test") is True)
-    return VerifiedWebhook(event["type"], test, event)
+    try:
+        event = cast("dict[str, Any]", json.loads(raw))
+        kind, data = event["type"], event["data"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise VerificationError("The body of the webhook is no event.") from error
+    test = kind == "webhook.test" or (isinstance(data, dict) and cast("dict[str, Any]", data).get("test") is True)
+    return VerifiedWebhook(kind, test, event)
 
 
 def _signature(secret: str, signed: bytes) -> str:
@@ -67,4 +70,7 @@ def _signature(secret: str, signed: bytes) -> str:
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except binascii.Error as error:
         raise ValueError("The signing secret of a webhook begins with whsec_, followed by base64.") from error
+    if not key:
+        # Anybody can sign with an empty key.
+        raise ValueError("The signing secret of the webhook is empty.")
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
