@@ -1,13 +1,11 @@
 // Integrations publishes deletions of companies and erasures of people to a topic that keeps them. The other services learn them there, also
-// if the command or a service stopped meanwhile, and after a restore.
+// after an interrupted command, a restart or a restore.
 import { isUuid, topics } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import { endsOf, erasedOf, erasedPeopleIn, markErased, markPersonErased, replay, type ErasedPerson } from '@truckroll/outbox';
+import { COMPANY_DELETED, PERSON_ERASED, endsOf, erasedOf, erasedPeopleIn, markErased, markPersonErased, replay, type ErasedPerson } from '@truckroll/outbox';
 import { PeriodicTask, logOutage } from '@truckroll/process';
 import type { ErasureOptions, Learning } from './options.ts';
 
-/** Actions of the entries that say so. */
-const [DELETED, ERASED] = ['company.deleted', 'person.erased'];
 /** Interval between looks at the end of the topic, and wait after an error, in ms. */
 const LOOK_MS = 60_000;
 const AGAIN_MS = 5000;
@@ -29,8 +27,8 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
       async apply(events) {
         for (const { payload } of events) {
           const { action, company_id: companyId, object_kind: kind, object_id: id } = AuditEntry.decode(payload ?? Buffer.alloc(0));
-          if (action === DELETED && isUuid(companyId)) ids.add(companyId);
-          if (action === ERASED && isUuid(companyId) && isUuid(id)) people.set(keyOf({ companyId, kind, id }), { companyId, kind, id });
+          if (action === COMPANY_DELETED && isUuid(companyId)) ids.add(companyId);
+          if (action === PERSON_ERASED && isUuid(companyId) && isUuid(id)) people.set(keyOf({ companyId, kind, id }), { companyId, kind, id });
         }
       },
     });

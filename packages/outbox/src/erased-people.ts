@@ -4,6 +4,9 @@ import type { Queryable } from '@truckroll/postgres';
 /** What names and texts of an erased person are replaced by. */
 export const ERASED_PERSON = 'Erased person';
 
+/** Action of the entry, in the audit trail and in the topic of erasures, that says that a person was erased. */
+export const PERSON_ERASED = 'person.erased';
+
 /** Kinds of records whose people can be erased. */
 export const ERASABLE = ['accounts', 'contacts'] as const;
 

@@ -5,7 +5,6 @@ import type { Queryable } from '@truckroll/postgres';
 import { auditRole } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
-export { COMPANY_DELETED, PERSON_ERASED } from './companies/erasures.ts';
 export { erasuresIn, leaveAgain } from './companies/leave.ts';
 import { selectCompanies } from './companies/store.ts';
 import { schema } from './schema.ts';

@@ -1,7 +1,7 @@
 import { formatInstant } from '@truckroll/contract';
 import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
-import { NO_COMPANY, auditEntry, isErased, type AuditedChange } from '@truckroll/outbox';
+import { COMPANY_DELETED, NO_COMPANY, auditEntry, isErased, type AuditedChange } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { requireBudget, spending } from '../budgets.ts';
 import { MOST_PAGE_BYTES } from '../pages.ts';
@@ -71,7 +71,7 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
         g (company_id, at, id, actor_kind, actor_id, actor, action, object_kind, object_id, before, after, request_id, address)
       left join api_keys k on g.actor_kind = 'KEY' and k.company_id = g.company_id and k.id = g.actor
       left join users u on g.actor_kind = 'USER' and u.id = g.actor
-      where g.action = 'company.deleted' or not ${isErased('g.company_id')}
+      where g.action = '${COMPANY_DELETED}' or not ${isErased('g.company_id')}
       on conflict do nothing`,
     values: columns.map((of) => entries.map(of)),
   };

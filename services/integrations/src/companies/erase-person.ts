@@ -1,11 +1,11 @@
 // Erases a person from webhooks that were sent or wait (docs/adr/0024). The audit trail and the topic that keeps erasures get the id.
 import { formatInstant } from '@truckroll/contract';
 import type { PersonStep } from '@truckroll/erasure';
-import { ERASED_PERSON, append, auditEntry, type ErasedPerson } from '@truckroll/outbox';
+import { ERASED_PERSON, PERSON_ERASED, append, auditEntry, type ErasedPerson } from '@truckroll/outbox';
 import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import { withoutPerson } from '../webhooks/log/without-person.ts';
-import { PERSON_ERASED, erasureOf } from './erasures.ts';
+import { erasureOf } from './erasures.ts';
 
 /** Events that one transaction looks at. */
 const LOOKED_AT = 200;

@@ -1,10 +1,7 @@
 // The entries of the audit trail that a topic keeps, from which a restored database learns what it must erase again (docs/adr/0024).
 import { topics } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import type { OutgoingEvent } from '@truckroll/outbox';
-
-export const COMPANY_DELETED = 'company.deleted';
-export const PERSON_ERASED = 'person.erased';
+import { PERSON_ERASED, type OutgoingEvent } from '@truckroll/outbox';
 
 export function erasureOf(entry: AuditEntry): OutgoingEvent {
   const { company_id: companyId, action, object_kind: kind, object_id: id } = entry;

@@ -4,13 +4,13 @@ import { ApiError, refused } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { DeleteCompanyRequest, DeleteCompanyResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { TableRule } from '@truckroll/erasure';
-import { NO_COMPANY, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
+import { COMPANY_DELETED, NO_COMPANY, PERSON_ERASED, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked } from '../requests.ts';
-import { COMPANY_DELETED, PERSON_ERASED, erasureOf } from './erasures.ts';
+import { erasureOf } from './erasures.ts';
 import { lockCompany } from './store.ts';
 
 const OF_ENDPOINTS = 'endpoint_id in (select id from webhook_endpoints where company_id = $1::uuid)';

@@ -3,18 +3,10 @@
 import { restored as billing } from '@truckroll/billing/restored';
 import { owners, topics, type Owner } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import { erasuresIn, giveUpMails, leaveAgain, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
 import {
   COMPANY_DELETED,
   PERSON_ERASED,
-  erasuresIn,
-  giveUpMails,
-  leaveAgain,
-  maySendTwice,
-  restored as integrations,
-  type Delivery,
-  type UnknownMail,
-} from '@truckroll/integrations/restored';
-import {
   append,
   beginEpoch,
   beginningsOf,
