@@ -6,7 +6,7 @@ import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import type { Session } from '../session.ts';
 import type { Batch, Unsendable } from './lines.ts';
 import { Repeats } from './repeats.ts';
-import { UNIMPLEMENTED, deliver, type ImportCall } from './send.ts';
+import { deliver, isUnimplemented, type ImportCall } from './send.ts';
 import { addAnswer, noTotals, recordsOf, type Totals } from './totals.ts';
 
 export interface Import {
@@ -59,7 +59,7 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
     }
   } catch (error) {
     if (refusesPath(error)) throw new NotImported(`${work.name}: ${resource.owner} does not import ${resource.path}.`, EXIT.refused, error);
-    if (work.dryRun === true && isUnknown(error))
+    if (work.dryRun === true && isUnimplemented(error))
       throw new Failure(`${resource.owner} runs a release without dry runs: upgrade it, or leave --dry-run out.`, EXIT.refused, error);
     throw session.away(resource.owner, error);
   } finally {
@@ -77,10 +77,6 @@ function callOf(session: Session, { resource, dryRun }: Import): ImportCall {
     }
     for await (const { outcome } of service.checkImport(wrapped(), options)) if (outcome != null) yield outcome;
   };
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED;
 }
 
 function refusesPath(error: unknown): boolean {

@@ -12,7 +12,12 @@ const MAX_RETRY_MS = 60_000;
 /** Timeout in ms of an answer. A batch takes well under a second, but may have to wait behind another company's import. */
 const LONGEST_ANSWER_MS = 120_000;
 /** gRPC's status for an rpc that the owner does not have. */
-export const UNIMPLEMENTED = 12;
+const UNIMPLEMENTED = 12;
+
+/** Whether the service is of a release before this call. */
+export function isUnimplemented(error: unknown): boolean {
+  return error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED;
+}
 
 export type ImportCall = (requests: AsyncIterable<ImportRequest>, options: { signal: AbortSignal }) => AsyncIterable<ImportResponse>;
 

@@ -1,11 +1,11 @@
 // `truckroll company delete`: integrations ends the company's access, and every service removes what it has of it (docs/adr/0024).
-import { ApiError, formatInstant, isUuid, owners, type Owner } from '@truckroll/contract';
+import { formatInstant, isUuid, owners, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService, type Erasure, type GetErasureResponse } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { pause } from '@truckroll/process';
-import { UNIMPLEMENTED } from '../import/send.ts';
+import { isUnimplemented } from '../import/send.ts';
 import { table } from '@truckroll/integrator-cli/terminal/table';
 import type { Session } from '../session.ts';
 
@@ -57,7 +57,7 @@ async function statesOf(session: Session, id: string, count: boolean): Promise<S
       const answer = await session.channel(service).client(ErasureServiceService).getErasure({ company_id: id, count }, { signal: session.io.signal });
       return [service, answer] as const;
     } catch (error) {
-      if (error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED) {
+      if (isUnimplemented(error)) {
         throw new Failure(`${service} is of a release that cannot delete companies: upgrade it first.`, EXIT.refused, error);
       }
       throw session.away(service, error);

@@ -1,10 +1,10 @@
 // `truckroll person erase`: every service erases what it shows of the person (docs/adr/0024).
-import { ApiError, formatInstant, isUuid, owners, type Owner } from '@truckroll/contract';
+import { formatInstant, isUuid, owners, type Owner } from '@truckroll/contract';
 import { ErasureServiceService, type GetPersonResponse, type PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
-import { UNIMPLEMENTED } from '../import/send.ts';
+import { isUnimplemented } from '../import/send.ts';
 import type { Session } from '../session.ts';
 
 interface Named {
@@ -46,7 +46,7 @@ async function statesOf(session: Session, person: Named): Promise<Map<Owner, Get
     try {
       return [service, await session.channel(service).client(ErasureServiceService).getPerson(person)] as const;
     } catch (error) {
-      if (error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED) {
+      if (isUnimplemented(error)) {
         throw new Failure(`${service} is of a release that cannot erase people: upgrade it first. Nothing was erased.`, EXIT.refused, error);
       }
       throw session.away(service, error);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, open, readFile, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError, formatInstant, isUuid, now, owners, type Owner } from '@truckroll/contract';
+import { formatInstant, isUuid, now, owners, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
 import { explainFolder, makeFolder } from '@truckroll/integrator-cli/copy/folder';
@@ -11,7 +11,7 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
 import { readBuild } from '@truckroll/telemetry';
-import { UNIMPLEMENTED } from '../import/send.ts';
+import { isUnimplemented } from '../import/send.ts';
 import type { Session } from '../session.ts';
 
 interface Begun {
@@ -123,7 +123,7 @@ async function receive(session: Session, service: Owner, company: CompanyAccount
     }
   } catch (error) {
     if (error instanceof Failure) throw error;
-    if (error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED) {
+    if (isUnimplemented(error)) {
       throw new Failure(`${service} is of a release that cannot export companies: upgrade it, then run this again.`, EXIT.refused, error);
     }
     throw session.away(service, error);
