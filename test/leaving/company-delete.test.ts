@@ -1,6 +1,5 @@
 // A company leaves: nothing that names it stays in a row, a topic of state or Redis, except for the entry of the audit trail.
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -9,14 +8,13 @@ import { Database } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
 import { holdingLocks, testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { truckroll } from '../../tools/cli/test/system.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { append } from '../../packages/outbox/src/index.ts';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { fill, request } from './fill.ts';
+import { fill, request, operatorsCommand } from './fill.ts';
 import { messagesWith, redisKeysWith, rowsWith } from './search.ts';
 
 const MINUTES = 60_000;
@@ -29,15 +27,7 @@ let dispatcher: Service;
 let leaving: TestCompany;
 let staying: TestCompany;
 
-const command = (...args: string[]) =>
-  truckroll(
-    ['--json', ...args],
-    {
-      CALL_CREDENTIAL: testCaller('operator').text,
-      ...Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'))),
-    },
-    tmpdir(),
-  );
+const command = (...args: string[]) => operatorsCommand(system, args);
 const parsed = ({ stdout }: { stdout: string }): Json => JSON.parse(stdout) as Json;
 const kafka = () => ({ brokers: system.serviceEnvironment['KAFKA_BROKERS']!, prefix: system.serviceEnvironment['KAFKA_PREFIX']! });
 

@@ -11,10 +11,9 @@ import { companyHash } from '../../packages/outbox/src/index.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
-import { truckroll } from '../../tools/cli/test/system.ts';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { fill } from './fill.ts';
+import { fill, operatorsCommand } from './fill.ts';
 
 const MINUTES = 60_000;
 const NAME = 'Quillfeather';
@@ -30,10 +29,7 @@ let endpoint: Json;
 let home: string;
 let folder: string;
 
-const command = (...args: string[]) => {
-  const addresses = Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS')));
-  return truckroll(['--json', ...args], { CALL_CREDENTIAL: testCaller('operator').text, ...addresses }, home);
-};
+const command = (...args: string[]) => operatorsCommand(system, args, home);
 const exported = (to = folder, id = leaving.id) => command('company', 'export', id, '--to', to);
 const files = (): string[] => (readdirSync(folder, { recursive: true }) as string[]).filter((name) => statSync(join(folder, name)).isFile()).sort();
 const text = (file: string): string => readFileSync(join(folder, file), 'utf8');

@@ -1,10 +1,13 @@
 // A company that has something of every kind: records, an endpoint with deliveries, views, messages and service requests.
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { generateCompany } from '@truckroll/demo-company';
+import { testCaller } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import type { Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { truckroll } from '../../tools/cli/test/system.ts';
 import { untilFollowed } from '../support/read-models.ts';
 import type { Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
@@ -45,4 +48,10 @@ export async function fill(system: System, receiver: Receiver, company: TestComp
 export function request(system: System, company: TestCompany, name: string): Promise<unknown> {
   const intake = system.channel('scheduling').client(IntakeServiceService);
   return intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.PHONE, summary: name });
+}
+
+/** A command of the operator, with its output as JSON. */
+export function operatorsCommand(system: System, args: readonly string[], folder = tmpdir()): ReturnType<typeof truckroll> {
+  const addresses = Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS')));
+  return truckroll(['--json', ...args], { CALL_CREDENTIAL: testCaller('operator').text, ...addresses }, folder);
 }

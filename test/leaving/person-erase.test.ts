@@ -1,6 +1,5 @@
 // A person asks to be erased: no row, topic of state or Redis key shows the name any more, the records stay, and nothing brings the name back.
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { codec, resource, type Owner } from '@truckroll/contract';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
@@ -14,11 +13,11 @@ import { until } from '@truckroll/testing/until';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
-import { truckroll } from '../../tools/cli/test/system.ts';
 import { dispatchDesk, refusal, type DispatchDesk } from '../support/dispatch.ts';
 import type { Json } from '../support/expected.ts';
 import { untilFollowed } from '../support/read-models.ts';
 import { startSystem, type System } from '../support/system.ts';
+import { operatorsCommand } from './fill.ts';
 import { messagesWith, redisKeysWith, rowsWith } from './search.ts';
 
 const MINUTES = 60_000;
@@ -38,15 +37,7 @@ const key = randomUUID();
 const write: Json = { customer_notification: { message: `Dear ${ACCOUNT}, dear ${CONTACT}` } };
 const [request, call, message] = [randomUUID(), randomUUID(), randomUUID()];
 
-const command = (...args: string[]) =>
-  truckroll(
-    ['--json', ...args],
-    {
-      CALL_CREDENTIAL: testCaller('operator').text,
-      ...Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'))),
-    },
-    tmpdir(),
-  );
+const command = (...args: string[]) => operatorsCommand(system, args);
 const erase = (kind: string, id: string, ...more: string[]) => command('person', 'erase', kind, id, '--company', desk.company.id, ...more);
 const intake = () => system.channel('scheduling').client(IntakeServiceService);
 const recordRequest = () =>
