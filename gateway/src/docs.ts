@@ -31,7 +31,7 @@ export function docsPages(words: (text: string) => string, demoKeyFile?: string)
   return pages;
 }
 
-/** Names of this machine. A foreign page that reaches it by a name of its own (DNS rebinding) gets no key. */
+/** Names of this machine. A foreign page that reaches it by another name (DNS rebinding) gets no key. */
 const OWN_NAME = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/;
 
 /** Serves nothing of the file but an API key: `npm start` writes it once the demo company exists. */

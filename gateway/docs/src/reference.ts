@@ -83,7 +83,7 @@ function pageOf(group: Group, placeOf: ReadonlyMap<string, string>, description:
     return `${place === path ? '' : `${root}${place.slice(1)}`}#schema-${schema}`;
   };
   const components = description.components['schemas'] ?? {};
-  // The fields of a record stand beside the first answer that has it.
+  // The fields of a record are next to the first answer that has it.
   const shownBy = new Map<string, Html>();
   const beside = new Set<string>();
   for (const { id, record } of operations) {
