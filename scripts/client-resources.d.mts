@@ -22,3 +22,6 @@ export function resourcesOf(description: any): ResourceTree;
 
 /** The parameters themselves, where the operation refers to shared ones. */
 export function parametersOf(operation: any, components: any): any[];
+
+/** Schemas of what programs send: of filters, and of fields of bodies. */
+export function inputsOf(description: any): any[];

@@ -52,6 +52,17 @@ export function parametersOf({ parameters = [] }, components) {
   return parameters.map((each) => (each.$ref === undefined ? each : components.parameters[each.$ref.split('/').at(-1)]));
 }
 
+/** Schemas of what programs send: of filters, and of fields of bodies. */
+export function inputsOf({ paths, components }) {
+  return Object.values(paths)
+    .flatMap((verbs) => Object.values(verbs))
+    .flatMap((operation) => {
+      const body = operation.requestBody?.content['application/json'].schema.$ref.split('/').at(-1);
+      const filters = parametersOf(operation, components).filter((each) => each.in === 'query');
+      return [...filters.map(({ schema }) => schema), ...Object.values(components.schemas[body]?.properties ?? {})];
+    });
+}
+
 function methodOf(path, verb, operation) {
   const { parameters, requestBody, operationId, responses } = operation;
   const query = parameters.filter((each) => each.in === 'query');

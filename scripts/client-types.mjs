@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { camelCased, resourcesOf } from './client-resources.mjs';
+import { camelCased, inputsOf, resourcesOf } from './client-resources.mjs';
 
 const root = join(import.meta.dirname, '..');
 const client = join(root, 'packages/client');
@@ -23,10 +23,14 @@ export async function writeClientTypes() {
   const file = clientTypes;
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(stamp)) return;
   const place = dirname(createRequire(join(client, 'package.json')).resolve('openapi-typescript/package.json'));
-  const { default: generate, astToString } = await import(pathToFileURL(join(place, 'dist/index.mjs')).href);
+  const { default: generate, astToString, STRING, tsUnion } = await import(pathToFileURL(join(place, 'dist/index.mjs')).href);
+  const { factory } = createRequire(join(place, 'package.json'))('typescript');
   const document = JSON.parse(readFileSync(description, 'utf8'));
-  // Fields with a default are optional in a body.
-  const text = astToString(await generate(document, { defaultNonNullable: false }));
+  for (const schema of inputsOf(document)) if (schema.format === 'date-time') schema['x-instant'] = true;
+  const instant = tsUnion([STRING, factory.createTypeReferenceNode('Date')]);
+  // Called for each member of a type such as string | null. Fields with a default are optional in a body.
+  const transform = (schema) => (schema['x-instant'] && schema.type === 'string' ? instant : undefined);
+  const text = astToString(await generate(document, { defaultNonNullable: false, transform }));
   mkdirSync(out, { recursive: true });
   write(join(out, 'resources.ts'), resourceModule(resourcesOf(document)));
   write(file, stamp + text);

@@ -1,4 +1,5 @@
 import { wasCut } from './errors.ts';
+import { numberIn } from './input.ts';
 import { pause } from './send.ts';
 import type { Answer, BodyOf, CallOptions, OperationAt, PagedPath, RecordOf, components } from './types.ts';
 
@@ -34,20 +35,20 @@ export interface ChangesOptions<K extends ChangeKind = ChangeKind> extends CallO
 }
 
 const WAIT_SECONDS = 20;
+const LONGEST_SECONDS = 30;
 /** Minimum time between two empty answers, in ms: the API does not hold a poll while the company has 20 others. */
 const EMPTY_MS = 1000;
 
-type Get = (input: CallOptions & { query: Record<string, unknown>; held: boolean }) => Promise<ChangesPage>;
+type Get = (input: CallOptions & { query: Record<string, unknown>; held: number }) => Promise<ChangesPage>;
 
-/** `timeoutMs` is the timeout of an answer that is not held back. */
-export async function* readChanges(get: Get, options: ChangesOptions, timeoutMs: number): AsyncGenerator<ChangesPage, void, void> {
+export async function* readChanges(get: Get, options: ChangesOptions): AsyncGenerator<ChangesPage, void, void> {
   const { kinds, cursor: first, limit = 1000, follow = false, waitSeconds = WAIT_SECONDS, ...call } = options;
+  numberIn('waitSeconds', waitSeconds, 0, LONGEST_SECONDS);
   // The first pages are not held back, so that the caller learns at once when there is nothing more.
   let wait = 0;
   for (let cursor = first; ; ) {
     const askedAt = Date.now();
-    const asked = (seconds: number) =>
-      get({ ...call, timeoutMs: timeoutMs + seconds * 1000, held: seconds > 0, query: { kinds, cursor, limit, wait: seconds } });
+    const asked = (seconds: number) => get({ ...call, held: seconds, query: { kinds, cursor, limit, wait: seconds } });
     const page = await asked(wait).catch((error: unknown) => {
       // What stands between has ended the poll. A request that is not held is retried like others if the API is away.
       if (wait === 0 || options.signal?.aborted || !wasCut(error)) throw error;

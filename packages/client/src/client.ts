@@ -2,6 +2,7 @@ import { CHANGES, readChanges, type ChangeKind, type ChangesOptions, type Change
 import { compareCopy, type Comparison } from './digest.ts';
 import { unrecognized } from './errors.ts';
 import { operationTable, type Resources } from './gen/resources.ts';
+import { jsonText, limitsOf, queryText, type Limits } from './input.ts';
 import { bindAll } from './resources.ts';
 import { send, type Fetch, type Retry } from './send.ts';
 import { syncChanges, type SyncOptions, type SyncStore } from './sync.ts';
@@ -12,7 +13,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** An API key, or a user's token for changes under `/api/v1`. A function is called before every request. */
   token: string | (() => string | Promise<string>);
-  /** Timeout of each attempt, in milliseconds. Default: 30,000. */
+  /** Timeout of each attempt, in milliseconds, from 1. Default: 30,000. */
   timeoutMs?: number;
   /** Maximum retries of a read, or of a write with an idempotency key. Default: 5; 0 turns retries off. */
   retries?: number;
@@ -52,7 +53,7 @@ export interface Client extends Resources {
 /** Writes that are safe to retry because they take an idempotency key. */
 export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments', 'delete /v1/job-assignments/{id}'];
 
-const TIMEOUT_MS = 30_000;
+const STANDARD: Limits = { timeoutMs: 30_000, retries: 5, longestWaitSeconds: 90 };
 
 interface Page {
   data: unknown[];
@@ -73,21 +74,22 @@ function addressOf(base: string, template: string, { path = {}, query = {} }: In
     if (!path[name]) throw new TypeError(`${template} needs ${name}.`);
     return encodeURIComponent(path[name]);
   });
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) for (const each of [value].flat() as string[]) if (each != null) search.append(name, each);
-  return `${base}${filled}${search.size === 0 ? '' : `?${search}`}`;
+  return base + filled + queryText(query);
 }
 
-/** A client of the API at `baseUrl`. Throws TypeError if that is no HTTP address or the token is empty. Connects at the first call. */
+/** A client of the API at `baseUrl`. Throws TypeError if that is no HTTP address, the token is empty, or a limit is out of range. Connects at the first call. */
 export function createClient(options: ClientOptions): Client {
   // Looked up at each call, because tests and instrumentation replace the global.
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const base = baseOf(options.baseUrl);
   if (!options.token) throw new TypeError('createClient needs a token: an API key, or a function that returns one.');
+  const own = limitsOf(options, STANDARD);
 
   async function raw(method: Method, path: string, input: Input = {}): Promise<Response> {
     const writes = REPEATABLE_WRITES.includes(`${method} ${path}`);
     const url = addressOf(base, path, input);
+    const { timeoutMs, retries, longestWaitSeconds } = limitsOf(input, own);
+    const { held = 0 } = input;
     const token = (typeof options.token === 'function' ? await options.token() : options.token).trim();
     // Fetch's own error would show the token.
     if (!/^[!-~]+$/.test(token)) throw new TypeError('The token has characters that keys and tokens do not have: copy it again, whole.');
@@ -98,13 +100,13 @@ export function createClient(options: ClientOptions): Client {
     for (const [name, value] of Object.entries({ ...options.headers, ...input.headers })) headers.set(name, value);
     headers.set('authorization', `Bearer ${token}`);
     if (writes) headers.set('idempotency-key', input.idempotencyKey ?? crypto.randomUUID());
-    const sent = { method: method.toUpperCase(), headers, ...(input.body !== undefined && { body: JSON.stringify(input.body) }) };
+    const sent = { method: method.toUpperCase(), headers, ...(input.body !== undefined && { body: jsonText(input.body) }) };
     return send(url, sent, {
       fetch,
-      retries: method === 'get' || writes ? (input.retries ?? options.retries ?? 5) : 0,
-      longestWaitSeconds: options.longestWaitSeconds ?? 90,
-      timeoutMs: input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS,
-      held: input.held ?? false,
+      retries: method === 'get' || writes ? retries : 0,
+      longestWaitSeconds,
+      timeoutMs: timeoutMs + held * 1000,
+      held: held > 0,
       signal: input.signal,
       onRetry: options.onRetry,
     });
@@ -134,8 +136,7 @@ export function createClient(options: ClientOptions): Client {
     for await (const { data } of pages(path, input)) yield* data;
   }
 
-  const changes = (input: ChangesOptions = {}) =>
-    readChanges((each) => call<ChangesPage>('get', CHANGES, each), input, input.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS);
+  const changes = (input: ChangesOptions = {}) => readChanges((each) => call<ChangesPage>('get', CHANGES, each), input);
 
   const sync = (store: SyncStore, input: SyncOptions = {}) => syncChanges(changes, store, input);
 
@@ -151,6 +152,6 @@ export function createClient(options: ClientOptions): Client {
 
   const listing = (path: string, input: Input) => Object.assign(list(path, input), { pages: () => pages(path, input) });
   const by = (method: Method) => (path: string, input?: Input) => call(method, path, input);
-  const own = { get: by('get'), post: by('post'), put: by('put'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw };
-  return { ...bindAll(operationTable, call, listing), ...own } as unknown as Client;
+  const named = { get: by('get'), post: by('post'), put: by('put'), patch: by('patch'), delete: by('delete'), list, pages, changes, sync, verify, raw };
+  return { ...bindAll(operationTable, call, listing), ...named } as unknown as Client;
 }

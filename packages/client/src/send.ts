@@ -44,7 +44,7 @@ export async function send(url: string, init: Sent, options: SendOptions): Promi
 }
 
 async function attempt(url: string, init: Sent, { fetch, timeoutMs, signal }: SendOptions): Promise<Response> {
-  const late = AbortSignal.timeout(timeoutMs);
+  const late = AbortSignal.timeout(Math.ceil(timeoutMs));
   let answer: Response;
   try {
     const response = await fetch(url, { ...init, signal: signal === undefined ? late : AbortSignal.any([signal, late]) });
@@ -52,10 +52,17 @@ async function attempt(url: string, init: Sent, { fetch, timeoutMs, signal }: Se
     answer = new Response(await response.arrayBuffer(), { status: response.status, statusText: response.statusText, headers: response.headers });
   } catch (cause) {
     if (late.aborted) throw new TimeoutError(`${init.method} ${url} had no whole answer within ${timeoutMs} ms.`, { cause });
-    throw new ConnectionError(`${init.method} ${url} had no whole answer: the connection failed.`, { cause });
+    throw new ConnectionError(`${init.method} ${url} had no whole answer: the connection failed (${reasonOf(cause)}).`, { cause });
   }
   if (answer.ok) return answer;
   throw await errorOf(answer, `${init.method} ${url}`);
+}
+
+/** Why a connection failed. Node has the reason, and its code, in the cause of the error; for a name with several addresses, in the cause's errors. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: Error & { errors?: Error[] } };
+  const { code, message } = (cause?.errors?.[0] ?? cause ?? error) as { code?: string; message?: string };
+  return code === undefined || message?.includes(code) ? String(message) : `${message} (${code})`;
 }
 
 /** Rejects with the signal's reason when it is aborted, or at once if it already is. */

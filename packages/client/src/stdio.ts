@@ -22,6 +22,21 @@ interface Reply {
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
+/** The message of a line, or what JSON-RPC answers to a line that is none. The official package answers nothing, so that its host waits for ever. */
+function messageIn(line: string): Message | { refusal: object } {
+  const refusal = (id: unknown, code: number, message: string) => ({ refusal: { jsonrpc: '2.0', id, error: { code, message } } });
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return refusal(null, -32700, 'Parse error: this line is not JSON. Send each message as one line of JSON.');
+  }
+  const { jsonrpc, id } = Object(message) as { jsonrpc?: unknown; id?: unknown };
+  if (jsonrpc === '2.0') return message as Message;
+  const known = typeof id === 'string' || typeof id === 'number' ? id : null;
+  return refusal(known, -32600, 'Invalid Request: a message is one JSON object with "jsonrpc": "2.0"; several at once are not taken.');
+}
+
 /** Sends messages to `/mcp` of the gateway and writes what it answers. The returned function resolves when its message is answered. */
 function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void, signal: AbortSignal | undefined): (line: string) => Promise<void> {
   const url = `${baseUrl.trim().replace(/(?:(?:\/api)?\/v1)?\/*$/i, '')}/mcp`;
@@ -41,10 +56,9 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void,
   }
 
   return async (line) => {
-    // A line of JSON may be null.
-    let message: Message | null = null;
+    const message = messageIn(line);
+    if ('refusal' in message) return write(message.refusal);
     try {
-      message = JSON.parse(line) as Message;
       const response = await fetch(url, { method: 'POST', headers: headersOf(message), body: line, ...(signal && { signal }) });
       const text = await response.text();
       const events = response.headers.get('content-type')?.startsWith('text/event-stream') === true ? [...text.matchAll(/^data: ?(.+)$/gm)] : [[text, text]];
@@ -59,7 +73,7 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void,
     } catch (error) {
       const { cause } = error as Error;
       const reason = `${(error as Error).message}${cause instanceof Error ? `: ${cause.message}` : ''}`;
-      if (message?.id !== undefined) write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: `${reason} (${url})` } });
+      if (message.id !== undefined) write({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: `${reason} (${url})` } });
       else process.stderr.write(`truckroll-mcp: ${reason} (${url})\n`);
     }
   };

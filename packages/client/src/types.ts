@@ -26,16 +26,16 @@ type KeyInput<O> = O extends { parameters: { header: { 'Idempotency-Key': string
 export interface CallOptions {
   /** Aborts the call, or the pause between its attempts; the call rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Timeout of each attempt including its body, in milliseconds. Default: the client's. */
+  /** Timeout of each attempt including its body, in milliseconds, from 1. Default: the client's. */
   timeoutMs?: number;
-  /** Maximum retries of a call that may be repeated. Default: the client's. */
+  /** Maximum retries of a call that may be repeated, from 0. Default: the client's. */
   retries?: number;
   /** Added to the client's headers. */
   headers?: Record<string, string>;
 }
 
-/** Input of any operation; `held` for a long poll. */
-export type Input = CallOptions & { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string; held?: boolean };
+/** Input of any operation; `held` is for how many seconds the API may hold a long poll. */
+export type Input = CallOptions & { path?: Record<string, string>; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string; held?: number };
 /** Input of an operation. A missing idempotency key is generated; give your own to survive a restart of your process. */
 export type InputOf<O> = PathInput<O> & QueryInput<O> & BodyInput<O> & KeyInput<O> & CallOptions;
 /** The argument may be omitted if none of its properties are required. */
