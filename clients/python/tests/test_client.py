@@ -12,6 +12,7 @@ import json
 import time
 import unittest
 from collections.abc import Sequence
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 from unittest import mock
 
@@ -93,6 +94,56 @@ class Calls(Asking):
         )
         self.assertEqual([self.asked[0].headers[name] for name in ("x-one", "authorization")], ["1", "Bearer trk_"])
 
+    def test_an_empty_list_is_no_filter(self) -> None:
+        client = self.client(described)
+        empty: list[Any] = []
+        for call, name in (
+            (lambda: list(client.invoices.list(status=empty)), "status"),
+            (lambda: list(client.changes(kinds=())), "kinds"),
+            (lambda: client.request("GET", "/v1/invoices", params={"ids": empty}), "ids"),
+        ):
+            with self.assertRaisesRegex(ValueError, f"^{name} is an empty list: give at least one value, or leave it out.$"):
+                call()
+        self.assertEqual(self.asked, [])
+
+    def test_dates_and_times(self) -> None:
+        client = self.client(described)
+        at = datetime(2026, 3, 1, 0, 0, 0, 5, timezone(timedelta(hours=1)))
+        list(client.invoices.list(created_from=at, due_from=date(2026, 3, 1)))
+        body: Any = {**ASSIGNMENT, "starts_at": at, "ends_at": at.replace(microsecond=0)}
+        client.job_assignments.create(body)
+        self.assertEqual(self.paths()[0], "GET /v1/invoices?created_from=2026-02-28T23%3A00%3A00.000005Z&due_from=2026-03-01")
+        sent = json.loads(self.asked[1].content)
+        self.assertEqual([sent["starts_at"], sent["ends_at"]], ["2026-02-28T23:00:00.000005Z", "2026-02-28T23:00:00Z"])
+        self.asked.clear()
+        for name, call in (
+            ("created_from", lambda: list(client.invoices.list(created_from=datetime(2026, 3, 1)))),
+            ("expiresAt", lambda: client.api_keys.create({"name": "Nightly", "expiresAt": datetime(2026, 3, 1)})),
+        ):
+            with self.assertRaisesRegex(ValueError, f"^{name} has no time zone: give it one"):
+                call()
+        self.assertEqual(self.asked, [])
+
+    def test_numbers_out_of_range(self) -> None:
+        nan, infinite = float("nan"), float("inf")
+        given: list[tuple[str, list[Any]]] = [
+            ("timeout", [0, -1, nan, infinite, "30"]),
+            ("retries", [-1, nan, None]),
+            ("longest_wait", [-1, nan]),
+        ]
+        for name, values in given:
+            for value in values:
+                options: dict[str, Any] = {name: value}
+                with self.assertRaisesRegex(ValueError, f"^{name} must be a number from .*: got {value!r}.$"):
+                    Truckroll(BASE, "trk_", **options)
+        client = Truckroll(BASE, "trk_", retries=0, longest_wait=infinite)
+        with self.assertRaisesRegex(ValueError, "^timeout must be a number"):
+            client.with_options(timeout=0)
+        with self.assertRaisesRegex(ValueError, "^retries must be a number"):
+            client.with_options(retries=-1)
+        with self.assertRaisesRegex(ValueError, "^wait_seconds must be a number from 0 to 30: got 31.$"):
+            next(iter(client.changes(wait_seconds=31)))
+
     def test_pages(self) -> None:
         pages = [httpx.Response(200, json={"data": [{"id": id}], "pagination": {"next_cursor": cursor}}) for id, cursor in (("1", "c"), ("2", None))]
         self.assertEqual([tag["id"] for tag in self.client(*pages).tags.list(limit=1)], ["1", "2"])
@@ -133,6 +184,10 @@ class Repeats(Asking):
             client.company.get()
         self.assertEqual(len(self.asked), 3)
 
+    def test_a_pause_stays_short_after_thousands_of_attempts(self) -> None:
+        settings = Truckroll(BASE, "trk_", retries=5000).settings
+        self.assertEqual(settings.pause_after(ConnectionFailedError("cut"), 3000, 1.0), 8.0)
+
     def test_retry_after(self) -> None:
         now = time.mktime(time.strptime("2026-03-01 12:00:00 UTC", "%Y-%m-%d %H:%M:%S %Z")) - time.timezone
         for text, seconds in (("90", 90), ("Sun, 01 Mar 2026 12:01:31 GMT", 91), ("Sun, 01 Mar 2026 11:59:59 GMT", 0), ("soon", None), (None, None)):
@@ -155,6 +210,18 @@ class Errors(Asking):
                 self.client(answer, retries=0).company.get()
             self.assertEqual(str(caught.exception), message)
             self.assertEqual(caught.exception.status, answer.status_code)
+            self.asked.clear()
+
+    def test_a_failed_connection(self) -> None:
+        asked = f"GET {BASE}/v1/company had no whole answer:"
+        for error, message in (
+            (httpx.ConnectError("[Errno 111] Connection refused"), "the connection failed ([Errno 111] Connection refused)."),
+            (httpx.ReadError(""), "the connection failed (ReadError)."),
+            (httpx.ReadTimeout(""), "nothing arrived for 30 s."),
+        ):
+            with self.assertRaises(ConnectionFailedError) as caught:
+                self.client(error, retries=0).company.get()
+            self.assertEqual(str(caught.exception), f"{asked} {message}")
             self.asked.clear()
 
     def test_the_current_revision(self) -> None:
@@ -193,8 +260,8 @@ class Feed(Asking):
             self.client(page("a", True, CHANGE), page("b", False, other)).sync(store)
             self.assertEqual(ids(), ["a", "b"])
             self.asked.clear()
-            self.client(page("c", False, gone)).sync(store)
-            self.assertEqual((ids(), self.asked[0].url.params["cursor"]), (["b"], "b"))
+            self.client(page("c", False, gone)).sync(store, limit=5)
+            self.assertEqual((ids(), self.asked[0].url.params["cursor"], self.asked[0].url.params["limit"]), (["b"], "b", "5"))
             self.asked.clear()
             self.client(refusal("RESYNC_REQUIRED", 410), page("d", False, CHANGE)).sync(store)
             self.assertEqual((ids(), "cursor" in self.asked[1].url.params), (["a"], False))

@@ -14,7 +14,7 @@ from ._async_core import AsyncCore, clock
 from ._async_resources import AsyncResources
 from ._copy import Comparison, Progress, SqliteStore, compare
 from ._errors import ConnectionFailedError, TruckrollError, was_cut
-from ._settings import Settings, settings_of
+from ._settings import Settings, check_number, settings_of
 from ._waiting import async_pause, async_work
 
 _CHANGES = "/api/v1/integrations/changes"
@@ -30,8 +30,8 @@ class AsyncTruckroll(AsyncResources):
     writes with an idempotency key, are repeated up to `retries` times, never before Retry-After, and not at all if that is
     more than `longest_wait` seconds. `http` is a client of httpx with settings of yours, such as proxies; close it yourself.
 
-    Raises ValueError if the address is none, or the token is empty. Connects at the first call. Calls raise TruckrollError,
-    ConnectionFailedError or TimedOutError.
+    Raises ValueError if the address is none, the token is empty, or a number is out of range. Connects at the first call.
+    Calls raise TruckrollError, ConnectionFailedError or TimedOutError.
 
     >>> async with AsyncTruckroll("https://api.example.com", "trk_example") as client:
     ...     async for invoice in client.invoices.list(status=["OPEN"]):
@@ -133,6 +133,7 @@ class AsyncTruckroll(AsyncResources):
             params = {"kinds": kinds, "cursor": cursor, "limit": limit, "wait": wait}
             return cast("models.ListChangesResult", await self._core.call("GET", _CHANGES, params=params, held=wait))
 
+        check_number("wait_seconds", wait_seconds, 0, 30)
         # The first pages are not held, so that the caller learns at once when there is nothing more.
         wait = 0
         while True:
@@ -160,13 +161,16 @@ class AsyncTruckroll(AsyncResources):
         store: SqliteStore,
         *,
         kinds: Sequence[models.ChangeKind] | None = None,
+        limit: int = 1000,
         follow: bool = False,
+        wait_seconds: int = 20,
         on_page: Callable[[models.ListChangesResult, Progress], None] | None = None,
     ) -> str:
         """Brings a copy up to date, and returns the time up to which it is complete; with `follow`, goes on until it raises.
 
         Continues where an earlier call ended, even if its process was killed. Loads the copy again if the API's database was
-        restored. `on_page` is called after a page was stored. Raises CopyMovedError if another program syncs the same copy.
+        restored. `limit` and `wait_seconds` are those of `changes`. `on_page` is called after a page was stored. Raises
+        CopyMovedError if another program syncs the same copy.
 
         >>> await client.sync(SqliteStore(":memory:"), kinds=["invoices"])
         '2026-03-02T15:04:05.123456Z'
@@ -177,7 +181,8 @@ class AsyncTruckroll(AsyncResources):
             load = start.load if start else (before.load if before else 0) + 1
             as_of = ""
             try:
-                async for page in self.changes(kinds=kinds, cursor=start.cursor if start else None, follow=follow):
+                cursor = start.cursor if start else None
+                async for page in self.changes(kinds=kinds, cursor=cursor, limit=limit, follow=follow, wait_seconds=wait_seconds):
                     was_loaded = before is not None and before.load == load and before.loaded
                     after = Progress(page["nextCursor"], load, was_loaded or not page["hasMore"])
                     await async_work(partial(store.apply, page["data"], before, after))

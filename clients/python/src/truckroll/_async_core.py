@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 import httpx
 
 from ._errors import ConnectionFailedError, TimedOutError, TruckrollError, error_of, unrecognized, was_cut
-from ._settings import Settings, params_of
+from ._settings import Settings, params_of, plain
 from ._waiting import async_pause
 
 R = TypeVar("R")
@@ -41,7 +41,7 @@ class AsyncCore:
     ) -> httpx.Response:
         """Returns a success. `held` is for how many seconds the API may hold the request, which is then not repeated if it was cut."""
         sent = {"params": params_of(params or {}), "headers": self.settings.headers_of(headers, idempotency_key)}
-        content = {} if body is None else {"json": body}
+        content = {} if body is None else {"json": plain("body", body)}
         repeats = method == "GET" or idempotency_key is not None
         attempts = 0
         while True:
@@ -55,13 +55,14 @@ class AsyncCore:
             await async_pause(wait)
 
     async def _attempt(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        asked = f"{method} {path}"
+        url = f"{self.settings.base_url}{path}"
         try:
-            response = await self.http.request(method, f"{self.settings.base_url}{path}", **sent)
+            response = await self.http.request(method, url, **sent)
         except httpx.TimeoutException as error:
-            raise TimedOutError(f"{asked} had no whole answer: nothing arrived for {sent['timeout']} s.") from error
+            raise TimedOutError(f"{method} {url} had no whole answer: nothing arrived for {sent['timeout']} s.") from error
         except httpx.RequestError as error:
-            raise ConnectionFailedError(f"{asked} had no whole answer: the connection failed ({error}).") from error
+            reason = str(error) or type(error).__name__
+            raise ConnectionFailedError(f"{method} {url} had no whole answer: the connection failed ({reason}).") from error
         if response.is_success:
             return response
         raise error_of(response)

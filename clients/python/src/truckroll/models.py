@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
@@ -380,21 +381,6 @@ Whether the costs of a job were checked.
 - `VERIFIED`: Costs were checked.
 - `UNVERIFIED`: Costs were not checked.
 """
-
-
-class CreateApiKeyRequest(TypedDict):
-    """
-    A key to create.
-    """
-
-    name: str
-    """
-    Name that describes its purpose.
-    """
-    expiresAt: NotRequired[str | None]
-    """
-    When it expires, in the future. Never if null, omitted or beyond the latest representable instant.
-    """
 
 
 CreatorKind: TypeAlias = Literal['USER', 'OPERATOR']
@@ -2089,6 +2075,18 @@ class WebhookTestData(TypedDict):
     """
 
 
+Instant: TypeAlias = str | datetime
+"""
+A moment: ISO 8601 with Z or an offset, or a datetime with a time zone.
+"""
+
+
+Day: TypeAlias = str | date
+"""
+A day: YYYY-MM-DD, or a date.
+"""
+
+
 ChangeKind: TypeAlias = Literal['accounts', 'business-units', 'company', 'contacts', 'equipment', 'estimates', 'form-responses', 'interactions', 'invoices', 'job-appointments', 'job-assignments', 'job-classes', 'job-financials', 'job-leads', 'job-lifecycles', 'job-types', 'jobs', 'lead-sources', 'locations', 'payments', 'refunds', 'revenue-attributions', 'service-requests', 'tags', 'team-members', 'time-entries', 'timesheets']
 """
 Kind of record, as the last part of its path.
@@ -2114,11 +2112,11 @@ class ListAuditEventsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    from_: NotRequired[str]
+    from_: NotRequired[Instant]
     """
     Only changes at or after this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    before: NotRequired[str]
+    before: NotRequired[Instant]
     """
     Only changes before this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2195,11 +2193,11 @@ class ListInteractionsQuery(TypedDict):
     """
     Interactions with any of these statuses. Repeat it for several values, `status=A&status=B`; any of them matches.
     """
-    from_: NotRequired[str]
+    from_: NotRequired[Instant]
     """
     Begun at or after this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    before: NotRequired[str]
+    before: NotRequired[Instant]
     """
     Begun before this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2232,11 +2230,11 @@ class ListRequestsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    from_: NotRequired[str]
+    from_: NotRequired[Instant]
     """
     Only requests at or after this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    before: NotRequired[str]
+    before: NotRequired[Instant]
     """
     Only requests before this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2275,11 +2273,11 @@ class ListServiceRequestsQuery(TypedDict):
     """
     Service requests with any of these statuses. Repeat it for several values, `status=A&status=B`; any of them matches.
     """
-    from_: NotRequired[str]
+    from_: NotRequired[Instant]
     """
     Recorded at or after this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    before: NotRequired[str]
+    before: NotRequired[Instant]
     """
     Recorded before this time. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2313,11 +2311,11 @@ class ListWebhookDeliveriesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    createdFrom: NotRequired[str]
+    createdFrom: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    createdBefore: NotRequired[str]
+    createdBefore: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2377,15 +2375,15 @@ class ListAccountsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2440,15 +2438,15 @@ class ListBusinessUnitsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2475,15 +2473,15 @@ class ListContactsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2526,15 +2524,15 @@ class ListEquipmentQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2558,11 +2556,11 @@ class ListEquipmentQuery(TypedDict):
     """
     Equipment with exactly this serial number.
     """
-    warranty_ends_from: NotRequired[str]
+    warranty_ends_from: NotRequired[Day]
     """
     Equipment whose manufacturer's or labor warranty ends on or after this date. If both bounds are given, one warranty must meet both.
     """
-    warranty_ends_before: NotRequired[str]
+    warranty_ends_before: NotRequired[Day]
     """
     Equipment whose manufacturer's or labor warranty ends before this date. If both bounds are given, one warranty must meet both.
     """
@@ -2592,15 +2590,15 @@ class ListEstimatesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2624,11 +2622,11 @@ class ListEstimatesQuery(TypedDict):
     """
     Estimates sold by any of these team members. Repeat it for several values, `sold_by_id=A&sold_by_id=B`; any of them matches.
     """
-    sold_from: NotRequired[str]
+    sold_from: NotRequired[Instant]
     """
     Sold at or after this instant. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    sold_before: NotRequired[str]
+    sold_before: NotRequired[Instant]
     """
     Sold before this instant. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2659,15 +2657,15 @@ class ListFormResponsesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2710,15 +2708,15 @@ class ListInvoicesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2726,11 +2724,11 @@ class ListInvoicesQuery(TypedDict):
     """
     Invoices with any of these statuses. Repeat it for several values, `status=A&status=B`; any of them matches.
     """
-    issued_from: NotRequired[str]
+    issued_from: NotRequired[Day]
     """
     Issued on or after this company-local date.
     """
-    issued_before: NotRequired[str]
+    issued_before: NotRequired[Day]
     """
     Issued before this company-local date.
     """
@@ -2770,11 +2768,11 @@ class ListInvoicesQuery(TypedDict):
     """
     Invoices with any of these numbers. Letter case does not matter. Repeat it for several values, `number=A&number=B`; any of them matches.
     """
-    due_from: NotRequired[str]
+    due_from: NotRequired[Day]
     """
     Due on or after this company-local date.
     """
-    due_before: NotRequired[str]
+    due_before: NotRequired[Day]
     """
     Due before this company-local date.
     """
@@ -2801,15 +2799,15 @@ class ListVisitsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2849,11 +2847,11 @@ class ListVisitsQuery(TypedDict):
     """
     True: only canceled visits; false: only those that are not.
     """
-    starts_from: NotRequired[str]
+    starts_from: NotRequired[Day]
     """
     Starting on or after this company-local date.
     """
-    starts_before: NotRequired[str]
+    starts_before: NotRequired[Day]
     """
     Starting before this company-local date.
     """
@@ -2884,15 +2882,15 @@ class ListAssignmentsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2912,11 +2910,11 @@ class ListAssignmentsQuery(TypedDict):
     """
     Assignments with any of these statuses. Repeat it for several values, `status=A&status=B`; any of them matches.
     """
-    starts_from: NotRequired[str]
+    starts_from: NotRequired[Day]
     """
     Starting on or after this company-local date.
     """
-    starts_before: NotRequired[str]
+    starts_before: NotRequired[Day]
     """
     Starting before this company-local date.
     """
@@ -2962,11 +2960,11 @@ class ListJobFinancialsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -2982,11 +2980,11 @@ class ListJobFinancialsQuery(TypedDict):
     """
     Financials of jobs of any of these types. Repeat it for several values, `job_type_id=A&job_type_id=B`; any of them matches.
     """
-    report_from: NotRequired[str]
+    report_from: NotRequired[Day]
     """
     With a report date on or after this date.
     """
-    report_before: NotRequired[str]
+    report_before: NotRequired[Day]
     """
     With a report date before this date.
     """
@@ -3025,15 +3023,15 @@ class ListJobLeadsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3061,11 +3059,11 @@ class ListJobLeadsQuery(TypedDict):
     """
     Leads that any of these team members is responsible for. Repeat it for several values, `assigned_to_id=A&assigned_to_id=B`; any of them matches.
     """
-    follow_up_from: NotRequired[str]
+    follow_up_from: NotRequired[Day]
     """
     To be followed up on or after this date.
     """
-    follow_up_before: NotRequired[str]
+    follow_up_before: NotRequired[Day]
     """
     To be followed up before this date.
     """
@@ -3096,15 +3094,15 @@ class ListJobLifecyclesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3135,15 +3133,15 @@ class ListJobTypesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3178,15 +3176,15 @@ class ListJobsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3230,19 +3228,19 @@ class ListJobsQuery(TypedDict):
     """
     Jobs with a visit that any of these team members is assigned to, canceled visits and assignments included. Repeat it for several values, `team_member_id=A&team_member_id=B`; any of them matches.
     """
-    starts_from: NotRequired[str]
+    starts_from: NotRequired[Day]
     """
     Jobs whose first visit starts on or after this company-local date.
     """
-    starts_before: NotRequired[str]
+    starts_before: NotRequired[Day]
     """
     Jobs whose first visit starts before this company-local date.
     """
-    completed_from: NotRequired[str]
+    completed_from: NotRequired[Instant]
     """
     Completed at or after this instant. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    completed_before: NotRequired[str]
+    completed_before: NotRequired[Instant]
     """
     Completed before this instant. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3273,15 +3271,15 @@ class ListLeadSourcesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3312,15 +3310,15 @@ class ListLocationsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3355,15 +3353,15 @@ class ListPaymentsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3387,11 +3385,11 @@ class ListPaymentsQuery(TypedDict):
     """
     Payments taken by any of these team members. Repeat it for several values, `collected_by_id=A&collected_by_id=B`; any of them matches.
     """
-    occurred_from: NotRequired[str]
+    occurred_from: NotRequired[Day]
     """
     Made on or after this company-local date.
     """
-    occurred_before: NotRequired[str]
+    occurred_before: NotRequired[Day]
     """
     Made before this company-local date.
     """
@@ -3426,11 +3424,11 @@ class ListRefundsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3450,11 +3448,11 @@ class ListRefundsQuery(TypedDict):
     """
     Refunds of payments made in any of these ways. Repeat it for several values, `payment_method=A&payment_method=B`; any of them matches.
     """
-    occurred_from: NotRequired[str]
+    occurred_from: NotRequired[Day]
     """
     Made on or after this company-local date.
     """
-    occurred_before: NotRequired[str]
+    occurred_before: NotRequired[Day]
     """
     Made before this company-local date.
     """
@@ -3481,11 +3479,11 @@ class GetCollectionsReportQuery(TypedDict):
     """
     Maximum parent records (or report rows) to return. Children are always complete.
     """
-    start_date: str
+    start_date: Day
     """
     First day of the report, in the company's time zone.
     """
-    end_date: str
+    end_date: Day
     """
     Day after the report's last day. The report may have at most 10,000 periods.
     """
@@ -3532,11 +3530,11 @@ class GetInvoiceActivityReportQuery(TypedDict):
     """
     Maximum parent records (or report rows) to return. Children are always complete.
     """
-    start_date: str
+    start_date: Day
     """
     First day of the report, in the company's time zone.
     """
-    end_date: str
+    end_date: Day
     """
     Day after the report's last day. The report may have at most 10,000 periods.
     """
@@ -3591,11 +3589,11 @@ class GetJobProfitabilityReportQuery(TypedDict):
     """
     Maximum parent records (or report rows) to return. Children are always complete.
     """
-    start_date: str
+    start_date: Day
     """
     First day of the report, in the company's time zone.
     """
-    end_date: str
+    end_date: Day
     """
     Day after the report's last day. The report may have at most 10,000 periods.
     """
@@ -3650,11 +3648,11 @@ class GetReceivablesReportQuery(TypedDict):
     """
     Dimension to group by. If omitted, the report has one row for each bucket.
     """
-    issued_from: NotRequired[str]
+    issued_from: NotRequired[Day]
     """
     Issued on or after this company-local date.
     """
-    issued_before: NotRequired[str]
+    issued_before: NotRequired[Day]
     """
     Issued before this company-local date.
     """
@@ -3705,11 +3703,11 @@ class GetTechnicianParticipationProfitabilityReportQuery(TypedDict):
     """
     Maximum parent records (or report rows) to return. Children are always complete.
     """
-    start_date: str
+    start_date: Day
     """
     First day of the report, in the company's time zone.
     """
-    end_date: str
+    end_date: Day
     """
     Day after the report's last day. The report may have at most 10,000 periods.
     """
@@ -3760,15 +3758,15 @@ class ListRevenueAttributionsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3788,11 +3786,11 @@ class ListRevenueAttributionsQuery(TypedDict):
     """
     Credits of any of these types. Repeat it for several values, `credit_type=A&credit_type=B`; any of them matches.
     """
-    attributed_from: NotRequired[str]
+    attributed_from: NotRequired[Day]
     """
     Counting on or after this date.
     """
-    attributed_before: NotRequired[str]
+    attributed_before: NotRequired[Day]
     """
     Counting before this date.
     """
@@ -3815,15 +3813,15 @@ class ListTagsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3854,15 +3852,15 @@ class ListTeamMembersQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3913,15 +3911,15 @@ class ListTimeEntriesQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3945,11 +3943,11 @@ class ListTimeEntriesQuery(TypedDict):
     """
     Time entries spent on any of these activities. Repeat it for several values, `activity=A&activity=B`; any of them matches.
     """
-    starts_from: NotRequired[str]
+    starts_from: NotRequired[Day]
     """
     Starting on or after this company-local date.
     """
-    starts_before: NotRequired[str]
+    starts_before: NotRequired[Day]
     """
     Starting before this company-local date.
     """
@@ -3972,15 +3970,15 @@ class ListTimesheetsQuery(TypedDict):
     """
     Restricts the list to these records; ids that are missing or of another company contribute no rows. Repeat it for several values, `ids=A&ids=B`; any of them matches.
     """
-    created_from: NotRequired[str]
+    created_from: NotRequired[Instant]
     """
     Inclusive lower bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    created_before: NotRequired[str]
+    created_before: NotRequired[Instant]
     """
     Exclusive upper bound of created_at. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
-    updated_since: NotRequired[str]
+    updated_since: NotRequired[Instant]
     """
     Inclusive lower bound of the parent record's own updated_at, which changes to children do not update. Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.
     """
@@ -3992,11 +3990,11 @@ class ListTimesheetsQuery(TypedDict):
     """
     Timesheets with any of these statuses. Repeat it for several values, `status=A&status=B`; any of them matches.
     """
-    period_from: NotRequired[str]
+    period_from: NotRequired[Day]
     """
     Timesheets whose period starts on or after this date.
     """
-    period_before: NotRequired[str]
+    period_before: NotRequired[Day]
     """
     Timesheets whose period starts before this date.
     """
@@ -4098,11 +4096,11 @@ class AddAssignmentRequest(TypedDict):
     """
     The technician to add: an active, assignable team member.
     """
-    starts_at: str
+    starts_at: Instant
     """
     When the technician's work starts, as planned.
     """
-    ends_at: str
+    ends_at: Instant
     """
     When the technician's work ends, as planned: after starts_at.
     """
@@ -4536,6 +4534,21 @@ class ContactChannel(TypedDict):
     """
 
 
+class CreateApiKeyRequest(TypedDict):
+    """
+    A key to create.
+    """
+
+    name: str
+    """
+    Name that describes its purpose.
+    """
+    expiresAt: NotRequired[Instant | None]
+    """
+    When it expires, in the future. Never if null, omitted or beyond the latest representable instant.
+    """
+
+
 class CreateWebhookRequest(TypedDict):
     """
     An endpoint to register.
@@ -4577,7 +4590,7 @@ class CreateWebhookRequest(TypedDict):
     """
     Addresses of up to five active users of the company who get e-mails about it; defaults to the caller, who registers it. An empty list sends none.
     """
-    expiresAt: NotRequired[str | None]
+    expiresAt: NotRequired[Instant | None]
     """
     When to remove it, with its deliveries: in the future, for example for a test. Never if null, omitted or beyond the latest representable instant.
     """
@@ -5918,11 +5931,11 @@ class RecoverWebhookRequest(TypedDict):
     What to deliver again.
     """
 
-    since: str
+    since: Instant
     """
     Start of the recovered period, inclusive. Events are kept for 30 days.
     """
-    until: NotRequired[str | None]
+    until: NotRequired[Instant | None]
     """
     End of the recovered period, exclusive; if null or omitted, now.
     """
@@ -6587,7 +6600,7 @@ class UpdateWebhookRequest(TypedDict):
     """
     Addresses of up to five active users of the company who get e-mails about it; an empty list sends none.
     """
-    expiresAt: NotRequired[str | None]
+    expiresAt: NotRequired[Instant | None]
     """
     When to remove it, with its deliveries: in the future. Null keeps it for good; omitted, the time stays.
     """
