@@ -24,6 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+const ID = '499ad732-81bf-46cb-851f-75e487e462b2';
 const STDIO = join(import.meta.dirname, '../../packages/client/src/mcp.ts');
 const ERAS: Era[] = ['2025-11-25', '2026-07-28'];
 
@@ -49,6 +50,17 @@ test.each([
   // What could be an argument too is not lost among the filters.
   ['find', { kind: 'invoices', filters: { search: '', limit: 0, cursor: 'x' } }, ['search (', 'limit (']],
   ['find', { kind: 'invoices', fields: Array.from({ length: 101 }, (_, n) => `f${n}`) }, ['fields must be a list of 1 to 100']],
+  [
+    'find',
+    { kind: 'invoices', filters: { status: [], type: [] } },
+    ['filters.status is an empty list: give at least one value, or leave it out.', 'filters.type is'],
+  ],
+  ['find', { kind: 'invoices', fields: ['number', 'total', 'amounts', 'due'] }, ['fields has total, due: there are id, ', ', number, ']],
+  ['find', { kind: 'service-requests', fields: ['createdAt'] }, ['fields has createdAt: ', ', created_at']],
+  ['find', { kind: 'invoices', fields: Array.from({ length: 30 }, (_, n) => `f${n}`) }, [', f19 and 10 more: there are']],
+  ['get', { kind: 'invoices', id: ID, fields: ['id', 'total'] }, ['fields has total: there are id, ']],
+  ['report', { name: 'receivables', parameters: { account_id: [] } }, ['parameters.account_id is an empty list']],
+  ['changes', { kinds: [] }, ['kinds must be a list of 1 to 100']],
   ['find', { kind: 'cars' }, ['cars is not known', 'invoices']],
   ['get', {}, ['kind is missing', 'id is missing']],
   ['report', { name: 'nothing' }, ['name must be one of']],
@@ -57,6 +69,12 @@ test.each([
   const { text, isError } = await call(as(), name, given);
   for (const fault of [...faults, 'A valid call: {']) expect(text).toContain(fault);
   expect(isError).toBe(true);
+});
+
+test.each(['describe', 'find', 'get', 'report', 'changes'])('%s accepts the call that it names as valid', async (name) => {
+  const { text } = await call(as(), name, { wrong: 1 });
+  const example = JSON.parse(/^A valid call: (.*)$/m.exec(text)?.[1] as string);
+  expect((await call(as(), name, example)).text).not.toContain('The arguments are wrong');
 });
 
 test('takes arguments that become a query of more than 16 KB, as heads of requests usually have at most', async () => {
@@ -124,6 +142,27 @@ test.each(ERAS)('is spoken over stdio by the program of the client in the protoc
   expect(last.result.content[0].text).toMatch(/^\d of \/v1\/invoices/);
   program.stdin.end(JSON.stringify({ ...message(era, 'tools/list'), id: 'last' }));
   expect(JSON.parse((await replies.next()).value as string)).toMatchObject({ id: 'last', result: { tools: expect.any(Array) } });
+  expect(await once(program, 'exit')).toEqual([0, null]);
+});
+
+test('answers over stdio to lines that are no messages, and goes on', async () => {
+  const program = spawn(process.execPath, [STDIO], { env: { TRUCKROLL_URL: gateway.url, TRUCKROLL_API_KEY: gateway.key } });
+  const replies = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+  const answer = async (line: string): Promise<any> => {
+    program.stdin.write(`${line}\n`);
+    return JSON.parse((await replies.next()).value as string);
+  };
+  for (const [line, code, id] of [
+    ['find invoices', -32700, null],
+    ['{"jsonrpc":"2.0","id":1', -32700, null],
+    ['null', -32600, null],
+    ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
+    ['{"id":7,"method":"ping"}', -32600, 7],
+    ['{"jsonrpc":"2.0","id":8}', -32600, null],
+  ] as const)
+    expect(await answer(line)).toEqual({ jsonrpc: '2.0', id, error: { code, message: expect.any(String) } });
+  expect(await answer(JSON.stringify(message('2026-07-28', 'tools/list')))).toMatchObject({ id: 1, result: { tools: expect.any(Array) } });
+  program.stdin.end();
   expect(await once(program, 'exit')).toEqual([0, null]);
 });
 

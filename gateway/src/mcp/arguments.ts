@@ -10,6 +10,8 @@ export interface Argument {
 
 /** Most texts of a list: no kind has more fields. */
 const MOST_TEXTS = 100;
+/** Most wrong names that an answer repeats. */
+const MOST_NAMES = 20;
 
 export type Arguments = Readonly<Record<string, Argument>>;
 
@@ -58,6 +60,23 @@ function fault({ type, enum: values, min = -Infinity, max = Infinity }: Argument
     case 'object':
       return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'an object';
   }
+}
+
+/** Filters of `of` that are empty lists. Without values, a filter would let everything through. */
+export function emptyIn(of: string, filters: Readonly<Record<string, unknown>> = {}): string[] {
+  return Object.entries(filters)
+    .filter(([, value]) => Array.isArray(value) && value.length === 0)
+    .slice(0, MOST_NAMES)
+    .map(([name]) => `${of}.${name.slice(0, 50)} is an empty list: give at least one value, or leave it out.`);
+}
+
+/** A sentence about requested fields that are not in `known`, if there are any. */
+export function unknownIn(fields: readonly string[] = [], known: readonly string[]): string[] {
+  const unknown = fields.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return [];
+  const more = unknown.length > MOST_NAMES ? ` and ${unknown.length - MOST_NAMES} more` : '';
+  const named = unknown.slice(0, MOST_NAMES).map((name) => name.slice(0, 50));
+  return [`fields has ${named.join(', ')}${more}: there are ${known.join(', ')}.`];
 }
 
 /** Filters as a query, with what is undefined left out; a list becomes a repeated parameter. */

@@ -1,5 +1,5 @@
 // What the tools offer, read from the contract: kinds of record with their filters, and reports.
-import { camelCase, publicText, type Field, type Operation } from '@truckroll/contract';
+import { camelCase, isChangeRecord, publicText, type Field, type Operation } from '@truckroll/contract';
 
 export interface CatalogKind {
   name: string;
@@ -63,9 +63,22 @@ function singular(name: string): string {
     .replace(/s$/, '');
 }
 
+/** How the answers of an operation spell fields. */
+function spelling({ response, camelCase: isCamel }: Operation): (field: Field) => string {
+  const shape = response.byName.get('data')?.shape;
+  // Records have the keys that they have in the change feed.
+  return isCamel && !(shape !== undefined && isChangeRecord(shape)) ? ({ name }) => camelCase(name) : ({ name }) => name;
+}
+
+/** Names of the fields of an operation's records. */
+export function fieldsOf(operation: Operation): string[] {
+  return (operation.response.byName.get('data')?.shape?.fields ?? []).map(spelling(operation));
+}
+
 /** What a list or report takes and what its records have. */
-export function describe({ doc, parameters, response, camelCase: isCamel }: Operation): string[] {
-  const spelled = ({ name }: Field): string => (isCamel ? camelCase(name) : name);
+export function describe(operation: Operation): string[] {
+  const { doc, parameters, response } = operation;
+  const spelled = spelling(operation);
   const filters = parameters.map(({ name, field }) => {
     const values = field.enum === undefined ? field.kind : [...field.enum.names.values()].join(' ');
     return `${name} (${values}${field.repeated ? ', repeated' : ''}) ${firstSentence(field.doc)}`.trim();

@@ -2,8 +2,8 @@
 import type { Operation } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { failure, fenced, fitting, fittingLine, inDollars, lineOf, refusal, retryOf, text, type ToolAnswer } from './answers.ts';
-import { queryOf, type Arguments } from './arguments.ts';
-import { describe, type Catalog, type CatalogKind } from './catalog.ts';
+import { emptyIn, queryOf, unknownIn, type Arguments } from './arguments.ts';
+import { describe, fieldsOf, type Catalog, type CatalogKind } from './catalog.ts';
 import type { ApiBody, InnerAnswer, InnerRequest, Json } from './inner-requests.ts';
 
 export interface ToolCall {
@@ -68,11 +68,13 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
       'Amounts end in _cents. _left_out names fields of a record that do not fit: get them by fields.',
     annotations: READS,
     arguments: { ...KIND, search: { type: 'string' }, filters: { type: 'object' }, ...FIELDS, ...PAGING },
-    example: { kind: 'invoices', filters: { status: ['OPEN'] }, fields: ['number', 'account', 'open_balance_cents'], limit: 10 },
+    example: { kind: 'invoices', filters: { status: ['OPEN'] }, fields: ['number', 'account', 'amounts'], limit: 10 },
     run(call) {
       const { kind, search, filters, fields, limit, cursor } = call.given as unknown as Given;
       const found = kinds.get(kind);
       if (found === undefined) return unknown(kind, kinds, find.example);
+      const faults = [...emptyIn('filters', filters), ...unknownIn(fields, fieldsOf(found.list))];
+      if (faults.length > 0) return invalid(faults, find.example);
       return page(call, find, found.list.route, { limit: DEFAULT_LIMIT, ...filters, ...defined({ search, limit, cursor }) }, (record) =>
         fittingLine(record, fields),
       );
@@ -89,6 +91,8 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
       const { kind, id, related = [], fields } = call.given as unknown as Given;
       const found = kinds.get(kind);
       if (found === undefined) return unknown(kind, kinds, get.example);
+      const faults = unknownIn(fields, fieldsOf(found.detail ?? found.list));
+      if (faults.length > 0) return invalid(faults, get.example);
       const answer = await call.ask({ path: oneOf(found, id) });
       if (answer.status !== 200) return refusal(answer, get.example);
       const record = (found.detail === undefined ? rowsOf(answer)[0] : answer.body.data) as Json | undefined;
@@ -135,6 +139,8 @@ export function readingTools(catalog: Catalog, base: string): Tool[] {
     async run(call) {
       const { name, parameters, limit, cursor } = call.given as unknown as Given;
       const { route } = reports.get(name) as Operation;
+      const faults = emptyIn('parameters', parameters);
+      if (faults.length > 0) return invalid(faults, report.example);
       const answer = await page(call, report, route, { limit: DEFAULT_LIMIT, ...parameters, ...defined({ limit, cursor }) }, (row) => lineOf(inDollars(row)));
       if (answer.isError !== true && base !== '') {
         answer.content.push({
