@@ -71,12 +71,11 @@ test('sends events on in order, signed, and removes its endpoint at the end', as
   const summary = 'é'.repeat(1500);
   await intake().recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary });
   await intake().changeServiceRequestStatus({ company_id: company.id, id, status: 'SERVICE_REQUEST_STATUS_CONTACTED' });
-  const test = await fetch(`${system.baseUrl}/api/v1/integrations/webhooks/${own.id}/test`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token.TRUCKROLL_TOKEN}`, 'content-type': 'application/json' },
-    body: '{}',
-  });
-  expect(test.status).toBe(202);
+  const tested = await truckroll(token, new AbortController().signal, 'webhooks', 'test', own.id, '--json');
+  expect([tested.code, JSON.parse(tested.out)]).toEqual([
+    0,
+    expect.objectContaining({ status: 'waiting', reason: expect.stringContaining('of `truckroll listen`') }),
+  ]);
 
   const { code, out, err } = await listening;
   const arrivals = out

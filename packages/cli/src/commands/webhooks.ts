@@ -11,7 +11,7 @@ Everything but list needs a user token, in TRUCKROLL_TOKEN or a profile: API key
 
 Examples:
   truckroll webhooks create https://example.com/hook --events service_request.created interaction.completed
-  truckroll webhooks test <id>          # exit code 1 unless the receiver accepts the test
+  truckroll webhooks test <id>          # exit code 1 unless the receiver accepts the test, or \`truckroll listen\` reads it
   truckroll webhooks rotate-secret <id>`;
 
 interface Creation {
@@ -71,9 +71,11 @@ export function register(program: Command, session: ApiSession): void {
     .option('--event-type <type>', 'send the example of this type; default: webhook.test')
     .action(async (id: string, { eventType }: { eventType?: string }) => {
       const client = session.userClient();
+      // Before the test, which may be what `listen --count` ends with: its endpoint is gone then.
+      const { data: endpoint } = await client.webhooks.get(id, options);
       const { data } = await client.webhooks.test(id, eventType === undefined ? {} : ({ eventType } as never), options);
       const { testResult } = await import('../test-result.ts');
-      const { outcome, delivered } = await testResult(client, id, data, session.io.signal);
+      const { outcome, delivered } = await testResult(client, endpoint, data, session.io.signal);
       session.print(outcome, card(outcome));
       if (!delivered) session.exitCode = EXIT.refused;
     });

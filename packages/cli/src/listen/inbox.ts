@@ -21,7 +21,7 @@ export interface Inbox {
 }
 
 /** No host can have this name (RFC 6761), and a paused endpoint is sent tests only. */
-const NOWHERE = 'https://listen.invalid/';
+export const NOWHERE = 'https://listen.invalid/';
 const LASTS_MS = 15 * 60_000;
 const RENEW_EARLY_MS = 10 * 60_000;
 /** Events may be stored this long after newer ones, and are read anyway. */
