@@ -108,7 +108,7 @@ function llms(info: { title: string; description: string }, pages: readonly Site
     '',
     'TRUCKROLL_URL is the address of this API. [The list of packages]({{at:}}clients/index.json) has their digests.',
     '',
-    '- Command line: `npm install -g {{cli}}`, or without installing `npx {{cli}} --help`',
+    '- Command line: `npm install -g {{cli}}`, or without installing `npx -y {{cli}} --help`',
     '- TypeScript: `npm install {{client}}`',
     '- Python: `pip install {{whl}}`',
     '',

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePort } from '@truckroll/local-stack';
@@ -27,6 +28,15 @@ function post(port: number, body: string, change: Record<string, string> = {}): 
     ...change,
   };
   return fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body });
+}
+
+/** Status of the answer to a request without a body, whose head has this line too. */
+async function statusOf(port: number, line: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`POST /hooks HTTP/1.1\r\nHost: receiver\r\nContent-Type: application/json\r\n${line}\r\n`);
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  return String(answer).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
 }
 
 /** Python is skipped on machines without it. */
@@ -61,6 +71,8 @@ test.each(receivers)('accepts our deliveries and refuses everything else with th
     expect((await post(port, body, { 'webhook-id': randomUUID() })).status).toBe(401);
     expect((await post(port, body, { 'webhook-timestamp': '1700000000' })).status).toBe(401);
     expect((await post(port, body, { 'webhook-signature': 'v1,AAAA' })).status).toBe(401);
+    // Express reads what is too long to its end before it answers.
+    if (language === 'python') expect([await statusOf(port, ''), await statusOf(port, 'Content-Length: 4000001\r\n')]).toEqual(['411', '413']);
   } finally {
     child.kill();
     await ended;
